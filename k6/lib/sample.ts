@@ -4,9 +4,10 @@ import type { Flow } from "../../scenarios/scenario.ts";
 import { tryParseJson } from "../../src/base/json.ts";
 import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
 import { bodyMismatches } from "../../src/rules/bodies/rules.ts";
-import { rateHeaders, readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
+import { readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
 import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
+import { rateLimitHeaders } from "../../src/spec/headers.ts";
 
 type Response = RefinedResponse<"text">;
 
@@ -67,7 +68,7 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
 /** A header's name as Go writes it, whatever its case on the wire. */
 const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a-z]/g, (found) => found.toUpperCase());
 
-const rateNames = Object.values(rateHeaders).map(nameInGo);
+const rateNames = rateLimitHeaders.map(nameInGo);
 
 /** The rate-limit headers and `Date`. k6 joins a header that was sent twice with a comma, so all but `Date` are split there. */
 function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { clauseIds } from "../spec/clauses.ts";
 import { tierNames } from "../spec/tiers.ts";
-import { type RateValue, rateValues } from "../rules/limits/rate-limit-info.ts";
+import { type RateValue, rateValues } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
 const shown = z.int().nullable();

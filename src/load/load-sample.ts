@@ -2,9 +2,10 @@ import { rounded } from "../base/numbers.ts";
 import { parseBoundedJson } from "../base/shallow-json.ts";
 import type { Header } from "../evidence/exchange.ts";
 import { bodyMismatches, type LoadedEndpoint } from "../rules/bodies/rules.ts";
-import { noRateLimitInfo, rateValues, readRateLimitInfo } from "../rules/limits/rate-limit-info.ts";
+import { noRateLimitInfo, readRateLimitInfo } from "../rules/limits/rate-limit-info.ts";
 import type { LoadSample } from "./load-evidence.ts";
 import { tokensOf } from "../rules/streams/sequence.ts";
+import { rateValues } from "../spec/headers.ts";
 
 /** A request and its whole answer, as an engine has it. Times as in {@link LoadSample}. */
 export interface ObservedResponse {

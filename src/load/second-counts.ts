@@ -1,8 +1,8 @@
 import { notNegative, remainingWithinLimit } from "../rules/limits/header-rules.ts";
-import { rateValues } from "../rules/limits/rate-limit-info.ts";
 import { latencyGroupOf } from "./histogram.ts";
 import type { LoadSample, SecondCounts } from "./load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
+import { rateValues } from "../spec/headers.ts";
 
 /** A run of more requests keeps its exact counts a second and not each request. */
 export const maxKeptSamples = 150_000;

@@ -1,7 +1,7 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
-import { sampleOf } from "../rules/limits/sampling.ts";
+import { sampleOf } from "../rules/limits/sample.ts";
 import type { Target } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";

@@ -9,9 +9,16 @@ export const headerNames = {
   deliverySignature: "X-Service-Signature",
 } as const;
 
-export const rateLimitHeaders = [
-  headerNames.rateLimit,
-  headerNames.rateRemaining,
-  headerNames.rateReset,
-  headerNames.rateResetAfter,
-] as const;
+/** The four rate-limit headers, by the name of their value in samples and evidence. Requests are whole numbers; times may have decimals. */
+export const rateHeaders = {
+  limit: { header: headerNames.rateLimit, unit: "requests" },
+  remaining: { header: headerNames.rateRemaining, unit: "requests" },
+  reset: { header: headerNames.rateReset, unit: "Unix seconds" },
+  resetAfter: { header: headerNames.rateResetAfter, unit: "seconds" },
+} as const;
+
+export type RateValue = keyof typeof rateHeaders;
+
+export const rateValues = Object.keys(rateHeaders) as readonly RateValue[];
+
+export const rateLimitHeaders = rateValues.map((name) => rateHeaders[name].header);

@@ -1,10 +1,12 @@
 import type { TierLimits } from "../../spec/tiers.ts";
-import { rateHeaders, type RateValue, rateValues, type RateLimitInfo } from "./rate-limit-info.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { rateHeaders, type RateValue, rateValues } from "../../spec/headers.ts";
+import { type RateLimitInfo, rateNumber } from "./rate-limit-info.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 /** The result of a rule: the actual value if it is broken, `null` if it holds, `undefined` if it does not apply. */
-type Said = string | null | undefined;
+type RuleResult = string | null | undefined;
 
 /** A rule that each response to an accepted key must follow by itself. Runs and load judge every response by it. */
 export interface HeaderRule {
@@ -13,7 +15,7 @@ export interface HeaderRule {
   /** The name under which a long load run counts the responses that break the rule; `null` if it does not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
   /** @param limits numbers of the key's tier; `null` if the tier is not known */
-  readonly judge: (answer: RateLimitInfo, limits: TierLimits | null) => Said;
+  readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
 
 export const notNegative: HeaderRule = {
@@ -68,9 +70,35 @@ export const headerRules: readonly HeaderRule[] = [
   resetAfterWithinWindow,
 ];
 
-/** Returns the names of the rate-limit headers that have no number in a sample. */
-export const missingHeaders = (answer: Readonly<Record<RateValue, number | null>>): string[] =>
-  rateValues.filter((name) => answer[name] === null).map((name) => rateHeaders[name]);
+/** A rate-limit header that was sent, but not as HDR-9 demands. */
+export interface MalformedHeader {
+  readonly name: RateValue;
+  /** Begins with the header's name. */
+  readonly actual: string;
+}
+
+export const wellFormedHeaders = "numbers, 0 or more, counts whole, each sent once";
+
+/** Judges the four headers as they were sent (HDR-9). Skips absent headers: HDR-1 to HDR-8 judge those. */
+export const malformedHeaders = (headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] =>
+  rateValues.flatMap((name): MalformedHeader[] => {
+    const { header } = rateHeaders[name];
+    const values = headers.filter(([sent]) => sent.toLowerCase() === header.toLowerCase()).map(([, value]) => value);
+    if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
+    const [value] = values;
+    // A minus is wrong even before a zero.
+    const isFine = value === undefined || (rateNumber(name, value) !== null && !value.trim().startsWith("-"));
+    return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
+  });
+
+/** Returns the names of the headers that a response lacks (HDR-1 to HDR-8). A malformed header has no number, but is not missing. */
+export const missingHeaders = (
+  info: Readonly<Record<RateValue, number | null>>,
+  malformed: readonly MalformedHeader[] = [],
+): string[] =>
+  rateValues
+    .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
+    .map((name) => rateHeaders[name].header);
 
 /** Whether a limit may be the minute's: the published number, or that with the burst on top. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>

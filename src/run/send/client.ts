@@ -7,7 +7,7 @@ import type { Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
-import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import type { OutgoingRequest, Transport, PendingExchange } from "../../wire/transport.ts";
 import { type SkipReason, need, SkipError } from "../skip-reason.ts";
 import { isLastEvent, type TimeoutPolicy, createTimeoutPolicy } from "./timeout-policy.ts";

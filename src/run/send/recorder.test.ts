@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sampleExchange, textBody } from "../../report/testing/sample.ts";
-import { sampleOf } from "../../rules/limits/sampling.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
 import { startRecorder } from "./recorder.ts";
 
 describe("agent executions of a run", () => {

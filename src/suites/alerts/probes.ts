@@ -12,7 +12,7 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/time/wait-budget.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
-import { wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { isSuccess } from "../shared/response.ts";

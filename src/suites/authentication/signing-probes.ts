@@ -4,7 +4,7 @@ import { agentPath } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { requestSignature, type SignableRequest } from "../../wire/request-signature.ts";
 import { keyToSignFor } from "../../target/target.ts";
-import { dateSeconds, wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { dateSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { isSuccess } from "../shared/response.ts";
 
 /** What came of one signed request. */

@@ -2,7 +2,7 @@ import { decodedSegment } from "../../base/path-segment.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
-import { dateSeconds } from "../../rules/limits/sampling.ts";
+import { dateSeconds } from "../../rules/limits/sample.ts";
 import { withoutPings } from "./missing-deliveries.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";

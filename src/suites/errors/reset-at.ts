@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sampling.ts";
+import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { errorOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";

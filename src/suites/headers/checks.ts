@@ -9,8 +9,8 @@ import { checkEvery } from "../../run/judge/check-every.ts";
 import type { DocumentedCell } from "../../run/judge/coverage.ts";
 import { responseCases } from "../shared/cases.ts";
 import { responseMatrix, responseCells } from "../shared/matrices.ts";
-import { retryAfterSeconds } from "../../rules/limits/sampling.ts";
-import { rateHeaders, rateNumber, type RateValue, rateValues } from "../../rules/limits/rate-limit-info.ts";
+import { retryAfterSeconds } from "../../rules/limits/sample.ts";
+import { malformedHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
@@ -19,7 +19,6 @@ import { allSamples, fallOver, isImpossibleFall, isUnexplained, concurrentRounds
 import { judgeRemainingAfterReads } from "./remaining-after-reads.ts";
 import { endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
 
 const lacking = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
@@ -72,20 +71,6 @@ const isBetween = (exchange: Exchange, least: number, most: number): boolean => 
 
 /** Whether the request went to a published endpoint, with its method. */
 const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpointOf(exchange, all) !== null;
-
-/** Whether a header's value is a number as the document defines it. Even `-0` is not. */
-const isSound = (name: RateValue, text: string): boolean =>
-  rateNumber(name, text) !== null && !text.trim().startsWith("-");
-
-function badValue(exchange: Exchange): string | null {
-  for (const name of rateValues) {
-    const header = rateHeaders[name];
-    const values = headerValues(exchange, header);
-    if (values.length > 1) return `${header} comes ${values.length} times`;
-    if (values[0] !== undefined && !isSound(name, values[0])) return `${header}: ${formatValue(values[0])}`;
-  }
-  return null;
-}
 
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
 
@@ -152,8 +137,8 @@ const checks: readonly Check[] = [
           all,
         ),
       judge: (one) => {
-        const actual = badValue(one);
-        return actual === null ? null : { expected: "numbers, 0 or more, counts whole, each sent once", actual };
+        const [malformed] = one.answer.kind === "answered" ? malformedHeaders(one.answer.headers) : [];
+        return malformed === undefined ? null : { expected: wellFormedHeaders, actual: malformed.actual };
       },
       whenEmpty: unproven("no response has a rate-limit header"),
     },

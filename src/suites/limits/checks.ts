@@ -15,7 +15,7 @@ import {
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { isHourLimit } from "../../rules/limits/header-rules.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";

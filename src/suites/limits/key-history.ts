@@ -15,7 +15,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import type { Discovery } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { sampleOf } from "../../rules/limits/sampling.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
 import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
 /** All requests that were sent on one key, with its limits. Times as in {@link Sample}. */

@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
-import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { quotaExhausted, type QuotaExhausted, tokensIn, type QuotaCall } from "./quota-probes.ts";
 

@@ -5,7 +5,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { TierProbeContext } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { retryAfterSeconds } from "../../rules/limits/sampling.ts";
+import { retryAfterSeconds } from "../../rules/limits/sample.ts";
 import { keyHistoryOf } from "./key-history.ts";
 import { hello, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 

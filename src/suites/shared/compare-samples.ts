@@ -1,6 +1,6 @@
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { sampleOf } from "../../rules/limits/sampling.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
 
 /** Sample of an exchange that was not in flight while the target's clock was advanced. */
 export const sampleFrom = (exchange: Exchange): Sample => sampleOf(exchange, exchange.clockMs, exchange.clockMs);

@@ -1,7 +1,7 @@
 import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
-import { wholeNumberHeader } from "../../rules/limits/sampling.ts";
+import { wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { judgeDuration } from "../shared/durations.ts";

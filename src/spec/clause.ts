@@ -18,11 +18,20 @@ export const breachOutcomeByLevel = {
   policy: "error",
 } as const satisfies Readonly<Record<Level, string>>;
 
+/** Who a clause binds. */
+export type Party = "server";
+
+/** A version of the document's requirements. */
+export type RequirementSet = "1.0";
+
 /** One statement of the interface document. Its key in the table is its id, which is never reused or renumbered. */
 export interface Clause {
   /** Heading of the document, with the item's number if it has one. */
   readonly section: string;
   readonly level: Level;
+  readonly party: Party;
+  /** The requirement set in which the clause first counts. */
+  readonly since: RequirementSet;
   /** The statement, in our own words. */
   readonly says: string;
   /** Behaviours that the words allow, by name. A target follows one of them throughout. */
@@ -32,3 +41,23 @@ export interface Clause {
 }
 
 export type ClauseTable = Readonly<Record<string, Clause>>;
+
+type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
+
+/** Returns a function that makes the clauses of a level. By default they bind the server, since 1.0. The type keeps which extras a clause has. */
+const ofLevel =
+  <L extends Level>(level: L) =>
+  <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({
+    section,
+    level,
+    party: "server" as Party,
+    since: "1.0" as RequirementSet,
+    says,
+    ...(extras as E),
+  });
+
+export const must = ofLevel("must");
+export const should = ofLevel("should");
+export const advisory = ofLevel("advisory");
+export const gap = ofLevel("gap");
+export const policy = ofLevel("policy");

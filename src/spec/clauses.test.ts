@@ -4,9 +4,9 @@ import { type ClauseId, clauseIds, clauseOf } from "./clauses.ts";
 import { webhookEvents } from "./events.ts";
 
 const pin = (id: ClauseId): string => {
-  const { level, says, readings } = clauseOf(id);
+  const { level, party, since, says, readings } = clauseOf(id);
   const read = readings === undefined ? "" : ` {${Object.keys(readings).join(", ")}}`;
-  return `${id} ${level}: ${says}${read}`;
+  return `${id} ${level} ${party} ${since}: ${says}${read}`;
 };
 
 describe("clauses", () => {

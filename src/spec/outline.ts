@@ -1,15 +1,9 @@
 import type { ClauseId } from "./clauses.ts";
-import { authenticationSections } from "./outline/authentication.ts";
-import { accountEndpointSections } from "./outline/endpoints-of-accounts.ts";
-import { agentEndpointSections } from "./outline/endpoints-of-agents.ts";
-import { errorSections } from "./outline/errors.ts";
-import { eventSections } from "./outline/events.ts";
+import { authenticationSections, limitSections, versioningSections } from "./outline/access.ts";
+import { accountEndpointSections, agentEndpointSections } from "./outline/endpoints.ts";
+import { errorSections, eventSections } from "./outline/events-and-errors.ts";
 import type { Item, Section } from "./outline/item.ts";
-import { limitSections } from "./outline/limits.ts";
-import { resourceSections } from "./outline/resources.ts";
-import { serviceSections } from "./outline/service.ts";
-import { stateSections } from "./outline/states.ts";
-import { versioningSections } from "./outline/versioning.ts";
+import { resourceSections, serviceSections, stateSections } from "./outline/resources.ts";
 
 /** The interface document in outline: every heading that has items, and every item, in its order. */
 export const outline: readonly Section[] = [

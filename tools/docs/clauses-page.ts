@@ -20,23 +20,24 @@ Every statement of the interface document that a server could break, or that a c
 they are never reused and never renumbered. \`conformance explain ID\` shows one with its probes and faults.
 
 Levels: **must** (stated; a breach fails the run), **should** (advised; a warning), **advisory** (a field's plain meaning; a note),
-**gap** (the document is silent; observed, never judged), **policy** (a promise that no request can show).
+**gap** (the document is silent; observed, never judged), **policy** (a promise that no request can show). The **party** is whom a clause
+binds; **since** is the requirement set in which it first counts.
 
 This page is generated from \`src/spec/clauses\` and \`src/suites\` by \`npm run docs\`.
 `;
 
 function table(ids: readonly ClauseId[]): string[] {
   const rows = ids.map((id) => {
-    const { section, level, says, readings } = clauseOf(id);
+    const { section, level, party, since, says, readings } = clauseOf(id);
     const read =
       readings === undefined
         ? ""
         : `<br>Readings: ${Object.entries(readings)
             .map(([name, is]) => `*${name}* (${is})`)
             .join("; ")}.`;
-    return `| ${id} | ${level} | ${cell(section)} | ${cell(says)}${cell(read)} | ${cell(coverage(id))} |`;
+    return `| ${id} | ${level} | ${party} | ${since} | ${cell(section)} | ${cell(says)}${cell(read)} | ${cell(coverage(id))} |`;
   });
-  return ["| clause | level | where | says | covered by |", "|---|---|---|---|---|", ...rows];
+  return ["| clause | level | party | since | where | says | covered by |", "|---|---|---|---|---|---|---|", ...rows];
 }
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");

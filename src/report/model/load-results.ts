@@ -22,7 +22,7 @@ const runSchema = z
     engine: z.string(),
     engineVersion: z.string(),
     segments: z.array(z.string()).describe('Parts of the load; ["0:1"] is all of it by one process.'),
-    evidence: z.string().describe("File of the load evidence, beside `report.json`.."),
+    evidence: z.string().describe("File of the load evidence, beside `report.json`."),
     started: z.string().describe("ISO 8601."),
     durationMs: ms,
     speed: z.number().describe("How many milliseconds passed at the target in one of the load machine's."),

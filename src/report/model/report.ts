@@ -34,7 +34,7 @@ export const totalsSchema = z.object(
 );
 
 const cell = {
-  of: z.string().describe("An endpoint, `other paths`, `stream events` or `deliveries received`.."),
+  of: z.string().describe("An endpoint, `other paths`, `stream events` or `deliveries received`."),
   kind: z.string().describe("A status, the name of an event, or the type of a delivery."),
 };
 const seenCounts = { looked: count, broken: count };

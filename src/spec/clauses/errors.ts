@@ -1,4 +1,4 @@
-import type { ClauseTable } from "../clause.ts";
+import { gap, must, policy, should, type ClauseTable } from "../clause.ts";
 
 const statuses = "Errors / Status codes";
 const bodies = "Errors / Error bodies";
@@ -13,86 +13,44 @@ const ofFormA = { "form-a": "errors have form A", absent: "no error has form A" 
 const ofFormB = { "form-b": "errors have form B", absent: "no such error has form B" } as const;
 
 export const errorClauses = {
-  "ERR-1": {
-    section: statuses,
-    level: "must",
-    says: "An answer's status is one of 200, 201, 400, 401, 404, 429 and 500 where the document describes the case.",
-  },
-  "ERR-2": { section: bodies, level: "must", says: "An error on invoke has form A or form B.", readings: forms },
-  "ERR-3": {
-    section: bodies,
-    level: "must",
-    says: "An error on stream, before it opens, has form A or form B.",
-    readings: forms,
-  },
-  "ERR-4": {
-    section: bodies,
-    level: "must",
-    says: "An error on any other endpoint has form A or form B.",
-    readings: forms,
-  },
-  "ERR-5": { section: bodies, level: "must", says: "`error.code` and `error.message` are strings, and not empty." },
-  "ERR-6": {
-    section: bodies,
-    level: "must",
-    says: "In form A, `error.status` is an integer and is the HTTP status.",
-    readings: ofFormA,
-  },
-  "ERR-7": {
-    section: bodies,
-    level: "must",
-    says: "In form B, `error.details`, where present, is an object.",
-    readings: ofFormB,
-  },
-  "ERR-8": {
-    section: bodies,
-    level: "must",
-    says: "A 429 carries `retry_after` seconds: in `error` (form A), or in `error.details` with `limit`, `remaining` and `reset_at` (form B).",
-    readings: forms,
-  },
-  "ERR-9": {
-    section: codes,
-    level: "must",
-    says: "A 429 has the code `RATE_LIMIT_EXCEEDED` or `RATE_LIMITED`.",
+  "ERR-1": must(
+    statuses,
+    "An answer's status is one of 200, 201, 400, 401, 404, 429 and 500 where the document describes the case.",
+  ),
+  "ERR-2": must(bodies, "An error on invoke has form A or form B.", { readings: forms }),
+  "ERR-3": must(bodies, "An error on stream, before it opens, has form A or form B.", { readings: forms }),
+  "ERR-4": must(bodies, "An error on any other endpoint has form A or form B.", { readings: forms }),
+  "ERR-5": must(bodies, "`error.code` and `error.message` are strings, and not empty."),
+  "ERR-6": must(bodies, "In form A, `error.status` is an integer and is the HTTP status.", { readings: ofFormA }),
+  "ERR-7": must(bodies, "In form B, `error.details`, where present, is an object.", { readings: ofFormB }),
+  "ERR-8": must(
+    bodies,
+    "A 429 carries `retry_after` seconds: in `error` (form A), or in `error.details` with `limit`, `remaining` and `reset_at` (form B).",
+    { readings: forms },
+  ),
+  "ERR-9": must(codes, "A 429 has the code `RATE_LIMIT_EXCEEDED` or `RATE_LIMITED`.", {
     readings: {
       RATE_LIMIT_EXCEEDED: "the first name",
       RATE_LIMITED: "the variant name",
       "by-endpoint": "both, each on its own occasions",
     },
-  },
-  "ERR-10": { section: codes, level: "must", says: "A documented code comes with its documented status." },
-  "ERR-11": {
-    section: codes,
-    level: "gap",
-    says: "The complete list of codes, and the codes of 500 responses, are not shown.",
-  },
-  "ERR-12": { section: bodies, level: "gap", says: "Which error form applies to which endpoint is not shown." },
-  "ERR-13": {
-    section: statuses,
-    level: "must",
-    says: "An agent that fails is answered with a 5xx status and an error body.",
-  },
-  "ERR-14": {
-    section: codes,
-    level: "policy",
-    says: "Clients should retry 5xx answers with backoff, and wait the stated `retry_after` on 429.",
+  }),
+  "ERR-10": must(codes, "A documented code comes with its documented status."),
+  "ERR-11": gap(codes, "The complete list of codes, and the codes of 500 responses, are not shown."),
+  "ERR-12": gap(bodies, "Which error form applies to which endpoint is not shown."),
+  "ERR-13": must(statuses, "An agent that fails is answered with a 5xx status and an error body."),
+  "ERR-14": policy(codes, "Clients should retry 5xx answers with backoff, and wait the stated `retry_after` on 429.", {
     untestable: "A rule for clients. The harness keeps it towards a 429; it never retries a 5xx, which is evidence.",
-  },
-  "ERR-15": {
-    section: codes,
-    level: "should",
-    says: "In form B, `details` of `INVALID_INPUT` name the field (`field`) and the reason (`reason`).",
-    readings: ofFormB,
-  },
-  "ERR-16": {
-    section: bodies,
-    level: "must",
-    says: "`reset_at` in the details of a form B 429 is an ISO 8601 timestamp, of an instant to come within the wait or an hour, or of the headers' reset.",
-    readings: ofFormB,
-  },
-  "ERR-17": {
-    section: statuses,
-    level: "gap",
-    says: "The answer to a path, or a method, that the document does not define is not shown.",
-  },
+  }),
+  "ERR-15": should(
+    codes,
+    "In form B, `details` of `INVALID_INPUT` name the field (`field`) and the reason (`reason`).",
+    { readings: ofFormB },
+  ),
+  "ERR-16": must(
+    bodies,
+    "`reset_at` in the details of a form B 429 is an ISO 8601 timestamp, of an instant to come within the wait or an hour, or of the headers' reset.",
+    { readings: ofFormB },
+  ),
+  "ERR-17": gap(statuses, "The answer to a path, or a method, that the document does not define is not shown."),
 } as const satisfies ClauseTable;

@@ -1,4 +1,4 @@
-import type { ClauseTable } from "../clause.ts";
+import { advisory, gap, must, policy, type ClauseTable } from "../clause.ts";
 
 const rates = "Limits / Request rate (per API key)";
 const scope = "Limits / Scope of limits";
@@ -10,194 +10,112 @@ const headerWindow = {
 
 /** The four rate-limit headers. */
 export const headerClauses = {
-  "HDR-1": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "All four rate-limit headers are on every successful response.",
-  },
-  "HDR-2": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "All four rate-limit headers are on every 400 and 404 response, and on any other refusal.",
-  },
-  "HDR-3": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 401 response." },
-  "HDR-4": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every 429 response." },
-  "HDR-5": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "All four rate-limit headers are on every 500 response, and on any other 5xx.",
-  },
-  "HDR-6": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on a stream's response." },
-  "HDR-7": { section: `${scope} 2`, level: "must", says: "All four rate-limit headers are on every health response." },
-  "HDR-8": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "All four rate-limit headers are on the response to a path, or a method, that the document does not define.",
-  },
-  "HDR-9": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "The four headers are numbers, not negative, the counts whole, each sent once.",
-  },
-  "HDR-10": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier; the minute's with the burst on top, where that is admitted.",
-    readings: headerWindow,
-  },
-  "HDR-11": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "`X-RateLimit-Remaining` is never above `X-RateLimit-Limit`.",
-  },
-  "HDR-12": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "`X-RateLimit-Remaining` falls by one with each counted request of a window, and by nothing else.",
-  },
-  "HDR-13": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "Requests sent at once are counted each: what they and the next one see of `X-RateLimit-Remaining` is explained by some order of them.",
-  },
-  "HDR-14": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "`X-RateLimit-Reset` is Unix seconds, and agrees with `X-RateLimit-Reset-After` within 2 seconds.",
-  },
-  "HDR-15": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "`X-RateLimit-Reset-After` falls as time passes within a window.",
-  },
-  "HDR-16": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "`X-RateLimit-Reset-After` is not longer than the window it speaks of.",
-  },
-  "HDR-17": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "A 429 for the request rate says `X-RateLimit-Remaining: 0`, where its headers speak of the window that refused.",
-  },
-  "HDR-18": {
-    section: `${scope} 3`,
-    level: "advisory",
-    says: "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
-    readings: { absent: "no 429 has the header", present: "a 429 has it" },
-  },
-  "HDR-19": {
-    section: `${scope} 2`,
-    level: "must",
-    says: "Once an answer has said `X-RateLimit-Remaining: 0`, no further request of that window is admitted.",
-  },
+  "HDR-1": must(`${scope} 2`, "All four rate-limit headers are on every successful response."),
+  "HDR-2": must(
+    `${scope} 2`,
+    "All four rate-limit headers are on every 400 and 404 response, and on any other refusal.",
+  ),
+  "HDR-3": must(`${scope} 2`, "All four rate-limit headers are on every 401 response."),
+  "HDR-4": must(`${scope} 2`, "All four rate-limit headers are on every 429 response."),
+  "HDR-5": must(`${scope} 2`, "All four rate-limit headers are on every 500 response, and on any other 5xx."),
+  "HDR-6": must(`${scope} 2`, "All four rate-limit headers are on a stream's response."),
+  "HDR-7": must(`${scope} 2`, "All four rate-limit headers are on every health response."),
+  "HDR-8": must(
+    `${scope} 2`,
+    "All four rate-limit headers are on the response to a path, or a method, that the document does not define.",
+  ),
+  "HDR-9": must(`${scope} 2`, "The four headers are numbers, not negative, the counts whole, each sent once."),
+  "HDR-10": must(
+    `${scope} 2`,
+    "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier; the minute's with the burst on top, where that is admitted.",
+    { readings: headerWindow },
+  ),
+  "HDR-11": must(`${scope} 2`, "`X-RateLimit-Remaining` is never above `X-RateLimit-Limit`."),
+  "HDR-12": must(
+    `${scope} 2`,
+    "`X-RateLimit-Remaining` falls by one with each counted request of a window, and by nothing else.",
+  ),
+  "HDR-13": must(
+    `${scope} 2`,
+    "Requests sent at once are counted each: what they and the next one see of `X-RateLimit-Remaining` is explained by some order of them.",
+  ),
+  "HDR-14": must(
+    `${scope} 2`,
+    "`X-RateLimit-Reset` is Unix seconds, and agrees with `X-RateLimit-Reset-After` within 2 seconds.",
+  ),
+  "HDR-15": must(`${scope} 2`, "`X-RateLimit-Reset-After` falls as time passes within a window."),
+  "HDR-16": must(`${scope} 2`, "`X-RateLimit-Reset-After` is not longer than the window it speaks of."),
+  "HDR-17": must(
+    `${scope} 2`,
+    "A 429 for the request rate says `X-RateLimit-Remaining: 0`, where its headers speak of the window that refused.",
+  ),
+  "HDR-18": advisory(
+    `${scope} 3`,
+    "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
+    { readings: { absent: "no 429 has the header", present: "a 429 has it" } },
+  ),
+  "HDR-19": must(
+    `${scope} 2`,
+    "Once an answer has said `X-RateLimit-Remaining: 0`, no further request of that window is admitted.",
+  ),
 } as const satisfies ClauseTable;
 
 /** Tier limits and their scope. */
 export const limitClauses = {
-  "LIM-1": {
-    section: rates,
-    level: "must",
-    says: "Not more requests are admitted in a minute than the key's tier publishes.",
-  },
-  "LIM-2": {
-    section: rates,
-    level: "must",
-    says: "As many requests are admitted in a minute as the key's tier publishes.",
-  },
-  "LIM-3": {
-    section: rates,
-    level: "must",
-    says: "Not more requests are admitted in an hour than the key's tier publishes.",
-  },
-  "LIM-4": {
-    section: rates,
-    level: "must",
-    says: "As many requests are admitted in an hour as the key's tier publishes.",
-  },
-  "LIM-5": { section: rates, level: "must", says: "Not more requests run at once than the key's tier publishes." },
-  "LIM-6": { section: rates, level: "must", says: "As many requests run at once as the key's tier publishes." },
-  "LIM-7": {
-    section: rates,
-    level: "must",
-    says: "A burst of the published size is admitted, sent as fast as the concurrency limit allows.",
-  },
-  "LIM-8": {
-    section: rates,
-    level: "gap",
-    says: "What the burst allowance adds to the minute's limit is not stated, and team's burst is not shown.",
-  },
-  "LIM-9": { section: rates, level: "must", says: "Limits are per API key: one key's use does not touch another's." },
-  "LIM-10": { section: `${scope} 1`, level: "must", says: "Invoke is subject to the limits." },
-  "LIM-11": { section: `${scope} 1`, level: "must", says: "A stream counts as a single request." },
-  "LIM-12": { section: `${scope} 3`, level: "must", says: "Beyond a limit the answer is 429 with the error body." },
-  "LIM-13": { section: `${scope} 3`, level: "must", says: "After `retry_after` seconds a request is admitted." },
-  "LIM-14": {
-    section: `${scope} 3`,
-    level: "advisory",
-    says: "`retry_after` is the time that is left: well before it, a request is still refused.",
-  },
-  "LIM-15": {
-    section: `${scope} 5`,
-    level: "gap",
-    says: "Whether the hourly window is fixed or rolling is not shown; nor is the minute's.",
-  },
-  "LIM-16": {
-    section: `${scope} 1`,
-    level: "gap",
-    says: "Whether refused requests use up the allowance is not stated.",
-  },
-  "LIM-17": {
-    section: rates,
-    level: "must",
-    says: "A slot is given back when its request ends, well or badly: the column limits concurrent requests, and one that has ended is none.",
-  },
-  "LIM-18": {
-    section: rates,
-    level: "must",
-    says: "A stream holds its slot until it ends: the column limits concurrent requests, and a stream is a single request (Scope of limits 1).",
-  },
-  "LIM-19": {
-    section: "Limits / Token quota per month",
-    level: "must",
-    says: "Not more tokens are spent in a month than the key's tier publishes.",
-  },
-  "LIM-20": {
-    section: "Limits / Token quota per month",
-    level: "gap",
-    says: "What a request beyond the token quota gets is not shown.",
-  },
-  "LIM-21": {
-    section: `${scope} 4`,
-    level: "policy",
-    says: "An agent's deployment defaults to a timeout of 30 seconds and 512MB of memory, both adjustable in its file.",
-    untestable:
-      "Memory is not visible over HTTP, and the timeout belongs to the agent's file, which the interface does not show.",
-  },
-  "LIM-22": {
-    section: `${scope} 6`,
-    level: "gap",
-    says: "The maximum size of a request body, or length of a query, is not shown.",
-  },
-  "LIM-23": {
-    section: rates,
-    level: "must",
-    says: "Requests without a valid key do not use up the allowance of the key they resemble: the rate is per API key, and a key that differs is another.",
-  },
-  "LIM-24": {
-    section: rates,
-    level: "policy",
-    says: "Limits of the enterprise tier are custom.",
+  "LIM-1": must(rates, "Not more requests are admitted in a minute than the key's tier publishes."),
+  "LIM-2": must(rates, "As many requests are admitted in a minute as the key's tier publishes."),
+  "LIM-3": must(rates, "Not more requests are admitted in an hour than the key's tier publishes."),
+  "LIM-4": must(rates, "As many requests are admitted in an hour as the key's tier publishes."),
+  "LIM-5": must(rates, "Not more requests run at once than the key's tier publishes."),
+  "LIM-6": must(rates, "As many requests run at once as the key's tier publishes."),
+  "LIM-7": must(rates, "A burst of the published size is admitted, sent as fast as the concurrency limit allows."),
+  "LIM-8": gap(
+    rates,
+    "What the burst allowance adds to the minute's limit is not stated, and team's burst is not shown.",
+  ),
+  "LIM-9": must(rates, "Limits are per API key: one key's use does not touch another's."),
+  "LIM-10": must(`${scope} 1`, "Invoke is subject to the limits."),
+  "LIM-11": must(`${scope} 1`, "A stream counts as a single request."),
+  "LIM-12": must(`${scope} 3`, "Beyond a limit the answer is 429 with the error body."),
+  "LIM-13": must(`${scope} 3`, "After `retry_after` seconds a request is admitted."),
+  "LIM-14": advisory(
+    `${scope} 3`,
+    "`retry_after` is the time that is left: well before it, a request is still refused.",
+  ),
+  "LIM-15": gap(`${scope} 5`, "Whether the hourly window is fixed or rolling is not shown; nor is the minute's."),
+  "LIM-16": gap(`${scope} 1`, "Whether refused requests use up the allowance is not stated."),
+  "LIM-17": must(
+    rates,
+    "A slot is given back when its request ends, well or badly: the column limits concurrent requests, and one that has ended is none.",
+  ),
+  "LIM-18": must(
+    rates,
+    "A stream holds its slot until it ends: the column limits concurrent requests, and a stream is a single request (Scope of limits 1).",
+  ),
+  "LIM-19": must(
+    "Limits / Token quota per month",
+    "Not more tokens are spent in a month than the key's tier publishes.",
+  ),
+  "LIM-20": gap("Limits / Token quota per month", "What a request beyond the token quota gets is not shown."),
+  "LIM-21": policy(
+    `${scope} 4`,
+    "An agent's deployment defaults to a timeout of 30 seconds and 512MB of memory, both adjustable in its file.",
+    {
+      untestable:
+        "Memory is not visible over HTTP, and the timeout belongs to the agent's file, which the interface does not show.",
+    },
+  ),
+  "LIM-22": gap(`${scope} 6`, "The maximum size of a request body, or length of a query, is not shown."),
+  "LIM-23": must(
+    rates,
+    "Requests without a valid key do not use up the allowance of the key they resemble: the rate is per API key, and a key that differs is another.",
+  ),
+  "LIM-24": policy(rates, "Limits of the enterprise tier are custom.", {
     untestable: "Custom numbers are judged by LIM-1 to LIM-7 when the target file gives them.",
-  },
-  "LIM-25": {
-    section: rates,
-    level: "must",
-    says: "One key is one allowance, however its header is written: the rate is per API key, and the key is the same.",
-  },
-  "LIM-26": {
-    section: `${scope} 1`,
-    level: "gap",
-    says: "Whether errors such as 400 and 404 use up the allowance is not stated.",
-  },
+  }),
+  "LIM-25": must(
+    rates,
+    "One key is one allowance, however its header is written: the rate is per API key, and the key is the same.",
+  ),
+  "LIM-26": gap(`${scope} 1`, "Whether errors such as 400 and 404 use up the allowance is not stated."),
 } as const satisfies ClauseTable;

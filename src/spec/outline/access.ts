@@ -1,6 +1,31 @@
 import type { ClauseId } from "../clauses.ts";
 import { type Section, stated } from "./item.ts";
 
+export const authenticationSections: readonly Section[] = [
+  {
+    heading: "Authentication",
+    items: [
+      stated("1", "every request carries the key as a bearer", "AUTH-1", "AUTH-6", "AUTH-7", "REQ-2"),
+      stated("1", "how keys are issued", "AUTH-15"),
+      stated("2", "restriction by scope", "KEY-5"),
+      stated("2", "restriction by agent", "KEY-6"),
+      stated("2", "restriction by source address", "KEY-7"),
+      stated("3", "missing key: 401", "AUTH-2", "AUTH-8", "AUTH-9"),
+      stated("3", "wrong key: 401 `INVALID_API_KEY`", "AUTH-3", "AUTH-5", "AUTH-8", "AUTH-16"),
+      stated("3", "expired key: 401 `EXPIRED_API_KEY`", "AUTH-4", "AUTH-8", "KEY-3"),
+      stated("4", "signing is optional; its two headers", "AUTH-10"),
+      stated("4", "`X-Timestamp`: Unix seconds, a decimal string", "AUTH-10"),
+      stated("4", "`X-Signature`: digest and the text that is signed", "AUTH-10"),
+      stated("5", "OAuth 2.0 is announced, not available", "AUTH-12"),
+      stated("5", "examples of scopes", "AUTH-12"),
+      stated("6", "deliveries are signed", "HOOK-21"),
+      stated("7", "not shown: status without permission", "AUTH-13"),
+      stated("8", "not shown: enabling signing; a bad signature", "AUTH-11"),
+      stated("9", "not shown: managing keys over HTTP", "AUTH-14"),
+    ],
+  },
+];
+
 /** Clauses of the columns of the rate table: requests a minute, an hour, and at once. */
 const rates = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
 
@@ -47,6 +72,20 @@ export const limitSections: readonly Section[] = [
       stated("5", "not shown: a fixed or rolling hour", "LIM-15"),
       stated("6", "not shown: largest body, longest query", "LIM-22"),
       stated("7", "not shown: longest stream", "SSE-32"),
+    ],
+  },
+];
+
+export const versioningSections: readonly Section[] = [
+  {
+    heading: "Versioning",
+    items: [
+      stated("1", "`v1` in the path", "VER-1", "SVC-3"),
+      stated("2", "12 months of support", "VER-2"),
+      stated("3", "deprecation announced 6 months before", "VER-3"),
+      stated("4", "each agent has a version", "VER-4"),
+      stated("4", "in `metadata.agent_version` of invoke", "VER-4", "INV-5"),
+      stated("4", "in `version` of the health report", "VER-4", "HLT-7"),
     ],
   },
 ];

@@ -15,7 +15,10 @@ import {
   formats,
   unavailableReason,
 } from "../report/formats/registry.ts";
-import { renderTerminal } from "../report/terminal/render.ts";
+import { loadCommand } from "../report/formats/finding-text.ts";
+import { renderLoadTerminal } from "../report/terminal/load.ts";
+import { renderTerminal } from "../report/terminal/run.ts";
+import { shellVariableOfKey } from "../report/reproduce/key-variable.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
@@ -34,7 +37,11 @@ export function renderText(
   { report, evidence }: ReportDocument,
   { width = 100 }: { readonly width?: number } = {},
 ): string {
-  return renderTerminal(report, evidence, { colour: false, width, quiet: false });
+  const look = { colour: false, width, quiet: false, folder: null } as const;
+  if (report.load !== undefined)
+    return renderLoadTerminal(report, { ...look, reproductionCommands: (row) => [loadCommand(row)] });
+  const known = evidence ?? { exchanges: [], deliveries: [] };
+  return renderTerminal(report, known, { ...look, variableOf: shellVariableOfKey });
 }
 
 /**

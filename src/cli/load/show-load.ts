@@ -1,7 +1,7 @@
 import type { ReportDocument } from "../../report/model/report.ts";
-import { renderTerminal } from "../../report/terminal/render.ts";
+import { renderLoadTerminal } from "../../report/terminal/load.ts";
 import { baselineText } from "../report/baseline-text.ts";
-import type { FailurePolicy } from "../../report/model/failure-policy.ts";
+import type { FailurePolicy } from "../../report/model/test-status.ts";
 import { terminalOf } from "../terminal.ts";
 import { type ReproductionOptions, reproductionCommands } from "./reproduction.ts";
 
@@ -19,11 +19,11 @@ export interface LoadShowing {
 export function showLoad({ report }: ReportDocument, { stream, rules, isQuiet, folder, again }: LoadShowing): void {
   const { look, write } = terminalOf(stream);
   write(
-    renderTerminal(report, null, {
+    renderLoadTerminal(report, {
       ...look,
       quiet: isQuiet,
       folder,
-      loadCommands: (load) => reproductionCommands(load, again),
+      reproductionCommands: (load) => reproductionCommands(load, again),
     }),
   );
   write(baselineText(report.findings, rules.baseline));

@@ -94,7 +94,7 @@ describe("formats of a run", () => {
     ],
     [
       "two formats in one file",
-      ["report", "kept", "--html", "a", "--har", "./a"],
+      ["report", "kept", "--html", "a", "--har", "../reporting/a"],
       /--html and --har name the same file/,
     ],
     [

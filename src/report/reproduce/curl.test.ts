@@ -21,11 +21,7 @@ interface Arrived {
 }
 
 const variables: Readonly<Record<string, string>> = { key: "CONFORMANCE_API_KEY", pro: "ACME_PRO", odd: "1; rm -rf" };
-const options = {
-  shellVariableOf: (name: string) => variables[name],
-  evidenceFile: "evidence.json",
-  connection: undefined,
-};
+const options = { variableOf: (name: string) => variables[name], evidenceFile: "evidence.json", way: undefined };
 const authorization: Header = ["Authorization", "Bearer [redacted key]"];
 const json: Header = ["Content-Type", "application/json"];
 const accept: Header = ["Accept", "application/json"];
@@ -137,10 +133,10 @@ describe("a recorded request, sent again by curl", () => {
       (server.address() as AddressInfo).port,
       `Basic ${Buffer.from("corp:s3cret").toString("base64")}`,
     );
-    const connection = { proxy: { url: proxy.url, asksWho: true } };
+    const way = { proxy: { url: proxy.url, asksWho: true } };
     const usage = sampleExchange("x1", { method: "GET", url: `${origin}/v1/usage`, body: { kind: "none" } });
     const { sent } = await run(
-      `PROXY_USER=corp:s3cret NO_PROXY=127.0.0.1; export NO_PROXY; ${curlCommand(usage, { ...options, connection })}`,
+      `PROXY_USER=corp:s3cret NO_PROXY=127.0.0.1; export NO_PROXY; ${curlCommand(usage, { ...options, way })}`,
     );
     proxy.close();
     expect([sent?.url, proxy.requests.length]).toEqual([expect.stringMatching(/\/v1\/usage$/), 1]);
@@ -179,13 +175,13 @@ describe("the command", () => {
 
   it("names the proxy, our authorities and our certificate, where the run used them", () => {
     const exchange = sampleExchange("x1", { url: "https://acme.example/v1/usage" });
-    const connection = {
+    const way = {
       proxy: { url: "https://proxy.example:3128", asksWho: true },
       ca: "our own/ca.pem",
       cert: "me.pem",
       key: "me.key",
     };
-    const lines = curlCommand(exchange, { ...options, connection }).split(" \\\n  ");
+    const lines = curlCommand(exchange, { ...options, way }).split(" \\\n  ");
     expect(lines.slice(1, -4)).toEqual([
       "-x https://proxy.example:3128 --noproxy ''",
       '-U "$PROXY_USER"',

@@ -57,14 +57,14 @@ export const alertCrossed = probe(
     keys: (target) => cheapestFirst(target, () => false).slice(0, 1),
     creates: { alerts: 1 },
   },
-  async (scene): Promise<AlertCrossed> => {
-    const { given, time } = scene;
+  async (context): Promise<AlertCrossed> => {
+    const { given, time } = context;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
-    const client = scene.client.as(alertKey(scene));
+    const client = context.client.as(alertKey(context));
     // A key with few requests spends none on crossing a threshold.
-    const isLean = hasFewRequests(scene.target);
-    if (!isLean) await idle(client, scene);
-    const start = isLean ? [] : await measure(client, scene);
+    const isLean = hasFewRequests(context.target);
+    if (!isLean) await idle(client, context);
+    const start = isLean ? [] : await measure(client, context);
     const above = thresholdAbove(start);
     const threshold = Math.min(above ?? 99, 99);
     const created = await client.send("POST", "/alerts", {
@@ -74,11 +74,11 @@ export const alertCrossed = probe(
     const before = [...hook.deliveries()];
     const crossing = isLean
       ? notCrossed("the key has too few requests to cross a threshold")
-      : await crossingOf(client, scene, { created, above, start });
+      : await crossingOf(client, context, { created, above, start });
     const waitedMs = crossing.kind === "crossed" ? await awaitMessage(hook, before.length + 1, time) : 0;
     const after = hook.deliveries().slice(before.length);
     const unreached =
-      hook.droppedCount() > 0 ? "messages to the alert were counted and turned away" : unreachedReason(scene);
+      hook.droppedCount() > 0 ? "messages to the alert were counted and turned away" : unreachedReason(context);
     return { created, threshold, crossing, before, after, waitedMs, unreached };
   },
 );
@@ -89,11 +89,15 @@ interface Attempt {
   readonly start: readonly Used[];
 }
 
-async function crossingOf(client: Client, scene: ProbeContext, { created, above, start }: Attempt): Promise<Crossing> {
+async function crossingOf(
+  client: Client,
+  context: ProbeContext,
+  { created, above, start }: Attempt,
+): Promise<Crossing> {
   if (!isSuccess(created)) return notCrossed("the alert was not created");
   if (above === null) return notCrossed("nothing shows how much of its allowance the key has used");
   if (above > 99) return notCrossed("the key's allowance is used up nearly");
-  return cross(client, scene, above, start);
+  return cross(client, context, above, start);
 }
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
@@ -207,12 +211,12 @@ const readsThatTell = 2;
 /** Sends reads, or invokes if reads do not count, until every known window is above the threshold. */
 async function cross(
   client: Client,
-  scene: ProbeContext,
+  context: ProbeContext,
   threshold: number,
   start: readonly Used[],
 ): Promise<Crossing> {
-  const sinceMs = scene.time.now();
-  const most = scene.time.canAdvance ? mostOnTestClock : mostRequests;
+  const sinceMs = context.time.now();
+  const most = context.time.canAdvance ? mostOnTestClock : mostRequests;
   let windows = start.map((each) => ({ ...each, atLeast: Math.min(each.atLeast, each.atMost) }));
   let readsCount = true;
   for (let sent = 0; sent <= most; sent++) {
@@ -220,7 +224,7 @@ async function cross(
     if (missing === 0) return { kind: "crossed", fromPercent: percentOf(start), toPercent: percentOf(windows) };
     if (missing > most - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
     if (sent === readsThatTell) readsCount = requestsAbove(threshold, start) !== missing;
-    const measured = await measureWithin(client, scene, sinceMs, readsCount ? null : scene.target.agents.answering);
+    const measured = await measureWithin(client, context, sinceMs, readsCount ? null : context.target.agents.answering);
     if (measured === null) return { kind: "out of time" };
     windows = measured;
   }
@@ -230,13 +234,13 @@ async function cross(
 /** @param agent an agent to invoke first, if any */
 async function measureWithin(
   client: Client,
-  scene: ProbeContext,
+  context: ProbeContext,
   sinceMs: number,
   agent: string | null | undefined,
 ): Promise<Used[] | null> {
   try {
     if (typeof agent === "string") await client.invoke(agent, { query: "Hello." });
-    return await measure(client, scene, sinceMs);
+    return await measure(client, context, sinceMs);
   } catch (error) {
     if (error instanceof WaitRefused) return null;
     throw error;

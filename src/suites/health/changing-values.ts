@@ -1,34 +1,41 @@
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { moreTime } from "../../run/skip-reason.ts";
-import { agentInPath, endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import type { JudgedResponse } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
 import { healthChecked, laterChecked } from "./probes.ts";
 
+type TimeField = "uptime" | "last_request";
+type ReportPair = readonly [Exchange, Exchange];
+
 /** Minimum time between two reports: some servers report both fields in whole seconds. */
-const leastMs = 3000;
+const minGapMs = 3000;
 
 /** When a request was sent, by the target's clock. */
 const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
 /** A time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
-function fieldOf(exchange: Exchange, name: "uptime" | "last_request"): unknown {
+function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
-  const isTold = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
-  return isTold ? value : undefined;
+  const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
+  return isReadable ? value : undefined;
 }
 
 /** The first and the last report that have a field; `null` if they are too close together to differ. */
-function endsOf(reports: readonly Exchange[], name: "uptime" | "last_request"): readonly [Exchange, Exchange] | null {
-  const having = reports.filter((each) => fieldOf(each, name) !== undefined);
-  const [first, last] = [having[0], having.at(-1)];
-  return first !== undefined && last !== undefined && sentAt(last) - sentAt(first) >= leastMs ? [first, last] : null;
+function firstAndLast(reports: readonly Exchange[], name: TimeField): ReportPair | null {
+  const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
+  const [first, last] = [readable[0], readable.at(-1)];
+  return first !== undefined && last !== undefined && sentAt(last) - sentAt(first) >= minGapMs ? [first, last] : null;
 }
+
+const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
+  fieldOf(first, name) === fieldOf(last, name);
 
 /** Judges that reports change: `uptime` with time, `last_request` with each request. */
 export function judgeChangingValues({ exchanges }: AllExchanges, agent: string | null): Finding<never> {
@@ -36,36 +43,40 @@ export function judgeChangingValues({ exchanges }: AllExchanges, agent: string |
     .filter((each) => agentInPath(each) === agent)
     .toSorted((one, other) => sentAt(one) - sentAt(other));
   const reports = own.filter((each) => endpointOf(each) === "health" && hasStatus(each, 200));
-  const uptimes = endsOf(reports, "uptime");
-  if (uptimes !== null && fieldOf(uptimes[0], "uptime") === fieldOf(uptimes[1], "uptime"))
-    return breach("an `uptime` that goes on", `${formatValue(fieldOf(uptimes[0], "uptime"))} throughout`, ...uptimes);
-  const requests = endsOf(reports, "last_request");
-  const isUsed = requests !== null && own.some((each) => isInvokeBetween(each, requests));
-  if (isUsed && fieldOf(requests[0], "last_request") === fieldOf(requests[1], "last_request"))
+  const uptimes = firstAndLast(reports, "uptime");
+  if (uptimes !== null && isConstant(uptimes, "uptime"))
     return breach(
-      "a `last_request` that goes on with each request",
-      `${formatValue(fieldOf(requests[0], "last_request"))} throughout`,
+      "an `uptime` that rises with time",
+      `always ${formatValue(fieldOf(uptimes[0], "uptime"))}`,
+      ...uptimes,
+    );
+  const requests = firstAndLast(reports, "last_request");
+  const isUsed = requests !== null && own.some((each) => isInvokeBetween(each, requests));
+  if (isUsed && isConstant(requests, "last_request"))
+    return breach(
+      "a `last_request` that changes with each request",
+      `always ${formatValue(fieldOf(requests[0], "last_request"))}`,
       ...requests,
     );
   return uptimes === null && !isUsed
-    ? unproven("no two reports that have `uptime` or `last_request` lie some seconds apart", moreTime)
+    ? unproven("no two reports with `uptime` or `last_request` are some seconds apart", moreTime)
     : holds();
 }
 
 /** Whether an exchange is a successful invoke between two reports, late enough after the first that whole seconds differ. */
-const isInvokeBetween = (each: Exchange, [first, last]: readonly [Exchange, Exchange]): boolean =>
+const isInvokeBetween = (each: Exchange, [first, last]: ReportPair): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
-  sentAt(each) - sentAt(first) >= leastMs &&
+  sentAt(each) - sentAt(first) >= minGapMs &&
   each.answer.endMs <= last.sentMs;
 
 /** Judges that a stream changes `last_request`, as any request does. */
 export function judgeStreamChanges({ reports, streamed }: StreamAccounted): Finding<never> {
   if (!isSuccess(streamed)) return unproven("the agent did not stream");
   const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
-  if (before === undefined || after === undefined) return unproven("the reports do not tell of the last request");
+  if (before === undefined || after === undefined) return unproven("the reports have no `last_request`");
   return before === after
-    ? breach("a `last_request` that goes on with a stream", formatValue(after), ...reports, streamed)
+    ? breach("a `last_request` that changes with a stream", `still ${formatValue(after)}`, ...reports, streamed)
     : holds();
 }
 
@@ -75,3 +86,60 @@ export const changingValueChecks: readonly Check[] = [
   ),
   check("HLT-22", streamAccounted, judgeStreamChanges, { as: "stream" }),
 ];
+
+/** Minimum time between two compared uptimes, because an uptime may be rounded. */
+const minUptimeGapMs = 20;
+/** A single pair may have a clock advance in between that was not yet recorded. */
+const minPairs = 2;
+/** Bounds of the rise per second that indicate milliseconds. A rounded second rises by less. */
+const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
+
+interface Uptime {
+  readonly exchange: Exchange;
+  readonly uptime: number;
+}
+
+type UptimePair = readonly [Uptime, Uptime];
+
+/**
+ * Returns the reports whose `uptime` is not in seconds: it rises about a thousand times as fast as time. All pairs of an
+ * agent must agree, because each replica behind one address has its own uptime.
+ */
+export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
+  const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
+    const uptime = getPath(root, "uptime");
+    return typeof uptime === "number" ? [{ exchange, uptime }] : [];
+  });
+  const pairsByAgent = [...Map.groupBy(uptimes, ({ exchange }) => agentInPath(exchange)).values()].map(comparedPairs);
+  const inMilliseconds = pairsByAgent.filter((pairs) => pairs.length >= minPairs && pairs.every(risesByMilliseconds));
+  return new Set(inMilliseconds.flat().map(([, { exchange }]) => exchange));
+}
+
+/** Pairs each report with the next one that is far enough away and has a different uptime. */
+function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
+  const sorted = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
+  const pairs: UptimePair[] = [];
+  let from = sorted[0];
+  for (const to of sorted.slice(1)) {
+    // An equal uptime may be rounded, or the target's clock may stand still until the run advances it.
+    if (from === undefined || elapsedMs([from, to]).min < minUptimeGapMs || to.uptime === from.uptime) continue;
+    pairs.push([from, to]);
+    from = to;
+  }
+  return pairs;
+}
+
+/** Bounds of the time between two reports by the target's clock. */
+function elapsedMs([{ exchange: from }, { exchange: to }]: UptimePair): { readonly min: number; readonly max: number } {
+  const advancedMs = to.clockMs - from.clockMs;
+  return {
+    min: to.sentMs - from.answer.endMs + advancedMs,
+    max: to.answer.endMs - from.sentMs + advancedMs,
+  };
+}
+
+function risesByMilliseconds(pair: UptimePair): boolean {
+  const risen = pair[1].uptime - pair[0].uptime;
+  const { min, max } = elapsedMs(pair);
+  return risen >= (minMillisecondRate * min) / 1000 && risen <= (maxMillisecondRate * max) / 1000;
+}

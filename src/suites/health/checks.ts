@@ -1,85 +1,103 @@
-import { memoizeByPair } from "../../base/memoize.ts";
-import { bodyJson, statusOf } from "../../evidence/exchange.ts";
-import { type Check, check, suite } from "../../run/judge/check.ts";
-import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import { bodyCases, type JudgedResponse, judgePresence } from "../shared/cases.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
-import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
-import { allExchanges } from "../shared/all-exchanges.ts";
-import { judgeRejection } from "../shared/rejection.ts";
-import { hasStatus, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
+import { memoizeByPair } from "../../base/memoize.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { negativeQuantity } from "../../rules/bodies/fields.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { type Check, check, suite } from "../../run/judge/check.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { breach, type Finding, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { need } from "../../run/skip-reason.ts";
+import { healthStatuses } from "../../spec/events.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
+import { checkFields } from "../shared/common-checks.ts";
+import { fieldMatrix, responseMatrix } from "../shared/matrices.ts";
+import { judgeRejection } from "../shared/rejection.ts";
+import { hasStatus, outcomeOf } from "../shared/response.ts";
+import { changingValueChecks, uptimesNotInSeconds } from "./changing-values.ts";
 import { degradedChecked, healthChecked, laterChecked, unhealthyChecked, unknownChecked } from "./probes.ts";
-import { changingValueChecks } from "./changing-values.ts";
-import { isReport, missingReport } from "./reports.ts";
-import { warningChecks } from "./warnings.ts";
-import { uptimesNotInSeconds } from "./uptime.ts";
+
+const reported = (exchange: Exchange, ...path: readonly string[]): unknown => getPath(bodyJson(exchange), ...path);
+
+/** Whether a response is a health report. The report of an unhealthy agent may have a 5xx status. */
+const isReport = (exchange: Exchange): boolean =>
+  hasStatus(exchange, 200) ||
+  ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
+
+/** Says why the fields of a report cannot be judged; `null` if they can. */
+function missingReport(exchange: Exchange): Unproven | null {
+  if (!isReport(exchange)) return unproven(`there is no health report (${outcomeOf(exchange)})`);
+  return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
+}
 
 const fieldClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
 
-/** Checks the fields of a clause on every health report of the run. */
-const field = (clause: (typeof fieldClauses)[number]): Check =>
-  checkEvery(
+const checkField = (clause: (typeof fieldClauses)[number]): Check =>
+  checkFields(
     clause,
     { all: allExchanges, healthChecked, laterChecked },
     {
-      matrix: fieldMatrix("health"),
+      table: "health",
       members: ({ all }) => {
         const reports = bodyCases("health", all, isReport);
-        const racing = clause === "HLT-8" ? uptimesNotInSeconds(reports.map(({ subject }) => subject)) : new Set();
-        return reports.map((each) => ({
-          ...each,
-          subject: racingOrNot(each.subject, racing.has(each.subject.exchange)),
-        }));
+        const wrong = clause === "HLT-8" ? uptimesNotInSeconds(reports.map(({ subject }) => subject)) : new Set();
+        return reports.map((each) => ({ ...each, subject: withUnit(each.subject, wrong.has(each.subject.exchange)) }));
       },
-      judge: ({ root, isRacing }) =>
-        isRacing
+      judge: ({ root, hasOtherUnit }) =>
+        hasOtherUnit
           ? {
               expected: "`uptime`, in seconds",
-              actual: `${formatValue(getPath(root, "uptime"))}, risen a thousand times as fast as time passed`,
+              actual: `${formatValue(getPath(root, "uptime"))}, which rose a thousand times as fast as time`,
             }
-          : fieldMismatch("health", clause, root),
+          : null,
       whenEmpty: ({ healthChecked: { first } }) =>
-        missingReport(first) ?? unproven("what holds the field is not there"),
-      judgeAcross: (reports) =>
-        judgePresence(
-          "health",
-          clause,
-          reports.map(({ root }) => root),
-        ),
+        missingReport(first) ?? unproven("the object that should have the field is missing"),
     },
   );
 
-const racingOrNot = memoizeByPair((seen: JudgedResponse, isRacing: boolean) => ({ ...seen, isRacing }));
+const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
 /** Statuses that mean a failed check. `slow` and `degraded` are only warnings. */
 const failedCheck = /^(unhealthy|fail(ed|ing|ure)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** The failed checks of a report, as `name: status`. */
-function failedChecks(report: unknown): string[] {
+/** The first failed check of a report, as `name: status`. */
+function findFailedCheck(report: unknown): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
-  const statuses = [
-    ["agent", getPath(report, "checks", "agent", "status")] as const,
+  const statuses: (readonly [string, unknown])[] = [
+    ["agent", getPath(report, "checks", "agent", "status")],
     ...(isObject(dependencies) ? Object.entries(dependencies) : []),
   ];
-  return statuses
-    .filter(([, status]) => typeof status === "string" && failedCheck.test(status.trim()))
-    .map(([name, status]) => `${name}: ${String(status)}`);
+  const failed = statuses.find(([, status]) => typeof status === "string" && failedCheck.test(status.trim()));
+  return failed === undefined ? null : `${failed[0]}: ${String(failed[1])}`;
 }
-
-const percentages = ["memory_usage_percent", "cpu_usage_percent"] as const;
 
 /** Finds a percentage above 100; `null` if there is none. */
-function shareAbove(report: unknown): Mismatch | null {
+function excessivePercentage(report: unknown): Mismatch | null {
   const resources = getPath(report, "checks", "resources");
-  const odd = percentages.find((name) => Number(getPath(resources, name) ?? 0) > 100);
-  return odd === undefined
+  const name = ["memory_usage_percent", "cpu_usage_percent"].find(
+    (each) => Number(getPath(resources, each) ?? 0) > 100,
+  );
+  return name === undefined
     ? null
-    : { expected: `\`${odd}\` is 100 at most`, actual: formatValue(getPath(resources, odd)) };
+    : { expected: `\`${name}\` is 100 at most`, actual: formatValue(getPath(resources, name)) };
 }
+
+const warningsOf = (exchange: Exchange): unknown => reported(exchange, "warnings") ?? undefined;
+
+/** Judges that `warnings` is empty for a healthy agent and not empty for a degraded one. */
+function judgeWarnings(exchange: Exchange): Finding<never> {
+  const warnings = warningsOf(exchange);
+  const isEmpty = warnings === undefined || (Array.isArray(warnings) && warnings.length === 0);
+  const status = reported(exchange, "status");
+  if (status === "healthy")
+    return isEmpty ? holds() : breach("no `warnings` for a healthy agent", formatValue(warnings), exchange);
+  if (status !== "degraded") return unproven(`the agent is neither healthy nor degraded (${formatValue(status)})`);
+  if (warnings === undefined) return unproven("the report has no `warnings`; see HLT-14");
+  return isEmpty ? breach("a warning, as the agent is degraded", formatValue(warnings), exchange) : holds();
+}
+
+const isDegraded = (exchange: Exchange): boolean => reported(exchange, "status") === "degraded";
 
 /** An uptime may be rounded to whole seconds. */
 const roundingSeconds = 1;
@@ -89,15 +107,14 @@ export const health = suite("Health check", [
     const failed = [first, second].find((each) => !hasStatus(each, 200));
     return failed === undefined ? holds() : breach("200", outcomeOf(failed), failed);
   }),
-  ...fieldClauses.map(field),
-  check("HLT-11", degradedChecked, ({ report }) => {
-    const status = getPath(bodyJson(report), "status");
-    return status === "degraded"
+  ...fieldClauses.map(checkField),
+  check("HLT-11", degradedChecked, ({ report }) =>
+    isDegraded(report)
       ? holds()
-      : breach("`status` is `degraded`", `${formatValue(status)} (${outcomeOf(report)})`, report);
-  }),
+      : breach("`status` is `degraded`", `${formatValue(reported(report, "status"))} (${outcomeOf(report)})`, report),
+  ),
   check("HLT-12", unhealthyChecked, ({ report }) => {
-    const status = getPath(bodyJson(report), "status");
+    const status = reported(report, "status");
     if (status !== "unhealthy")
       return breach("`status` is `unhealthy`", `${formatValue(status)} (${outcomeOf(report)})`, report);
     return follows((statusOf(report) ?? 0) >= 500 ? "answers-5xx" : "answers-200");
@@ -110,21 +127,48 @@ export const health = suite("Health check", [
       members: ({ all }) => bodyCases("health", all, isReport),
       judge: ({ root }) => {
         if (getPath(root, "status") !== "healthy") return undefined;
-        const [failed] = failedChecks(root);
-        return failed === undefined
+        const failed = findFailedCheck(root);
+        return failed === null
           ? null
-          : { expected: "no failed check in a report that says `healthy`", actual: failed };
+          : { expected: "no failed check in a report with the status `healthy`", actual: failed };
       },
-      whenEmpty: unproven("no report said `healthy`"),
+      whenEmpty: unproven("no report has the status `healthy`"),
     },
   ),
-  ...warningChecks,
+  checkEvery(
+    "HLT-14",
+    { all: allExchanges },
+    {
+      also: [degradedChecked, healthChecked],
+      matrix: responseMatrix("every health report that says `degraded`", [
+        { of: "health", kind: "200", reach: need("agents.degraded") },
+      ]),
+      members: ({ all }) => bodyCases("health", all, isReport),
+      judge: ({ exchange }) => {
+        if (!isDegraded(exchange)) return undefined;
+        return warningsOf(exchange) === undefined
+          ? { expected: "`warnings`, as the agent is degraded", actual: formatValue(warningsOf(exchange)) }
+          : null;
+      },
+      whenEmpty: unproven("no report has the status `degraded`; see HLT-11", need("agents.degraded")),
+    },
+  ),
+  check("HLT-21", healthChecked, ({ first }) => judgeWarnings(first)),
+  check(
+    "HLT-21",
+    degradedChecked,
+    ({ report }) =>
+      isDegraded(report)
+        ? judgeWarnings(report)
+        : unproven("the report does not have the status `degraded`; see HLT-11"),
+    { as: "degraded" },
+  ),
   check("HLT-17", healthChecked, ({ first, second }) => {
-    const [before, after] = [first, second].map((each) => getPath(bodyJson(each), "uptime"));
-    const isComparable = typeof before === "number" && typeof after === "number";
-    if (isComparable && after < before - roundingSeconds)
-      return breach("`uptime` does not fall", `${before}, then ${after}`, first, second);
-    return isComparable ? holds() : unproven("the reports have no `uptime`");
+    const [before, after] = [first, second].map((each) => reported(each, "uptime"));
+    if (typeof before !== "number" || typeof after !== "number") return unproven("the reports have no `uptime`");
+    return after < before - roundingSeconds
+      ? breach("`uptime` does not fall", `${before}, then ${after}`, first, second)
+      : holds();
   }),
   checkEvery(
     "HLT-17",
@@ -133,8 +177,8 @@ export const health = suite("Health check", [
       as: "ranges",
       matrix: fieldMatrix("health"),
       members: ({ all }) => bodyCases("health", all, isReport),
-      judge: ({ root }) => shareAbove(root) ?? negativeQuantity("health", root),
-      whenEmpty: unproven("no report tells a quantity"),
+      judge: ({ root }) => excessivePercentage(root) ?? negativeQuantity("health", root),
+      whenEmpty: unproven("no report has a quantity"),
     },
   ),
   check("HLT-18", { known: healthChecked, unknown: unknownChecked }, ({ known, unknown: { report } }) =>
@@ -146,16 +190,15 @@ export const health = suite("Health check", [
     }),
   ),
   check("HLT-20", healthChecked, ({ first }) => {
-    const unable = missingReport(first);
-    if (unable !== null) return unable;
-    const checks = getPath(bodyJson(first), "checks");
+    const missing = missingReport(first);
+    if (missing !== null) return missing;
+    const checks = reported(first, "checks");
     if (!isObject(checks)) return unproven("`checks` is no object");
     const names = Object.keys(checks);
     if (names.length === 0) return unproven("`checks` is empty");
-    const known = ["agent", "dependencies", "resources"];
-    return names.some((name) => known.includes(name))
+    return names.some((name) => ["agent", "dependencies", "resources"].includes(name))
       ? holds()
-      : breach("`agent`, `dependencies` and `resources` in `checks`", names.join(", "), first);
+      : breach("`agent`, `dependencies` or `resources` in `checks`", names.join(", "), first);
   }),
   ...changingValueChecks,
 ]);

@@ -37,5 +37,5 @@ export const laterChecked = probe(
 export const unknownChecked = probe(
   "the health of an agent that does not exist is read",
   { requests: 0, reads: true },
-  async (scene) => ({ report: await scene.client.health(unknownAgentOf(scene)) }),
+  async (context) => ({ report: await context.client.health(unknownAgentOf(context)) }),
 );

@@ -77,14 +77,16 @@ describe("the fields of an invoke's answer", () => {
   });
 
   it("wants the total to be the sum, and request ids to differ", () => {
-    const others = { cool: tried(exchange({ json: full })), warm: tried(exchange({ json: answer })) };
+    const others = { atMin: tried(exchange({ json: full })), atMax: tried(exchange({ json: answer })) };
     expect(judged(invoke, "INV-7", { plain: timed(full), ...others })).toBe("holds");
     expect(judged(invoke, "INV-8", { plain: timed(full), ...others })).toBe("breach");
     const other = { ...full, usage: { ...full.usage, total_tokens: 8 }, metadata: { request_id: "r2" } };
-    const distinct = { ...others, cool: tried(exchange({ json: other })) };
+    const distinct = { ...others, atMin: tried(exchange({ json: other })) };
     expect(judged(invoke, "INV-7", { plain: timed(full), ...distinct })).toBe("breach");
     expect(judged(invoke, "INV-8", { plain: timed(full), ...distinct })).toBe("holds");
-    expect(judged(invoke, "INV-8", { plain: timed(answer), cool: others.warm, warm: others.warm })).toBe("unproven");
+    expect(judged(invoke, "INV-8", { plain: timed(answer), atMin: others.atMax, atMax: others.atMax })).toBe(
+      "unproven",
+    );
   });
 
   it("wants no more tokens than were asked for", () => {

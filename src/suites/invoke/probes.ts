@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-import { type Exchange } from "../../evidence/exchange.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
 import { defaultQuery } from "../../run/discovery/greeting.ts";
 import { agentPath } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
@@ -30,18 +30,18 @@ export const fewTokens = 16;
 export const invoked = probe(
   "an agent is invoked",
   { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 0 : 1) },
-  async (scene): Promise<Invoked> => {
-    const { client, given, time, discovery, target } = scene;
+  async (context): Promise<Invoked> => {
+    const { client, given, time, discovery, target } = context;
     const exchange =
       discovery.invoked ??
-      askedBefore(scene, hello) ??
+      findEarlierInvoke(context, hello) ??
       (await client.invoke(given["agents.answering"], { query: defaultQuery }));
     return { exchange, clockAfterMs: time.clockOffsetMs(), promised: target.agentSource !== "found" };
   },
 );
 
 /** Maximum wait for a slow response, by the target's clock. */
-const mostSlowMs = 35_000;
+const maxSlowMs = 35_000;
 
 export const invokedSlowly = probe(
   "a slow agent is invoked",
@@ -50,13 +50,13 @@ export const invokedSlowly = probe(
     const answered = client.invoke(given["agents.slow"], { query: defaultQuery });
     return time.awaitAgent(
       answered.then((exchange) => ({ exchange, clockAfterMs: time.clockOffsetMs() })),
-      mostSlowMs,
+      maxSlowMs,
     );
   },
 );
 
 /** Features of one request, with values at the minimum of their range. */
-const coolFeatures = {
+const minFeatures = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
   unknownKeys: { parameters: { conformance_unknown: true, conformance_nested: { list: [1, null] } } },
@@ -65,36 +65,36 @@ const coolFeatures = {
 } as const;
 
 /** Features of another request, with values at the maximum of their range. */
-const warmFeatures = {
+const maxFeatures = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },
 } as const;
 
-export const minBody = combineFeatures(coolFeatures, { query: defaultQuery });
-export const maxBody = combineFeatures(warmFeatures, { query: longQuery });
+export const minBody = combineFeatures(minFeatures, { query: defaultQuery });
+export const maxBody = combineFeatures(maxFeatures, { query: longQuery });
 
 export const invokedAtMin = probe(
   "an agent is invoked with temperature 0.0, context, unknown parameters, a session and a query of many scripts",
-  { needs: ["agents.answering"], requests: requestsUnlessHooked },
-  (scene) => sendCombined(coolFeatures, { query: defaultQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
+  { needs: ["agents.answering"], requests: requestsWithoutWebhooks },
+  (context) => sendCombined(minFeatures, { query: defaultQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
 export const invokedAtMax = probe(
   "an agent is invoked with temperature 2.0 and max_tokens",
-  { needs: ["agents.answering"], requests: requestsUnlessHooked },
-  (scene) => sendCombined(warmFeatures, { query: longQuery }, (body) => invokeUnlessAsked(scene, body), isSuccess),
+  { needs: ["agents.answering"], requests: requestsWithoutWebhooks },
+  (context) => sendCombined(maxFeatures, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
 /** For a key with few requests, the webhook probes send the same request and this one costs nothing. */
-function requestsUnlessHooked(target: Target): number {
+function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
 
-const invokeUnlessAsked = async (scene: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
-  askedBefore(scene, body) ?? (await scene.client.invoke(scene.given["agents.answering"], body));
+const invokeOnce = async (context: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
+  findEarlierInvoke(context, body) ?? (await context.client.invoke(context.given["agents.answering"], body));
 
 /** Finds an earlier successful invoke with the same body, to save a request of a key that has few. */
-function askedBefore(
+function findEarlierInvoke(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
   body: object,
 ): Exchange | undefined {
@@ -125,8 +125,8 @@ export const invokedWithoutQuery = probe(
   },
 );
 
-export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async (scene) => ({
-  refused: await scene.client.invoke(unknownAgentOf(scene), { query: defaultQuery }),
+export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async (context) => ({
+  refused: await context.client.invoke(unknownAgentOf(context), { query: defaultQuery }),
 }));
 
 export const invokedWithNumber = probe(

@@ -1,15 +1,22 @@
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
 import { bodyJson, bodyText, type Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
 import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
 /** Whether the server rejects a request without `session_id` as bad input, but accepts one with it and with optional parameters. */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
+
+const repeats = (exchange: Exchange, ...words: readonly string[]): boolean =>
+  words.some((each) => bodyText(exchange)?.includes(each) === true);
+
+const repeatedElsewhere = "the agent repeats the word in another session too";
+
+const resultOf = (exchange: Exchange): string => `no such word: ${formatValue(getPath(bodyJson(exchange), "result"))}`;
 
 /** Checks that a session is optional (INV-17) and that the agent remembers its calls (INV-18). */
 export const sessionChecks: readonly Check[] = [
@@ -27,17 +34,15 @@ export const sessionChecks: readonly Check[] = [
   check("INV-18", sessionHeld, ({ word, marker, told, asked, again, elsewhere }) => {
     const failed = [told, asked, again, elsewhere].find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in the session did not succeed (${outcomeOf(failed)})`);
-    if (getPath(bodyJson(asked), "result") === undefined) return unproven("the second answer has no `result`");
-    const shows = (exchange: Exchange, said: string): boolean => bodyText(exchange)?.includes(said) === true;
-    if (shows(elsewhere, word)) return unproven("the agent shows the word in a session that never heard it, too");
-    const breachOf = (expected: string, exchange: Exchange): Finding<never> =>
-      breach(expected, `it does not: ${formatValue(getPath(bodyJson(exchange), "result"))}`, told, asked, exchange);
-    if (!shows(asked, word))
-      return breachOf(`the word of the session's first call, ${word}, shows in its second`, asked);
+    if (getPath(bodyJson(asked), "result") === undefined) return unproven("the second response has no `result`");
+    if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
+    const forgotten = (words: string, exchange: Exchange): Finding<never> =>
+      breach(`${words} in the response`, resultOf(exchange), told, asked, exchange);
+    if (!repeats(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
     // An agent may repeat the latest query and nothing before it.
-    return shows(again, word) || shows(again, marker)
+    return repeats(again, word, marker)
       ? holds()
-      : breachOf(`what was said in the session's first two calls, ${word} or ${marker}, shows in its third`, again);
+      : forgotten(`a word of the session's first two calls, ${word} or ${marker},`, again);
   }),
   check(
     "INV-18",
@@ -48,16 +53,15 @@ export const sessionChecks: readonly Check[] = [
       if (hasStatus(stream, 400, 404)) return inapplicable(`the agent does not stream (${outcomeOf(stream)})`);
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
-      const shows = (exchange: Exchange, words: readonly string[]): boolean =>
-        words.some((each) => bodyText(exchange)?.includes(each) === true);
-      if (shows(elsewhere, [word])) return unproven("the agent shows the word in a session that never heard it, too");
+      if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
       // Whether the session holds without a stream is judged by the check above.
-      if (!shows(invokedBefore, said.slice(0, 3))) return unproven("the session's fourth invoke shows nothing of it");
-      return shows(invokedAfter, said)
+      if (!repeats(invokedBefore, ...said.slice(0, 3)))
+        return unproven("the session's fourth invoke repeats no word of it");
+      return repeats(invokedAfter, ...said)
         ? holds()
         : breach(
-            "what was said in a session shows in an invoke after a stream of it, as it did before",
-            `it does not: ${formatValue(getPath(bodyJson(invokedAfter), "result"))}`,
+            "a word of the session in the invoke after a stream, as in the invoke before",
+            resultOf(invokedAfter),
             invokedBefore,
             stream,
             invokedAfter,

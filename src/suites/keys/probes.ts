@@ -68,16 +68,16 @@ export interface Outlived extends KeyTrials {
 }
 
 async function askOutlived(
-  scene: ProbeContext<"keys.temporary">,
+  context: ProbeContext<"keys.temporary">,
   name: string,
   endpoints: readonly EndpointName[],
 ): Promise<Outlived> {
-  const { client, given, target, time } = scene;
+  const { client, given, target, time } = context;
   const key = given["keys.temporary"];
-  await useInMidlife(scene);
+  await useInMidlife(context);
   await time.passTime(endOfLifeMs(key) - passedMs(time), "the temporary key must expire");
-  const ground = await prepareFixtures(scene, name);
-  const asking = createTrialSender(client.as(key), ground, scene);
+  const ground = await prepareFixtures(context, name);
+  const asking = createTrialSender(client.as(key), ground, context);
   const cells = await sendTrials(asking, "a temporary key after its life", endpoints);
   const expiredKeys = Object.values(target.keys).flatMap((each) => (each.expired ? [each.name] : []));
   return { cells, expiredKeys };
@@ -98,7 +98,7 @@ async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporar
 export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
   { needs: ["keys.temporary"], requests: 0, stage: "exclusive" },
-  async (scene) => (scene.time.canAdvance ? askOutlived(scene, "of-temporary-key", endpointNames) : null),
+  async (context) => (context.time.canAdvance ? askOutlived(context, "of-temporary-key", endpointNames) : null),
 );
 
 /** Endpoints that had nothing to request yet when the clock was advanced. */
@@ -113,7 +113,7 @@ export const temporaryKeyExpiryAwaited = probe(
     waits: { mode: "since the start", seconds: temporaryLifeSeconds },
     stage: "limits",
   },
-  (scene) => askOutlived(scene, "of-late-temporary-key", scene.time.canAdvance ? laterThere : endpointNames),
+  (context) => askOutlived(context, "of-late-temporary-key", context.time.canAdvance ? laterThere : endpointNames),
 );
 
 /** Control for keys that must not create a webhook. */
@@ -140,12 +140,12 @@ const createdBy =
 export const readOnlyKeyTried = probe(
   "a read-only key reads, tries to create a webhook and an alert, and to invoke, stream and batch",
   { needs: ["keys.readOnly", "receiver"], requests: 0 },
-  async (scene) => {
-    const reader = scene.client.as(scene.given["keys.readOnly"]);
-    const agent = scene.target.agents.answering;
+  async (context) => {
+    const reader = context.client.as(context.given["keys.readOnly"]);
+    const agent = context.target.agents.answering;
     const read = await reader.send("GET", "/usage");
-    const ground = await prepareFixtures(scene, "of-read-only-key");
-    const asking = createTrialSender(reader, ground, scene);
+    const ground = await prepareFixtures(context, "of-read-only-key");
+    const asking = createTrialSender(reader, ground, context);
     const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
     // The document does not say whether invoking an agent is a write. A key that may not invoke must not stream or batch
@@ -166,18 +166,18 @@ export interface AgentsTried {
 export const oneAgentKeyTried = probe(
   "a key that is restricted to one agent invokes that agent, and tries all that another can be asked for",
   { needs: ["keys.oneAgent"], requests: 1 },
-  async (scene): Promise<AgentsTried> => {
-    const { client, given } = scene;
+  async (context): Promise<AgentsTried> => {
+    const { client, given } = context;
     const key = given["keys.oneAgent"];
     const allowed = key.agents ?? [];
     const restricted = client.as(key);
     const own = await restricted.invoke(allowed[0] ?? "", hello);
-    const agent = otherAgent(scene, allowed);
+    const agent = otherAgent(context, allowed);
     if (agent === undefined) return { own, other: null };
     const control = await client.invoke(agent, hello);
-    const ground = await prepareFixtures(scene, "of-one-agent-key");
+    const ground = await prepareFixtures(context, "of-one-agent-key");
     const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
-    const asking = createTrialSender(restricted, { ...ground, agent, webhook }, scene);
+    const asking = createTrialSender(restricted, { ...ground, agent, webhook }, context);
     // A batch path without the placeholder names no agent.
     const isNamed = ground.batchPath?.includes("{agent_id}") === true;
     const asked = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
@@ -197,13 +197,13 @@ function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: re
 export const otherAddressKeyTried = probe(
   "a key that may only come from other addresses is used from here on every endpoint, again, and says that it comes from there",
   { needs: ["keys.elsewhere"], requests: 0, reads: true, stage: "limits" },
-  async (scene) => {
-    const { client, given, target } = scene;
+  async (context) => {
+    const { client, given, target } = context;
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
     const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
-    const ground = await prepareFixtures(scene, "of-key-of-elsewhere");
-    const asking = createTrialSender(restricted, ground, scene);
+    const ground = await prepareFixtures(context, "of-key-of-elsewhere");
+    const asking = createTrialSender(restricted, ground, context);
     const first = await sendTrials(asking, "a key of another address", endpointNames);
     const second = "a key of another address, for the second time";
     const again = await sendTrials(asking, second, keyExpectations[second].on);

@@ -42,14 +42,14 @@ export const hourExhausted = tierProbe(
     waitSeconds: ({ limits }) => Math.ceil(limits.perHour / limits.perMinute) * 61 + 61,
     concurrent: true,
   },
-  async (scene): Promise<HourExhausted> => {
-    const { client, given, tested, time, target, recorder, discovery } = scene;
+  async (context): Promise<HourExhausted> => {
+    const { client, given, tested, time, target, recorder, discovery } = context;
     const readsCount = doReadsCount(discovery);
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
-    const { beganFresh, idleSinceMs } = await expireEarlierUse(scene);
+    const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
     const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-    const twinBefore = await sendSiblingControl(scene);
+    const twinBefore = await sendSiblingControl(context);
     const { admitted, end } = await useUpHour(own, agent, tested.limits, {
       time,
       pauseMs,
@@ -67,12 +67,12 @@ export const hourExhausted = tierProbe(
       // If this invoke is refused, the hour has not ended, and the stream got past its limit.
       if (isSuccess(stream)) afterStream = await own.invoke(agent, hello, unpacedRequest);
     }
-    const askedTwin = await askSibling(scene, refused, twinBefore);
+    const askedTwin = await askSibling(context, refused, twinBefore);
     // Requests since the first refusal may have changed the window, so a new refusal tells how long to wait.
     const last =
       end === "refused" && target.clock !== null ? await own.invoke(agent, hello, unpacedRequest) : refused.at(-1);
     const retried = target.clock === null ? null : await retryWhenDue(own, agent, last, time);
-    const twin = await askSiblingAgain(scene, askedTwin, idleSinceMs);
+    const twin = await askSiblingAgain(context, askedTwin, idleSinceMs);
     const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
     const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
     if (isShort) await time.passTime(useExpiryMs, "earlier use of the key must run out");

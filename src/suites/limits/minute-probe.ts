@@ -70,19 +70,19 @@ export const minuteExhausted = tierProbe(
     waitSeconds: () => 60.5,
     optionalWaitSeconds: marginMs / 1000,
   },
-  async (scene): Promise<MinuteExhausted> => {
-    const { client, given, tested, time, target, recorder, discovery } = scene;
+  async (context): Promise<MinuteExhausted> => {
+    const { client, given, tested, time, target, recorder, discovery } = context;
     const readsCount = doReadsCount(discovery);
     const own = client.as(tested.key);
     const agent = given["agents.answering"];
     const { limits } = tested;
-    const { beganFresh, idleSinceMs } = await expireEarlierUse(scene);
+    const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
     if (target.clock !== null && limits.perMinute <= maxRepeatedAllowance)
       await burstTwice(own, agent, limits, { time, readsCount });
     const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
-    const twinBefore = await sendSiblingControl(scene);
+    const twinBefore = await sendSiblingControl(context);
     const plan = planOf(limits, readsCount);
-    const filled = target.clock === null ? countedLately(scene) : 0;
+    const filled = target.clock === null ? countedLately(context) : 0;
     const expected = plan.expected - before;
     const beganMs = time.targetMs();
     const rest = await exhaust(own, agent, {
@@ -95,7 +95,7 @@ export const minuteExhausted = tierProbe(
     const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
     const first = { ...rest, admitted: rest.admitted + before, invoked: rest.invoked + before };
     const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, unpacedRequest)];
-    const askedTwin = await askSibling(scene, refused, twinBefore);
+    const askedTwin = await askSibling(context, refused, twinBefore);
     const health: Exchange[] = [];
     const healths = hasFewRequests(target) ? 1 : 3;
     for (let count = 0; count < healths; count++) health.push(await own.health(agent));
@@ -103,7 +103,7 @@ export const minuteExhausted = tierProbe(
     const early = await retryEarly(own, agent, refused.at(-1), time);
     if (early !== null) refused.push(early.exchange);
     const retried = await retryWhenDue(own, agent, refused.at(-1), time);
-    const twin = await askSiblingAgain(scene, askedTwin, idleSinceMs);
+    const twin = await askSiblingAgain(context, askedTwin, idleSinceMs);
     // On a real clock, requests that the run sent earlier may count in this minute. If so, the limit was reached and
     // another minute would be wasted.
     const isReached =

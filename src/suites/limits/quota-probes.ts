@@ -31,8 +31,8 @@ const unpaced = { unpaced: true } as const;
 export const quotaExhausted = probe(
   "the month's tokens of a key are used up",
   { needs: ["keys.nearQuota", "agents.answering"], requests: 0, stage: "limits" },
-  async (scene): Promise<QuotaExhausted> => {
-    const { client, given, target, time, recorder } = scene;
+  async (context): Promise<QuotaExhausted> => {
+    const { client, given, target, time, recorder } = context;
     const key = given["keys.nearQuota"];
     const own = client.as(key);
     const limits = limitsOf(key, target);

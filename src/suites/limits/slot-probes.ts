@@ -258,18 +258,18 @@ export const streamsHeld = tierProbe(
     requests: ({ limits }) => limits.concurrent + 3,
     waitSeconds: () => 15,
   },
-  async (scene): Promise<StreamsHeld> => {
-    const { client, given, tested, time } = scene;
+  async (context): Promise<StreamsHeld> => {
+    const { client, given, tested, time } = context;
     const own = client.as(tested.key);
-    let found = await holdStreams(scene, quickTripMs);
+    let found = await holdStreams(context, quickTripMs);
     for (const pauseMs of pausesMs.slice(1)) {
       if (!found.streams.some((each) => hasStatus(each, 429))) break;
       await sleep(pauseMs);
-      found = await holdStreams(scene, quickTripMs);
+      found = await holdStreams(context, quickTripMs);
     }
-    const tripMs = longestTripMs(scene.recorder.samplesOf(tested.key.name));
+    const tripMs = longestTripMs(context.recorder.samplesOf(tested.key.name));
     if (movesClock(time) && found.extras.some(isSuccess) && tripMs > outrunTripMs)
-      found = await holdStreams(scene, tripMs);
+      found = await holdStreams(context, tripMs);
     const after = await sendAfterRate(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };
   },

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { codeOf, hasStatus, outcomeOf } from "./response.ts";
+import { describeStatus, hasStatus, outcomeOf } from "./response.ts";
 
 /** A part of the request body of an invoke or stream that the server must accept. */
 export interface Feature {
@@ -17,7 +17,7 @@ export interface CombinedResult<F extends string> {
 
 /** Merges features into one body. */
 export function combineFeatures(features: Readonly<Record<string, Feature>>, plain: Feature): Feature {
-  return Object.values(features).reduce(merged, plain);
+  return Object.values(features).reduce(mergeFeatures, plain);
 }
 
 type Accepts = (exchange: Exchange) => boolean;
@@ -38,11 +38,11 @@ export async function sendCombined<F extends string>(
   if (!accepts(await send(plain))) return { together, apart: {} };
   const apart: Partial<Record<F, Exchange>> = {};
   for (const [name, feature] of Object.entries<Feature>(features) as [F, Feature][])
-    apart[name] = await send(merged(plain, feature));
+    apart[name] = await send(mergeFeatures(plain, feature));
   return { together, apart };
 }
 
-const merged = (one: Feature, other: Feature): Feature => ({
+const mergeFeatures = (one: Feature, other: Feature): Feature => ({
   ...one,
   ...other,
   ...(one.parameters === undefined && other.parameters === undefined
@@ -59,35 +59,39 @@ export function judgeAccepted<F extends string>(
   feature: F,
   control: Exchange,
   accepts: Accepts,
-): { readonly kind: "holds" } | Breach | Unproven {
+): FeatureFinding {
   if (accepts(together)) return holds();
-  if (!accepts(control)) return unproven(`a plain request was not accepted either (${said(control)})`);
+  if (!accepts(control)) return unproven(`a plain request was not accepted either (${describeOutcome(control)})`);
   const alone = apart[feature];
-  if (alone === undefined) return unproven(`the request with it did not come to a verdict (${said(together)})`);
+  if (alone === undefined) return inconclusive(together);
   if (accepts(alone)) return holds();
-  if (alone.answer.kind !== "answered" || hasStatus(alone, 401, 429))
-    return unproven(`the request with it did not come to a verdict (${said(alone)})`);
-  return breach("accepted, as the plain request is", said(alone), alone, control);
+  if (alone.answer.kind !== "answered" || hasStatus(alone, 401, 429)) return inconclusive(alone);
+  return breach("accepted, as the plain request is", describeOutcome(alone), alone, control);
 }
+
+type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
+
+const inconclusive = (exchange: Exchange): Unproven =>
+  unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
 /** Judges whether features that are accepted one by one are also accepted together. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,
   accepts: Accepts,
-): { readonly kind: "holds" } | Breach | Unproven {
+): FeatureFinding {
   if (accepts(together)) return holds();
-  if (hasStatus(together, 401, 429)) return unproven(`the request did not come to a verdict (${said(together)})`);
-  if (!accepts(control)) return unproven(`a plain request was not accepted either (${said(control)})`);
-  const refused = Object.values(apart).find((each) => each !== undefined && !accepts(each));
-  if (refused !== undefined) return unproven("a parameter is refused on its own; see the clause of that parameter");
-  return breach("accepted, as the plain request is", said(together), together, control);
+  if (hasStatus(together, 401, 429)) return inconclusive(together);
+  if (!accepts(control)) return unproven(`a plain request was not accepted either (${describeOutcome(control)})`);
+  const rejected = Object.values(apart).find((each) => each !== undefined && !accepts(each));
+  if (rejected !== undefined) return unproven("a parameter is rejected on its own; see the clause of that parameter");
+  return breach("accepted, as the plain request is", describeOutcome(together), together, control);
 }
 
-function said(exchange: Exchange): string {
-  const code = codeOf(exchange);
-  const failure =
-    exchange.answer.kind === "answered" ? exchange.answer.events.find(({ name }) => name === "error") : undefined;
-  if (failure !== undefined) return `${outcomeOf(exchange)}, and then an error event: ${failure.data.slice(0, 120)}`;
-  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+function describeOutcome(exchange: Exchange): string {
+  const { answer } = exchange;
+  const failure = answer.kind === "answered" ? answer.events.find(({ name }) => name === "error") : undefined;
+  return failure === undefined
+    ? describeStatus(exchange)
+    : `${outcomeOf(exchange)}, then an error event: ${failure.data.slice(0, 120)}`;
 }

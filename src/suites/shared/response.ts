@@ -137,3 +137,11 @@ export function typeName(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
+
+/** The fields of an object with their types: `id (string), count (number)`. The type of anything else. */
+export const describeFields = (value: unknown): string =>
+  isObject(value)
+    ? Object.entries(value)
+        .map(([name, each]) => `${name} (${typeName(each)})`)
+        .join(", ")
+    : typeName(value);

@@ -1,16 +1,24 @@
-import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { sumOf } from "../../base/numbers.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
-import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
-import { probe, type ProbeContext } from "../../run/probe.ts";
-import { hasFewRequests, untestedFirst } from "../../run/plan/needs.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, holds, unproven } from "../../run/judge/finding.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
+import { hasFewRequests, untestedFirst } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
+import { anyOf, need } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
+import { headerNames } from "../../spec/headers.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { eventsOf, isEventStream, hasEnded } from "./events.ts";
+import { streamedSlowly, type TimedStream } from "./probes.ts";
 
 /** Holds all slots of a key by streams, closes them, and opens streams again. */
 export type Disconnect =
@@ -35,9 +43,9 @@ export type Disconnect =
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time in which the end of a connection reaches the server, even if the wait only advances a clock. */
 const networkMs = 50;
-const mostToBeginMs = 10_000;
+const maxBeginMs = 10_000;
 
-export const disconnected = probe(
+const disconnected = probe(
   "all slots of a key are held by streams, the client closes them, and opens as many again",
   {
     needs: ["agents.slowStreaming"],
@@ -49,31 +57,35 @@ export const disconnected = probe(
       return found === null ? [] : [found.key];
     },
   },
-  async (scene): Promise<Disconnect> => {
-    const found = keyOfFewestSlots(scene.target);
+  async (context): Promise<Disconnect> => {
+    const found = keyOfFewestSlots(context.target);
     if (found === null) return { kind: "no known limit" };
     const { key, limits } = found;
-    const player = scene.given["agents.slowStreaming"];
-    const path = agentPath(player, "stream");
-    const options = { json: bodyFor(player, { query: "Please take your time." }), accept: "text/event-stream" };
-    const client = scene.client.as(key);
-    const wanted = hasFewRequests(scene.target) ? 1 : limits.concurrent;
-    await waitForRoom(scene, key, limits, limits.concurrent + wanted + pausesMs.length);
+    const agent = context.given["agents.slowStreaming"];
+    const path = agentPath(agent, "stream");
+    const options = { json: bodyFor(agent, { query: "Please take your time." }), accept: "text/event-stream" };
+    const client = context.client.as(key);
+    const wanted = hasFewRequests(context.target) ? 1 : limits.concurrent;
+    await waitForAllowance(context, key, limits, limits.concurrent + wanted + pausesMs.length);
     const streams = Array.from({ length: limits.concurrent }, () => client.open("POST", path, options));
-    if (!(await haveBegun(streams, scene))) return { kind: "not opened", held: await closed(streams) };
-    const beyond = await glance(client, path, options, scene.time);
-    const held = await closed(streams);
+    if (!(await haveBegun(streams, context))) return { kind: "not opened", held: await closeAll(streams) };
+    const beyond = await close((await tryStream(client, path, options, context.time)).stream);
+    const held = await closeAll(streams);
 
-    const again: PendingExchange[] = [];
-    let open = 0;
+    const again: StreamAttempt[] = [];
+    const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
       // The agent has to write once more, in real time or by the advanced clock, and its socket works in real time.
-      await sleep(index > 0 && scene.time.canAdvance ? pauseMs : networkMs);
-      await scene.time.passTime(pauseMs, "a stream that was closed gives its slot back");
-      open += await openUpTo(wanted - open, again, () => look(client, path, options, scene.time));
-      if (open === wanted) break;
+      await sleep(index > 0 && context.time.canAdvance ? pauseMs : networkMs);
+      await context.time.passTime(pauseMs, "the closed streams must release their slots");
+      while (openCount() < wanted) {
+        const attempt = await tryStream(client, path, options, context.time);
+        again.push(attempt);
+        if (attempt.isOver) break;
+      }
+      if (openCount() === wanted) break;
     }
-    const after = await closed(again);
+    const after = await closeAll(again.map(({ stream }) => stream));
     return { kind: "closed", slots: limits.concurrent, held, beyond, wanted, after };
   },
 );
@@ -81,43 +93,28 @@ export const disconnected = probe(
 /** Waits until each stream has sent its first event. Returns whether all did in time. */
 async function haveBegun(streams: readonly PendingExchange[], { time, target }: ProbeContext): Promise<boolean> {
   const begun = Promise.all(streams.map(({ firstEvent }) => firstEvent)).then(() => true);
-  const patience = sleep(target.clock === null ? mostToBeginMs : mostToBeginMs / 5, false);
-  return time.passUntil(Promise.race([begun, patience]), mostToBeginMs / 2);
+  const timeout = sleep(target.clock === null ? maxBeginMs : maxBeginMs / 5, false);
+  return time.passUntil(Promise.race([begun, timeout]), maxBeginMs / 2);
 }
 
-function closed(streams: readonly PendingExchange[]): Promise<Exchange[]> {
-  for (const each of streams) each.close();
-  return Promise.all(streams.map(({ finished }) => finished));
+function close(stream: PendingExchange): Promise<Exchange> {
+  stream.close();
+  return stream.finished;
 }
 
-/** Opens streams one by one until `wanted` are open or one is refused. Returns how many are open. */
-async function openUpTo(wanted: number, all: PendingExchange[], next: () => Promise<Look>): Promise<number> {
-  for (let open = 0; open < wanted; open++) {
-    const { underway, isOver } = await next();
-    all.push(underway);
-    if (isOver) return open;
-  }
-  return wanted;
-}
+const closeAll = (streams: readonly PendingExchange[]): Promise<Exchange[]> => Promise.all(streams.map(close));
 
-/** A request whose outcome is known: a refusal has ended, an admitted stream goes on. */
-interface Look {
-  readonly underway: PendingExchange;
+/** A stream whose outcome is known: a refusal has ended, an admitted stream goes on. */
+interface StreamAttempt {
+  readonly stream: PendingExchange;
   readonly isOver: boolean;
 }
 
-async function look(client: Client, path: string, options: SendOptions, time: RunClock): Promise<Look> {
-  const underway = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 8000 } });
-  await time.passUntil(underway.opened, mostToBeginMs / 4);
-  const isOver = await Promise.race([underway.finished.then(() => true), sleep(networkMs, false)]);
-  return { underway, isOver };
-}
-
-/** Tries a stream and closes it. */
-async function glance(...asked: Parameters<typeof look>): Promise<Exchange> {
-  const { underway } = await look(...asked);
-  underway.close();
-  return underway.finished;
+async function tryStream(client: Client, path: string, options: SendOptions, time: RunClock): Promise<StreamAttempt> {
+  const stream = client.open("POST", path, { ...options, deadlines: { headMs: 5000, silenceMs: 8000 } });
+  await time.passUntil(stream.opened, maxBeginMs / 4);
+  const isOver = await Promise.race([stream.finished.then(() => true), sleep(networkMs, false)]);
+  return { stream, isOver };
 }
 
 function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits } | null {
@@ -129,7 +126,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
 }
 
 /** Waits until the key's minute has enough requests left for all streams, because they are held at the same time. */
-async function waitForRoom({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
+async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
     .filter(({ kind, status }) => kind !== "health" && status !== null)
@@ -140,6 +137,71 @@ async function waitForRoom({ recorder, time }: ProbeContext, key: TargetKey, lim
   if (oldestToPass === undefined) return;
   await time.passTime(
     oldestToPass + minuteOverMs - time.targetMs(),
-    `room for ${needed} requests of ${key.name} at once`,
+    `${key.name} must have ${needed} requests left in its minute`,
   );
+}
+
+export const disconnectCheck = check(
+  "SSE-27",
+  { left: disconnected, slow: streamedSlowly },
+  ({ left: evidence, slow }) => {
+    if (evidence.kind === "no known limit")
+      return unproven(
+        "how many requests the key may have at once is not known",
+        anyOf(need("tier"), "`tier` of a key in the target file"),
+      );
+    if (evidence.kind === "not opened")
+      return unproven(
+        `not all of ${evidence.held.length} streams began at once (${evidence.held.map(outcomeOf).join(", ")})`,
+      );
+    const { slots, held, beyond, wanted, after } = evidence;
+    const failed = held.find((each) => !isEventStream(each));
+    if (failed !== undefined) return unproven(`not all of ${slots} streams opened at once (${outcomeOf(failed)})`);
+    if (held.some(hasEnded)) return unproven("a stream ended before the harness closed it");
+    if (!hasStatus(beyond, 429))
+      return unproven(
+        `with ${slots} streams open one more request was not refused (${outcomeOf(beyond)}), so slots cannot be observed`,
+      );
+    const last = after.at(-1);
+    const admitted = after.filter(isSuccess).length;
+    if (admitted >= wanted) return holds();
+    if (last === undefined || !hasStatus(last, 429) || wholeNumberHeader(last, headerNames.rateRemaining) === 0)
+      return unproven(
+        `the next request failed for another reason (${last === undefined ? "none was sent" : outcomeOf(last)})`,
+      );
+    const triedMs = last.sentMs - Math.max(...held.map(({ answer }) => answer.endMs));
+    const advancedMs = last.clockMs - (after[0]?.clockMs ?? last.clockMs);
+    if (!lastedLongEnough({ triedMs, advancedMs }, slow))
+      return unproven("the agent pauses for so long between events that it may not have written since");
+    return breach(
+      `${wanted} of ${slots} streams are admitted again within a few seconds after all were closed`,
+      `${admitted} in ${(triedMs / 1000).toFixed(1)} s; the last of ${after.length} requests was refused with 429`,
+      ...held.slice(0, 1),
+      last,
+    );
+  },
+);
+
+/** Time in which a server notices that its client has disconnected, after a write. */
+const noticingMs = 2000;
+
+/** An agent with real gaps of this length between events runs in real time, whatever the target's clock does. */
+const realGapMs = 100;
+
+/**
+ * Whether the retries lasted longer than the agent's pauses and the time to notice a disconnect. For an agent in real
+ * time, advancing the clock does not count. An agent on the target's clock needs both times, because its socket works in
+ * real time.
+ */
+function lastedLongEnough(
+  { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },
+  { exchange, clockAtEventsMs }: Pick<TimedStream, "exchange" | "clockAtEventsMs">,
+): boolean {
+  const longest = (times: readonly number[]): number =>
+    Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
+  const events = eventsOf(exchange);
+  const realMs = longest(events.map(({ atMs }) => atMs));
+  const isAdvanced = clockAtEventsMs.some((ms) => ms > exchange.clockMs);
+  const targetMs = longest(events.map(({ atMs }, index) => atMs + (clockAtEventsMs[index] ?? 0)));
+  return triedMs >= realMs + noticingMs && (!isAdvanced || realMs >= realGapMs || advancedMs >= targetMs + noticingMs);
 }

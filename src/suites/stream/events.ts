@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { parseBoundedJson } from "../../base/shallow-json.ts";
-import { memoizeByObject } from "../../base/memoize.ts";
+import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Exchange, headerValues, type StreamEvent } from "../../evidence/exchange.ts";
+import type { Member } from "../../run/judge/check-every.ts";
 import type { StreamEventName } from "../../spec/events.ts";
 import { isKnownName, isTerminalName, type StreamOrder } from "../../rules/streams/rules.ts";
 import { sequenceOf } from "../../rules/streams/sequence.ts";
+import type { AllExchanges } from "../shared/all-exchanges.ts";
+import { maxDurationIn } from "../shared/durations.ts";
 import { hasStatus } from "../shared/response.ts";
 import { getPath, isObject } from "../../base/json.ts";
 
@@ -52,6 +55,30 @@ export function readEvents(
   });
 }
 
+interface EventCase {
+  /** The event's data. */
+  readonly root: ReadEvent["data"];
+  /** Maximum time that its stream took, by the target's clock. */
+  readonly tookMs: number;
+}
+
+/** Returns all events of one name with readable data. */
+export function eventCases(
+  all: AllExchanges,
+  streams: readonly Exchange[],
+  name: StreamEventName,
+): Member<EventCase>[] {
+  const maxDurationOf = maxDurationIn(all.exchanges);
+  const cell = { of: "stream events", kind: name };
+  return streams.flatMap((exchange) => {
+    const tookMs = maxDurationOf(exchange);
+    return readEvents(exchange, name).map(({ data }) => ({ cell, proof: exchange, subject: eventCase(data, tookMs) }));
+  });
+}
+
+/** One object per event, so that judging it can be cached by identity. */
+const eventCase = memoizeByPair((root: EventCase["root"], tookMs: number): EventCase => ({ root, tookMs }));
+
 /** Describes the event names of a stream: `start, chunk × 12, done`. */
 export function sequenceText(exchange: Exchange): string {
   const runs: { name: string; count: number }[] = [];
@@ -61,8 +88,8 @@ export function sequenceText(exchange: Exchange): string {
     else runs.push({ name: String(name), count: 1 });
   }
   if (runs.length === 0) return "no event";
-  const shown = runs.slice(0, 12).map(({ name, count }) => (count === 1 ? name : `${name} × ${count}`));
-  return runs.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ");
+  const described = runs.slice(0, 12).map(({ name, count }) => (count === 1 ? name : `${name} × ${count}`));
+  return runs.length > described.length ? `${described.join(", ")}, …` : described.join(", ");
 }
 
 export const isTerminal = ({ name }: StreamEvent): boolean => isTerminalName(name);
@@ -78,13 +105,13 @@ export const textOf = (exchange: Exchange): string =>
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
 /** Whether the target ended the stream, not the harness. */
-export const isOver = ({ answer }: Exchange): boolean =>
+export const hasEnded = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && (answer.ending.kind === "complete" || answer.ending.kind === "broken");
 
 /** Event order of a stream. A stream whose connection broke does not count as over, because more events may have followed. */
 export const orderOf = (exchange: Exchange): StreamOrder => ({
   sequence: sequenceOf(eventsOf(exchange)),
-  isOver: isOver(exchange) && !isBroken(exchange),
+  isOver: hasEnded(exchange) && !isBroken(exchange),
 });
 
 const isBroken = ({ answer }: Exchange): boolean => answer.kind === "answered" && answer.ending.kind === "broken";

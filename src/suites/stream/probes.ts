@@ -24,9 +24,9 @@ export interface TimedStream {
   readonly promised: boolean;
 }
 
-const counting = "Please count: one two three four five six seven eight nine ten eleven twelve";
+const countingQuery = "Please count: one two three four five six seven eight nine ten eleven twelve";
 /** Maximum wait for a slow stream, by the target's clock. */
-const mostSlowMs = 45_000;
+const maxSlowMs = 45_000;
 
 async function timedStream(
   client: Client,
@@ -49,7 +49,7 @@ export const streamed = probe(
   "an agent streams an answer",
   { needs: ["agents.streaming"], requests: 1 },
   async ({ client, given, time, target }): Promise<TimedStream> => ({
-    ...(await timedStream(client, time, given["agents.streaming"], { query: counting })),
+    ...(await timedStream(client, time, given["agents.streaming"], { query: countingQuery })),
     promised: target.agentSource === "named",
   }),
 );
@@ -73,7 +73,7 @@ export const streamedWithAllFeatures = probe(
   ({ client, given }) =>
     sendCombined(
       features,
-      { query: counting },
+      { query: countingQuery },
       (body) => client.stream(given["agents.streaming"], body),
       isStreamAccepted,
     ),
@@ -88,21 +88,23 @@ export const streamedWithoutQuery = probe(
 export const streamedUnknown = probe(
   "a stream is asked of an agent that does not exist",
   { requests: 1 },
-  async (scene) => ({ refused: await scene.client.stream(unknownAgentOf(scene), { query: counting }) }),
+  async (context) => ({ refused: await context.client.stream(unknownAgentOf(context), { query: countingQuery }) }),
 );
 
 export const failedInStream = probe(
   "an agent fails in mid-stream",
   { needs: ["agents.failingInStream"], requests: 1 },
   async ({ client, given }) => ({
-    exchange: await client.stream(given["agents.failingInStream"], { query: counting }),
+    exchange: await client.stream(given["agents.failingInStream"], { query: countingQuery }),
   }),
 );
 
 export const overloadedInStream = probe(
   "an overloaded agent is asked for a stream",
   { needs: ["agents.overloaded"], requests: 1 },
-  async ({ client, given }) => ({ exchange: await client.stream(given["agents.overloaded"], { query: counting }) }),
+  async ({ client, given }) => ({
+    exchange: await client.stream(given["agents.overloaded"], { query: countingQuery }),
+  }),
 );
 
 /** Limits the tokens so that a stream takes some seconds. If it takes less, streams again without the limit. */
@@ -111,10 +113,10 @@ export const streamedSlowly = probe(
   { needs: ["agents.slowStreaming"], requests: 1, stage: "agent time" },
   async ({ client, given, time }) => {
     const ask = (body: object) =>
-      time.awaitAgent(timedStream(client, time, given["agents.slowStreaming"], body), mostSlowMs);
-    const brief = await ask({ query: counting, ...briefParameters });
+      time.awaitAgent(timedStream(client, time, given["agents.slowStreaming"], body), maxSlowMs);
+    const brief = await ask({ query: countingQuery, ...briefParameters });
     const tookMs = brief.exchange.answer.endMs - brief.exchange.sentMs + brief.clockAfterMs - brief.exchange.clockMs;
-    return tookMs >= minBriefMs ? brief : ask({ query: counting });
+    return tookMs >= minBriefMs ? brief : ask({ query: countingQuery });
   },
 );
 
@@ -123,14 +125,17 @@ export const briefParameters = { parameters: { max_tokens: 9 } } as const;
 export const minBriefMs = 2500;
 
 const streamedWith = (parameters: Readonly<Record<string, number>>, { client, given, time }: Streaming) =>
-  time.awaitAgent(timedStream(client, time, given["agents.streaming"], { query: counting, parameters }), mostSlowMs);
+  time.awaitAgent(
+    timedStream(client, time, given["agents.streaming"], { query: countingQuery, parameters }),
+    maxSlowMs,
+  );
 
 type Streaming = Pick<ProbeContext<"agents.streaming">, "client" | "given" | "time">;
 
 export const streamedFromTwo = probe(
   "an agent streams an answer with resume_from_index 2",
   { needs: ["agents.streaming"], requests: 1, stage: "agent time" },
-  (scene) => streamedWith({ resume_from_index: 2 }, scene),
+  (context) => streamedWith({ resume_from_index: 2 }, context),
 );
 
 /** A stream with a parameter and a temperature. */
@@ -143,20 +148,20 @@ export interface TemperatureResult extends Omit<TimedStream, "promised"> {
  * Defines a probe that streams with a parameter and a temperature. If both are rejected, a stream without the temperature
  * shows which one is the reason.
  */
-const temperedWith = (parameters: Readonly<Record<string, number>>, temperature: number) =>
+const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,
     { needs: ["agents.streaming"], requests: 1, stage: "agent time" },
-    async (scene): Promise<TemperatureResult> => {
-      const both = await streamedWith({ ...parameters, temperature }, scene);
-      const isRefused = both.exchange.answer.kind === "answered" && !isStreamAccepted(both.exchange);
-      const told = isRefused && !hasStatus(both.exchange, 401, 429) ? await streamedWith(parameters, scene) : both;
-      return { ...told, tempered: both.exchange };
+    async (context): Promise<TemperatureResult> => {
+      const both = await streamedWith({ ...parameters, temperature }, context);
+      const isRejected = both.exchange.answer.kind === "answered" && !isStreamAccepted(both.exchange);
+      const alone = isRejected && !hasStatus(both.exchange, 401, 429) ? await streamedWith(parameters, context) : both;
+      return { ...alone, tempered: both.exchange };
     },
   );
 
-export const streamedWithDelay = temperedWith({ stream_delay_ms: 50 }, 0);
-export const streamedInSmallChunks = temperedWith({ chunk_size: 3 }, 2);
+export const streamedWithDelay = probeWithTemperature({ stream_delay_ms: 50 }, 0);
+export const streamedInSmallChunks = probeWithTemperature({ chunk_size: 3 }, 2);
 
 /** Two streams of one session, then the second query again in another session. */
 export const streamSessionHeld = probe(
@@ -179,7 +184,7 @@ export const streamedAsJson = probe(
   "a stream is asked for with `Accept: application/json`",
   { needs: ["agents.streaming"], requests: 1 },
   async ({ client, given }) => ({
-    exchange: await client.stream(given["agents.streaming"], { query: counting }, { accept: "application/json" }),
+    exchange: await client.stream(given["agents.streaming"], { query: countingQuery }, { accept: "application/json" }),
   }),
 );
 
@@ -195,17 +200,17 @@ export const everyStream = probe(
   { requests: 0, stage: "review" },
   async ({ recorder, target }): Promise<AllStreams> => {
     const streams = withoutNetworkLosses(recorder.exchanges()).filter(isEventStream);
-    const players = (["failing", "failingInStream", "overloaded"] as const)
+    const assignments = (["failing", "failingInStream", "overloaded"] as const)
       .map((role) => roleAssignmentOf(target, role))
-      .filter((player) => player !== null);
-    const failing = streams.filter((stream) => players.some((player) => isAskedOf(player, stream)));
+      .filter((assignment) => assignment !== null);
+    const failing = streams.filter((stream) => assignments.some((assignment) => matchesRole(assignment, stream)));
     return { streams, failing: failing.map(({ id }) => id) };
   },
 );
 
 /** Whether a stream matches the request of a role's agent. Other requests may use the same agent. */
-function isAskedOf(player: RoleAssignment, { request }: Exchange): boolean {
+function matchesRole(assignment: RoleAssignment, { request }: Exchange): boolean {
   const body = request.body.kind === "text" ? tryParseJson(request.body.text) : undefined;
   const isAlike = ([name, value]: [string, unknown]): boolean => isDeepStrictEqual(getPath(body, name), value);
-  return request.url.endsWith(agentPath(player, "stream")) && Object.entries(player.body).every(isAlike);
+  return request.url.endsWith(agentPath(assignment, "stream")) && Object.entries(assignment.body).every(isAlike);
 }

@@ -1,3 +1,4 @@
+import { formatValue } from "../../base/format-value.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, follows, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
@@ -5,14 +6,13 @@ import { checkEvery } from "../../run/judge/check-every.ts";
 import { eventNames, isKnownName, oneEnd, startFirst, type StreamRule } from "../../rules/streams/rules.ts";
 import { unitMismatch } from "../shared/durations.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
-import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/cases.ts";
+import { negativeQuantity } from "../../rules/bodies/fields.ts";
+import { checkFields } from "../shared/common-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { outcomeOf } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { eventCases } from "./event-fields.ts";
 import {
   dataOf,
+  eventCases,
   eventsOf,
   isResumed,
   isTerminal,
@@ -32,7 +32,7 @@ interface Streams {
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>
-  unproven(`no stream came whose events can be judged (the plain one: ${outcomeOf(plain.exchange)})`);
+  unproven(`no stream has events that can be judged (the plain request: ${outcomeOf(plain.exchange)})`);
 
 /** Streams whose events all have names of the document. The others break SSE-2. */
 const wellNamed = ({ all }: Streams): Exchange[] =>
@@ -48,29 +48,18 @@ const fieldClauses = {
   "SSE-14": "done",
 } as const;
 
-/** Checks the fields of a clause on all its events in the run. */
-const field = (clause: keyof typeof fieldClauses): Check => {
+const checkField = (clause: keyof typeof fieldClauses): Check => {
   const name = fieldClauses[clause];
-  return checkEvery(
+  return checkFields(
     clause,
-    { ...streams, everything: allExchanges },
+    { ...streams, allExchanges },
     {
-      matrix: fieldMatrix(name),
+      table: name,
       noun: "events",
-      members: (evidence) => eventCases(evidence, wellNamed(evidence), name),
-      judge: ({ data, tookMs }) => {
-        const wrong = fieldMismatch(name, clause, data);
-        return clause === "SSE-14" && wrong === null
-          ? unitMismatch("execution_time", data["execution_time"], tookMs)
-          : wrong;
-      },
-      whenEmpty: unproven(`no \`${name}\` event came whose data can be read`),
-      judgeAcross: (events) =>
-        judgePresence(
-          name,
-          clause,
-          events.map(({ data }) => data),
-        ),
+      members: (evidence) => eventCases(evidence.allExchanges, wellNamed(evidence), name),
+      judge: ({ root, tookMs }) =>
+        clause === "SSE-14" ? unitMismatch("execution_time", root["execution_time"], tookMs) : null,
+      whenEmpty: unproven(`there is no \`${name}\` event with readable data`),
     },
   );
 };
@@ -91,7 +80,7 @@ function indexReading(exchange: Exchange): IndexReading | null {
 }
 
 /** Describes the first gap in a stream's integer indexes; `null` if there is none. */
-function oddIndexes(values: readonly unknown[], isFromStart: boolean): string | null {
+function indexMismatch(values: readonly unknown[], isFromStart: boolean): string | null {
   const missing = values.indexOf(undefined);
   if (missing !== -1)
     return `chunk ${missing + 1} has no \`index\`, chunk ${values.findIndex((each) => each !== undefined) + 1} has`;
@@ -105,106 +94,113 @@ function oddIndexes(values: readonly unknown[], isFromStart: boolean): string | 
  * Judges the event order of every stream by a rule.
  * @param describe describes a stream that breaks the rule
  */
-const judgedBy = (rule: StreamRule, tell: (exchange: Exchange) => string) => (evidence: Streams) => {
-  const { streams: given, failing } = evidence.all;
+const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
+  const { streams: found, failing } = evidence.all;
   let judged = 0;
-  for (const exchange of given) {
+  for (const exchange of found) {
     // SSE-17 judges how the stream of a failing agent ends.
-    const order = orderAmong(exchange, given);
+    const order = orderAmong(exchange, found);
     const said = rule.judge(failing.includes(exchange.id) ? { ...order, isOver: false } : order);
     if (said === undefined) continue;
-    if (said !== null) return breach(rule.expected, tell(exchange), exchange);
+    if (said !== null) return breach(rule.expected, describe(exchange), exchange);
     judged += 1;
   }
   return judged === 0 ? nothingToJudge(evidence) : holds();
 };
 
-function oddName(exchange: Exchange): string {
-  const odd = eventsOf(exchange).find(({ name }) => !isKnownName(name));
-  return odd === undefined || odd.name === null
-    ? `an event without a name: ${formatValue(odd?.data)}`
-    : `\`event: ${odd.name}\``;
+function describeUnknownName(exchange: Exchange): string {
+  const unknown = eventsOf(exchange).find(({ name }) => !isKnownName(name));
+  return unknown === undefined || unknown.name === null
+    ? `an event without a name: ${formatValue(unknown?.data)}`
+    : `\`event: ${unknown.name}\``;
 }
 
 /** Checks of all streams of the run: names, data, order and fields of events. */
 export const sequenceChecks = [
-  check("SSE-2", streams, judgedBy(eventNames, oddName)),
+  check("SSE-2", streams, judgeByRule(eventNames, describeUnknownName)),
   check("SSE-3", streams, (evidence) => {
-    const given = evidence.all.streams.filter((each) => eventsOf(each).length > 0);
-    if (given.length === 0) return nothingToJudge(evidence);
-    for (const exchange of given) {
-      const odd = eventsOf(exchange).find((event) => dataOf(event) === undefined);
-      if (odd !== undefined)
-        return breach("`data:` is a JSON object", `${odd.name ?? "an event"} with ${formatValue(odd.data)}`, exchange);
+    const found = evidence.all.streams.filter((each) => eventsOf(each).length > 0);
+    if (found.length === 0) return nothingToJudge(evidence);
+    for (const exchange of found) {
+      const other = eventsOf(exchange).find((event) => dataOf(event) === undefined);
+      if (other !== undefined)
+        return breach(
+          "`data:` is a JSON object",
+          `${other.name ?? "an event"} with ${formatValue(other.data)}`,
+          exchange,
+        );
     }
     return holds();
   }),
-  check("SSE-4", streams, judgedBy(startFirst, sequenceText)),
+  check("SSE-4", streams, judgeByRule(startFirst, sequenceText)),
   check(
     "SSE-5",
     streams,
-    judgedBy(oneEnd, (exchange) => `${sequenceText(exchange)} (${outcomeOf(exchange)})`),
+    judgeByRule(oneEnd, (exchange) => `${sequenceText(exchange)} (${outcomeOf(exchange)})`),
   ),
-  field("SSE-7"),
-  field("SSE-8"),
-  field("SSE-9"),
+  checkField("SSE-7"),
+  checkField("SSE-8"),
+  checkField("SSE-9"),
   check("SSE-10", streams, (evidence) => {
-    const seen = new Set<IndexReading>();
+    const readings = new Set<IndexReading>();
     for (const exchange of wellNamed(evidence)) {
-      const odd = indexValues(exchange).find((value) => value !== undefined && !Number.isInteger(value));
-      if (odd !== undefined) return breach("`index` of `chunk`, an integer", formatValue(odd), exchange);
+      const other = indexValues(exchange).find((value) => value !== undefined && !Number.isInteger(value));
+      if (other !== undefined) return breach("`index` of `chunk`, an integer", formatValue(other), exchange);
       const reading = indexReading(exchange);
-      if (reading !== null) seen.add(reading);
+      if (reading !== null) readings.add(reading);
     }
-    const [reading] = seen;
+    const [reading] = readings;
     if (reading === undefined) return nothingToJudge(evidence);
-    return follows(seen.size === 1 ? reading : "otherwise");
+    return follows(readings.size === 1 ? reading : "otherwise");
   }),
   check("SSE-11", streams, (evidence) => {
-    let seen = 0;
+    let judged = 0;
     for (const exchange of wellNamed(evidence)) {
       const values = indexValues(exchange);
       const present = values.filter((value) => value !== undefined);
       if (present.length === 0 || values.length < 2 || !present.every(Number.isInteger)) continue;
       // An event with unreadable data breaks SSE-3 and leaves a gap in the indexes.
       if (eventsOf(exchange).some((event) => dataOf(event) === undefined)) continue;
-      seen += 1;
-      const odd = oddIndexes(values, !isResumed(exchange));
-      if (odd !== null) return breach("`index` on every chunk, from 0 or 1, that rises by one", odd, exchange);
+      judged += 1;
+      const mismatch = indexMismatch(values, !isResumed(exchange));
+      if (mismatch !== null) return breach("`index` on every chunk, from 0 or 1, rising by 1", mismatch, exchange);
     }
-    return seen === 0 ? unproven("no stream had two chunks with an `index`") : holds();
+    return judged === 0 ? unproven("no stream has two chunks with an `index`") : holds();
   }),
-  field("SSE-12"),
-  field("SSE-13"),
-  field("SSE-14"),
+  checkField("SSE-12"),
+  checkField("SSE-13"),
+  checkField("SSE-14"),
   checkEvery(
     "SSE-31",
-    { ...streams, everything: allExchanges },
+    { ...streams, allExchanges },
     {
       as: "not negative",
       matrix: fieldMatrix("done"),
       noun: "events",
-      members: (evidence) => eventCases(evidence, wellNamed(evidence), "done"),
-      judge: ({ data }) => negativeQuantity("done", data),
-      whenEmpty: unproven("no `done` event told an `execution_time`"),
+      members: (evidence) => eventCases(evidence.allExchanges, wellNamed(evidence), "done"),
+      judge: ({ root }) => negativeQuantity("done", root),
+      whenEmpty: unproven("no `done` event has an `execution_time`"),
     },
   ),
   check("SSE-28", streams, (evidence) => {
-    let seen = 0;
+    let judged = 0;
     for (const exchange of wellNamed(evidence)) {
       const last = eventsOf(exchange).at(-1);
       const { answer } = exchange;
       if (last === undefined || !isTerminal(last) || answer.kind !== "answered") continue;
       if (answer.ending.kind === "closed by us") continue;
-      seen += 1;
+      judged += 1;
       const openMs = answer.endMs - last.atMs;
-      if (openMs > closingMs || answer.ending.kind === "deadline")
-        return breach(closes, `still open ${(openMs / 1000).toFixed(1)} s later`, exchange);
+      if (openMs > maxClosingMs || answer.ending.kind === "deadline")
+        return breach(
+          "the server closes the stream after `done` or `error`",
+          `still open ${(openMs / 1000).toFixed(1)} s later`,
+          exchange,
+        );
     }
-    return seen === 0 ? unproven("no stream came to its terminal event") : holds();
+    return judged === 0 ? unproven("no stream has a terminal event") : holds();
   }),
 ] as const;
 
 /** Maximum time from the last event to the end of the stream. */
-const closingMs = 2000;
-const closes = "the server closes the stream after `done` or `error`";
+const maxClosingMs = 2000;

@@ -43,7 +43,7 @@ export interface UsageGrowth extends TokenGrowth, UsageRead {
 export const usageGrown = probe(
   "usage is read, an agent is invoked, and usage is read again",
   { needs: ["agents.answering"], requests: 3, stage: "exclusive" },
-  (scene): Promise<UsageGrowth> => remeasureIfDisturbed(() => growUsage(scene)),
+  (context): Promise<UsageGrowth> => remeasureIfDisturbed(() => growUsage(context)),
 );
 
 async function growUsage({
@@ -90,7 +90,7 @@ const secondMs = 1100;
 export const streamAccounted = probe(
   "an agent streams between two readings of its health and of usage",
   { needs: ["clock", "agents.streaming"], requests: 4, stage: "exclusive" },
-  (scene): Promise<StreamAccounted> => remeasureIfDisturbed(() => accountStream(scene)),
+  (context): Promise<StreamAccounted> => remeasureIfDisturbed(() => accountStream(context)),
 );
 
 async function accountStream({

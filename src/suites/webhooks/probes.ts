@@ -78,8 +78,8 @@ export const invokedWithWebhooks = probe(
     creates: { webhooks: 6 },
     createsFew: { webhooks: 3 },
   },
-  async (scene): Promise<InvokedWithWebhooks> => {
-    const { client, given, target, time } = scene;
+  async (context): Promise<InvokedWithWebhooks> => {
+    const { client, given, target, time } = context;
     const { receiver } = given;
     const reach = await reachOf(receiver, target);
     const agent = agentIdOf({ target });
@@ -98,7 +98,7 @@ export const invokedWithWebhooks = probe(
       unsigned: isLean ? null : await open("unsigned"),
       deployments: isLean ? null : await open("deployments"),
     };
-    const elsewhere = await openElsewhere(scene, agent);
+    const elsewhere = await openElsewhere(context, agent);
 
     const invoked: Exchange[] = [];
     // With few requests, this single body also serves the checks of combined parameters.
@@ -137,9 +137,9 @@ export const invokedWithWebhooks = probe(
 );
 
 /** Creates a webhook of an agent that is not invoked; `null` if the target has none. */
-async function openElsewhere(scene: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
-  const { client, given, target } = scene;
-  const other = otherAgent(scene, agent);
+async function openElsewhere(context: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
+  const { client, given, target } = context;
+  const other = otherAgent(context, agent);
   if (other === null) return null;
   // Selects one event only: the rest of the run may invoke this agent thousands of times.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
@@ -154,9 +154,9 @@ const bodies = (): readonly object[] => [
 ];
 
 /** Another agent, for a webhook that should get no event. Prefers one that the run never invokes, then one that it invokes rarely. */
-function otherAgent(scene: ProbeContext, agent: string): string | null {
-  const { answering, ...others } = scene.target.agents;
-  const [idle] = idleAgents(scene, agent);
+function otherAgent(context: ProbeContext, agent: string): string | null {
+  const { answering, ...others } = context.target.agents;
+  const [idle] = idleAgents(context, agent);
   const quiet = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
   return quiet ?? (answering === agent ? null : (answering ?? null));
 }

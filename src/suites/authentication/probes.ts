@@ -1,21 +1,42 @@
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { endpointNames } from "../../spec/endpoints.ts";
-import { type Discovery, probe } from "../../run/probe.ts";
+import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { type Discovery, probe, type ProbeContext } from "../../run/probe.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { WaitRefused } from "../../run/time/wait-budget.ts";
+import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
+import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { usableKeys } from "../../target/target.ts";
-import { sendTrials, createTrialSender, type KeyTrials } from "../shared/key-trials/send-trials.ts";
-import { type EndpointRequest, prepareFixtures } from "../shared/key-trials/fixtures.ts";
+import { useExpiryMs } from "../limits/timed-retry.ts";
+import {
+  alteredAuthorization,
+  alteredKeyKinds,
+  neverIssuedKey,
+  withOtherLastCharacter,
+} from "../shared/key-trials/altered-keys.ts";
+import { type Fixtures, firstSuccessOn, prepareFixtures } from "../shared/key-trials/fixtures.ts";
+import { acceptingEndpoints } from "../shared/key-trials/key-checks.ts";
+import {
+  createTrialSender,
+  type EndpointRequest,
+  type KeyTrial,
+  type KeyTrials,
+  requestFor,
+  sendTrials,
+  type TrialSender,
+} from "../shared/key-trials/send-trials.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** After all that creates webhooks and operations, so that there is something to ask for. */
+/** Runs late, so that webhooks and operations exist to request. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
   { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
-  async (scene): Promise<KeyTrials> => {
-    const ground = await prepareFixtures(scene, "of-expired-key");
-    const asking = createTrialSender(scene.client.as(scene.given["keys.expired"]), ground, scene);
-    const cells = await sendTrials(asking, "an expired key", endpointNames);
-    const second = hasSecondPage(scene.discovery) ? await asking.send(secondPage) : null;
+  async (context): Promise<KeyTrials> => {
+    const fixtures = await prepareFixtures(context, "of-expired-key");
+    const sender = createTrialSender(context.client.as(context.given["keys.expired"]), fixtures, context);
+    const cells = await sendTrials(sender, "an expired key", endpointNames);
+    const second = hasSecondPage(context.discovery) ? await sender.send(secondPage) : null;
     return {
       cells: second === null ? cells : [...cells, { kind: "an expired key", endpoint: "list", exchange: second }],
     };
@@ -24,22 +45,140 @@ export const expiredKeySent = probe(
 
 const secondPage: EndpointRequest = { method: "GET", path: "/agents?page=2&limit=2", options: {} };
 
-/** Whether the list has a second page of two, so that nothing but the key is a reason to refuse it. */
 function hasSecondPage({ listing }: Discovery): boolean {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
   return isSuccess(listing) && typeof pages === "number" && pages >= 2;
 }
 
-/** Health with every valid key, as that costs none of them anything; without an agent there is nothing that is free to ask. */
+/** Sends a health check, which no limit counts, with every valid key. Without an agent, no free request exists. */
 export const everyKeyUsed = probe(
   "every valid key is used once",
   { requests: 0, reads: true },
   async ({ client, target, discovery }) => {
     const agent = target.agents.answering;
-    // The first look has asked with the main key.
+    // Discovery may have sent one with the main key.
     const answers: Exchange[] = [...discovery.health].slice(0, 1);
     const others = usableKeys(target).filter(({ name }) => answers.length === 0 || name !== client.key.name);
     if (agent !== undefined) for (const key of others) answers.push(await client.as(key).health(agent));
     return { answers };
   },
 );
+
+/** Responses to requests without a valid key. A request that was not sent is absent. */
+export interface UnauthenticatedTrials extends KeyTrials {
+  /** Health with the valid key behind `bearer` in lower case. */
+  readonly lowerCase: Exchange | null;
+  /** One request with a wrong key, an unknown agent and no query. */
+  readonly allWrong: Exchange | null;
+  /** A wrong key and no query, for an agent that exists; `null` if none is known. */
+  readonly keyAndBodyWrong: Exchange | null;
+  /** No key and an empty body, on other endpoints than invoke. */
+  readonly keyAndBodyMissing: readonly Exchange[];
+}
+
+/** Endpoints for altered keys if the key has few requests. */
+const fewEndpoints = (kind: RejectedKeyKind): readonly EndpointName[] =>
+  kind === "a key that is lengthened" ? ["health", "list"] : ["health"];
+/** Endpoints for a key with another last character if the key has few requests: one of each kind. */
+const sampledEndpoints = ["health", "invoke", "list"] as const satisfies readonly EndpointName[];
+/** With this many requests a minute, a few more cost little. */
+const manyPerMinute = 100;
+
+/** Runs late, so that webhooks and operations exist to request. */
+export const unauthenticatedSent = probe(
+  "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
+  { requests: 1, reads: true, stage: "limits", mayDropRequests: true },
+  async (context): Promise<UnauthenticatedTrials> => {
+    const { client, target, discovery, time } = context;
+    const { key } = client.key;
+    // A server that takes an altered key for the valid one would answer 429 if the key were exhausted, which looks like a rejection.
+    if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
+    const fixtures = await prepareFixtures(context, "of-strangers");
+    const sender = createTrialSender(client, fixtures, context);
+    const wrongKey = `Bearer ${neverIssuedKey(key)}`;
+    const wrong = await sendTrials(sender, "a wrong key", endpointNames, wrongKey);
+    const missing = await sendTrials(sender, "no key", endpointNames, null);
+    const allWrong = await sender.send(emptyInvoke(unknownAgentOf({ discovery, target })), wrongKey);
+    const isAffordable = hasManyRequests(context);
+    // Without many requests, `allWrong` has to do.
+    const keyAndBodyWrong =
+      fixtures.agent === null || !isAffordable ? null : await sender.send(emptyInvoke(fixtures.agent), wrongKey);
+    const keyAndBodyMissing: Exchange[] = [];
+    for (const path of postPaths(isAffordable ? fixtures.agent : null)) {
+      const rejected = await sender.send({ method: "POST", path, options: { json: {} } }, null);
+      if (rejected !== null) keyAndBodyMissing.push(rejected);
+    }
+    const acceptingAny = acceptingEndpoints(wrong);
+    const sendAltered = (
+      kind: RejectedKeyKind,
+      authorization: string,
+      endpoints: readonly EndpointName[],
+    ): Promise<KeyTrial[]> =>
+      sendHealthFirst(sender, kind, {
+        authorization,
+        acceptingAny,
+        endpoints: isAffordable ? endpointNames : endpoints,
+      });
+    const altered = await sendAltered(
+      "a key with another last character",
+      `Bearer ${withOtherLastCharacter(key)}`,
+      sampledEndpoints,
+    );
+    const health = requestFor.health(fixtures);
+    const lowerCase = health === null ? null : await sender.send(health, `bearer ${key}`);
+    for (const kind of alteredKeyKinds) {
+      const authorization = alteredAuthorization[kind](key);
+      if (authorization !== null) altered.push(...(await sendAltered(kind, authorization, fewEndpoints(kind))));
+    }
+    await sendDeliveriesControl(context, fixtures);
+    return { cells: [...wrong, ...missing, ...altered], lowerCase, allWrong, keyAndBodyWrong, keyAndBodyMissing };
+  },
+);
+
+/** Lists deliveries with the main key if no other probe did, as a control. Without time for it, the trials are kept. */
+async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
+  const request = requestFor.deliveries(fixtures);
+  if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;
+  try {
+    await context.client.send(request.method, request.path);
+  } catch (error) {
+    if (!(error instanceof WaitRefused)) throw error;
+  }
+}
+
+const postPaths = (agent: string | null): string[] => [
+  "/webhooks",
+  "/alerts",
+  ...(agent === null ? [] : [agentPath(agent, "stream")]),
+];
+
+const emptyInvoke = (agent: string): EndpointRequest => ({
+  method: "POST",
+  path: agentPath(agent, "invoke"),
+  options: { json: {} },
+});
+
+const hasManyRequests = ({ target, client }: ProbeContext): boolean =>
+  target.clock !== null || (limitsOf(client.key, target)?.perMinute ?? 0) >= manyPerMinute;
+
+interface AlteredKey {
+  readonly authorization: string;
+  readonly endpoints: readonly EndpointName[];
+  /** Endpoints that accept any key. */
+  readonly acceptingAny: ReadonlySet<EndpointName>;
+}
+
+/**
+ * Sends an altered key to health first, which no limit counts. If health accepts it, stops: the server takes it for the
+ * valid key, and more requests would use up that key's allowance.
+ */
+async function sendHealthFirst(
+  sender: TrialSender,
+  kind: RejectedKeyKind,
+  { authorization, endpoints, acceptingAny }: AlteredKey,
+): Promise<KeyTrial[]> {
+  const first = await sendTrials(sender, kind, ["health"], authorization);
+  if ([...acceptingEndpoints(first)].some((endpoint) => !acceptingAny.has(endpoint))) return first;
+  const rest = endpoints.filter((endpoint) => endpoint !== "health");
+  return [...first, ...(await sendTrials(sender, kind, rest, authorization))];
+}

@@ -7,17 +7,17 @@ import { keyToSignFor } from "../../target/target.ts";
 import { dateSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** What came of one signed request. */
+/** Correctly signed requests, and the same requests without a signature. */
 export interface SignedValidly {
-  /** The list with a query string, not signed. */
+  /** A GET of the list with a query string, not signed. */
   readonly control: Exchange;
-  /** The same, its path signed with the query string. */
+  /** The same GET, with a signature of path and query string. */
   readonly withQuery: Exchange;
-  /** The same, its path signed without the query string. */
+  /** The same GET, with a signature of the path only. */
   readonly withoutQuery: Exchange;
-  /** An invoke with a body that is not ASCII; `null` where no agent is known. */
+  /** A signed invoke with a body that is not ASCII; `null` if no agent is known. */
   readonly posted: Exchange | null;
-  /** The same body, not signed; sent only where the signed one did not succeed. */
+  /** The same invoke, not signed. Sent only if the signed one did not succeed. */
   readonly postedPlainly: Exchange | null;
 }
 
@@ -27,10 +27,10 @@ const question = JSON.stringify({ query: "Grüße, 你好 🙂. Please answer in
 export const signedValidly = probe(
   "signed requests are sent",
   { needs: ["signing"], requests: 3 },
-  async (scene): Promise<SignedValidly> => {
-    const { client, target, discovery } = scene;
+  async (context): Promise<SignedValidly> => {
+    const { client, target, discovery } = context;
     const agent = target.agents.answering;
-    const signed = signer(scene);
+    const signed = signer(context);
     const withQuery = await signed("GET", list);
     const withoutQuery = await signed("GET", list, { path: (path) => path.replace(/[?].*/, "") });
     const evidence = { control: discovery.listing, withQuery, withoutQuery };
@@ -42,7 +42,7 @@ export const signedValidly = probe(
   },
 );
 
-/** Ways of signing badly, in the words of a person. */
+/** Ways to sign a request incorrectly. */
 const mistakes = {
   "a wrong secret": { secret: (secret: string) => `${secret}-not` },
   "a changed path": { path: (path: string) => path.replace(/usage$/, "agents") },
@@ -52,21 +52,22 @@ const mistakes = {
   "a timestamp that is no number": { seconds: () => "now" },
 } as const satisfies Readonly<Record<string, Signing>>;
 
-/** What came of requests that were signed badly, by the mistake. */
+/** Requests with an incorrect signature. */
 export interface SignedBadly {
   /** The same request, not signed. */
   readonly control: Exchange;
+  /** By the mistake. */
   readonly asked: Readonly<Record<string, Exchange>>;
-  /** The same request, not signed, with a key that must be signed for; `null` where the target has none. */
+  /** The same request, not signed, with a key that requires signatures; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
 }
 
 export const signedBadly = probe(
   "badly signed requests are sent",
   { needs: ["signing"], requests: 7 },
-  async (scene): Promise<SignedBadly> => {
-    const agent = scene.target.agents.answering;
-    const signed = signer(scene);
+  async (context): Promise<SignedBadly> => {
+    const agent = context.target.agents.answering;
+    const signed = signer(context);
     const asked: Record<string, Exchange> = {};
     for (const [mistake, signing] of Object.entries(mistakes)) asked[mistake] = await signed("GET", "/usage", signing);
     if (agent !== undefined)
@@ -74,33 +75,33 @@ export const signedBadly = probe(
         body: question,
         signedBody: `${question} `,
       });
-    const signedKey = keyToSignFor(scene.target);
-    const unsigned = signedKey === null ? null : await scene.client.as(signedKey).send("GET", "/usage");
-    return { control: scene.discovery.usage, asked, unsigned };
+    const signedKey = keyToSignFor(context.target);
+    const unsigned = signedKey === null ? null : await context.client.as(signedKey).send("GET", "/usage");
+    return { control: context.discovery.usage, asked, unsigned };
   },
 );
 
-/** What is signed otherwise than the document has it. */
+/** Deviations from the signature that the document defines. */
 interface Signing {
   readonly body?: string;
   readonly signedBody?: string;
   readonly path?: (path: string) => string;
   readonly secret?: (secret: string) => string;
-  /** The timestamp, of the target's time in Unix seconds. */
+  /** Makes the timestamp from the target's time in Unix seconds. */
   readonly seconds?: (nowSeconds: number) => string;
   readonly signature?: (signature: string) => string;
 }
 
 type Signed = (method: string, path: string, signing?: Signing) => Promise<Exchange>;
 
-function signer(scene: ProbeContext<"signing">): Signed {
-  const { given, target } = scene;
-  const client = scene.client.as(keyToSignFor(scene.target) ?? scene.client.key);
+function signer(context: ProbeContext<"signing">): Signed {
+  const { given, target } = context;
+  const client = context.client.as(keyToSignFor(context.target) ?? context.client.key);
   const root = new URL(target.baseUrl).pathname;
   return (method, path, signing = {}) => {
     const wire = `${root}${path}`;
     const headers = (): Header[] => {
-      const seconds = Math.floor(targetSeconds(scene));
+      const seconds = Math.floor(targetSeconds(context));
       const timestamp = signing.seconds?.(seconds) ?? String(seconds);
       const request: SignableRequest = {
         method,
@@ -119,17 +120,17 @@ function signer(scene: ProbeContext<"signing">): Signed {
 }
 
 /**
- * The target's own time, in Unix seconds: by its `Date` header, or else by its rate-limit headers, and what has passed since, so
- * that the skew of two machines is no mistake.
+ * The target's current time in Unix seconds, from its `Date` header, else from its rate-limit headers, plus the time that
+ * elapsed since. So a clock difference between the machines does not invalidate the signature.
  */
 function targetSeconds({ discovery: { usage }, time }: ProbeContext<"signing">): number {
-  const date = dateSeconds(usage) ?? resetSeconds(usage);
+  const date = dateSeconds(usage) ?? nowByReset(usage);
   if (date === null || usage.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
   return date + (time.targetMs() - usage.answer.headMs - usage.clockMs) / 1000;
 }
 
-/** When a window ends, less how far that is away, is now. */
-function resetSeconds(exchange: Exchange): number | null {
+/** The current time in Unix seconds: the end of a window minus the seconds until then. */
+function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     wholeNumberHeader(exchange, name),
   );

@@ -8,7 +8,7 @@ import { judgeBy } from "../testing/judging.ts";
 import { judged } from "../testing/judged.ts";
 
 const signing = suite("Signing", signingChecks);
-const [ok, refused] = [
+const [ok, rejected] = [
   exchange({ json: {} }),
   exchange({ status: 401, json: { error: { code: "BAD", status: 401 } } }),
 ];
@@ -16,7 +16,7 @@ const [ok, refused] = [
 const validly = (changed: Partial<SignedValidly> = {}): SignedValidly => ({
   control: ok,
   withQuery: ok,
-  withoutQuery: refused,
+  withoutQuery: rejected,
   posted: ok,
   postedPlainly: null,
   ...changed,
@@ -25,36 +25,36 @@ const validly = (changed: Partial<SignedValidly> = {}): SignedValidly => ({
 describe("signed requests", () => {
   it.each<[string, Partial<SignedValidly>, string]>([
     ["signed with the query string", {}, "path-and-query"],
-    ["signed without it", { withQuery: refused, withoutQuery: ok }, "path-only"],
+    ["signed without it", { withQuery: rejected, withoutQuery: ok }, "path-only"],
     ["both accepted", { withoutQuery: ok }, "holds"],
-    ["both refused", { withQuery: refused }, "breach"],
-    ["not accepted without a signature either", { control: refused, withQuery: refused }, "unproven"],
+    ["both rejected", { withQuery: rejected }, "breach"],
+    ["not accepted without a signature either", { control: rejected, withQuery: rejected }, "unproven"],
     ["limited", { withQuery: exchange({ status: 429 }) }, "unproven"],
-    ["no answer", { withQuery: unanswered() }, "unproven"],
+    ["no response", { withQuery: unanswered() }, "unproven"],
   ])("AUTH-10: a path %s", (_, changed, expected) => {
     expect(judged(signing, "AUTH-10/query", validly(changed))).toBe(expected);
   });
 
   it.each<[string, Partial<SignedValidly>, string]>([
     ["accepted", {}, "holds"],
-    ["refused", { posted: refused, postedPlainly: ok }, "breach"],
-    ["refused also without a signature", { posted: refused, postedPlainly: refused }, "unproven"],
+    ["rejected", { posted: rejected, postedPlainly: ok }, "breach"],
+    ["rejected also without a signature", { posted: rejected, postedPlainly: rejected }, "unproven"],
     ["not sent, as no agent is known", { posted: null }, "unproven"],
     ["limited", { posted: exchange({ status: 429 }), postedPlainly: ok }, "unproven"],
   ])("AUTH-10: a body that is not ASCII is %s", (_, changed, expected) => {
     expect(judged(signing, "AUTH-10/body", validly(changed))).toBe(expected);
   });
 
-  it("AUTH-11: says what each mistake gets", () => {
-    const asked = { "a wrong secret": refused, "a changed path": ok };
+  it("AUTH-11: reports the response to each mistake", () => {
+    const asked = { "a wrong secret": rejected, "a changed path": ok };
     const evidence: SignedBadly = { control: ok, asked, unsigned: null };
     expect(judgeBy(signing, "AUTH-11", evidence)).toMatchObject({
       kind: "observed",
       text: expect.stringContaining("a wrong secret: 401 BAD; a changed path: accepted"),
     });
-    expect(judgeBy(signing, "AUTH-11", { ...evidence, unsigned: refused })).toMatchObject({
-      text: expect.stringMatching(/^no signature, where the key asks for one: 401 BAD; /),
+    expect(judgeBy(signing, "AUTH-11", { ...evidence, unsigned: rejected })).toMatchObject({
+      text: expect.stringMatching(/^no signature, although the key requires one: 401 BAD; /),
     });
-    expect(judged(signing, "AUTH-11", { ...evidence, control: refused })).toBe("unproven");
+    expect(judged(signing, "AUTH-11", { ...evidence, control: rejected })).toBe("unproven");
   });
 });

@@ -3,7 +3,7 @@ import { breach, type Finding, follows, holds, observed, unproven } from "../../
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { signedBadly, signedValidly, type SignedValidly } from "./signing-probes.ts";
 
-/** Judges the GET with a query string, which may be signed with it or without. */
+/** Judges a GET with a query string: the signed path may include the query string or not. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -12,7 +12,9 @@ function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Findin
   if (full) return follows("path-and-query");
   if (bare) return follows("path-only");
   if (isInconclusive(withQuery) || isInconclusive(withoutQuery))
-    return unproven(`the signed requests came to no verdict (${outcomeOf(withQuery)}, ${outcomeOf(withoutQuery)})`);
+    return unproven(
+      `the signed requests got no conclusive response (${outcomeOf(withQuery)}, ${outcomeOf(withoutQuery)})`,
+    );
   return breach(
     "a signed request is accepted, its path signed with or without the query string",
     `${describeVerdict(withQuery)} with it, ${describeVerdict(withoutQuery)} without`,
@@ -37,7 +39,6 @@ function judgePost({ posted, postedPlainly }: SignedValidly): Finding<never> {
   );
 }
 
-/** Checks of signed requests; they stand in the section on authentication. */
 export const signingChecks = [
   check("AUTH-10", signedValidly, judgeQuery, { as: "query" }),
   check("AUTH-10", signedValidly, judgePost, { as: "body" }),
@@ -45,11 +46,11 @@ export const signingChecks = [
     if (!isSuccess(control))
       return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
     const rows = Object.entries(asked).filter(([, exchange]) => !isInconclusive(exchange));
-    if (rows.length === 0) return unproven("no badly signed request came to a verdict");
+    if (rows.length === 0) return unproven("no badly signed request got a conclusive response");
     const without =
       unsigned === null
-        ? "a signature is not asked for"
-        : `no signature, where the key asks for one: ${describeVerdict(unsigned)}`;
+        ? "no key requires a signature"
+        : `no signature, although the key requires one: ${describeVerdict(unsigned)}`;
     return observed(
       `${without}; ${rows.map(([mistake, exchange]) => `${mistake}: ${describeVerdict(exchange)}`).join("; ")}`,
     );

@@ -24,6 +24,7 @@ import {
   codeOf,
   commonForm,
   describeNonJson,
+  describeStatus,
   errorOf,
   errorResponseOf,
   formOf,
@@ -33,52 +34,46 @@ import {
 } from "../shared/response.ts";
 import { failingInvoked, unknownMethodRequested, unknownPathRequested } from "./probes.ts";
 import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts";
-import { isReadable, resetAtMismatch } from "./reset-at.ts";
+import { resetAtMismatch } from "./reset-at.ts";
 import { endpointOf, errorsIn, allExchanges, type AllExchanges, isSpecifiedRequest } from "../shared/all-exchanges.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { isObject, tryParseJson } from "../../base/json.ts";
-import { unauthenticatedSent } from "../authentication/unauthenticated-probe.ts";
+import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknown } from "../stream/probes.ts";
 
-/** Everything, after the refusals that cost nothing, so that there is always an error to judge. */
-const seen = { all: allExchanges, strangersAsked: unauthenticatedSent } as const;
+/** All exchanges. Requests without a key cost nothing, so that the run has errors to judge. */
+const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
-const noErrors = (where = "in this run"): Unproven => unproven(`no error with a JSON body came ${where}`);
+const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/** A body that is not JSON is a breach of SVC-1; one that is absent has no form at all. */
+/** Whether an error body can be judged. SVC-1 judges a body that is not JSON; a missing body breaks the rules of form. */
 const isJudged = (exchange: Exchange): boolean =>
-  isReadable(exchange) || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
+  bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
-interface ErrorParts {
-  /** Probes whose errors are to be among them. */
+interface ErrorCheckOptions {
+  /** Probes that must have run, for their errors. */
   readonly on?: Probes;
-  readonly universe?: CoverageMatrix;
-  /** Of all errors, those that the clause speaks of. */
-  readonly of?: (exchange: Exchange, all: AllExchanges) => boolean;
-  readonly say: (exchange: Exchange) => Mismatch | null | undefined;
-  readonly none?: Unproven;
+  readonly matrix?: CoverageMatrix;
+  /** Whether the clause covers an error. */
+  readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
+  readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
+  readonly whenEmpty?: Unproven;
 }
 
-/** Judges every error that the run met, on whatever endpoint; `agree` tells the reading that they follow. */
+/** Judges every error response of the run; `judgeAcross` finds the reading that they follow. */
 const everyError = <const K extends JudgedId>(
   clause: K,
-  {
-    on = {},
-    universe: matrix = errorMatrix("error"),
-    of = () => true,
-    say: judge,
-    none: whenEmpty = noErrors(),
-  }: ErrorParts,
+  { on = {}, matrix = errorMatrix("error"), isCovered = () => true, judge, whenEmpty = noErrors() }: ErrorCheckOptions,
   judgeAcross?: (errors: readonly Exchange[]) => Finding<ReadingOf<K>>,
 ): Check =>
   checkEvery(
     clause,
-    { ...seen, ...on },
+    { ...errorProbes, ...on },
     {
       matrix,
       members: ({ all }) =>
         responseCases(
-          errorsIn(all).filter((each) => of(each, all)),
+          errorsIn(all).filter((each) => isCovered(each, all)),
           all,
         ),
       judge,
@@ -87,7 +82,7 @@ const everyError = <const K extends JudgedId>(
     },
   );
 
-/** The form that all errors fit. */
+/** Follows the form that all errors fit. */
 const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
 
@@ -97,73 +92,79 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
     clause,
     {
       on,
-      universe: errorMatrix("error", errorStatuses, endpoints),
-      of: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
-      say: (exchange) => (isJudged(exchange) ? formMismatch(errorResponseOf(exchange)) : undefined),
-      none: noErrors(`on ${endpoints.join(", ")}`),
+      matrix: errorMatrix("error", errorStatuses, endpoints),
+      isCovered: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
+      judge: (exchange) => (isJudged(exchange) ? formMismatch(errorResponseOf(exchange)) : undefined),
+      whenEmpty: noErrors(`on ${endpoints.join(", ")}`),
     },
     followForm,
   );
 
-/** Judges what is said in one form only: `absent` where errors were seen, and none of that form. */
+/** Judges a rule for one of the two forms. Follows `absent` if the run has errors, but none of that form. */
 const ofForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
-  wrong: (exchange: Exchange) => Mismatch | null,
-  { of, ...more }: Pick<ErrorParts, "of" | "none" | "on"> = {},
+  judge: (exchange: Exchange) => Mismatch | null,
+  { isCovered, ...more }: Pick<ErrorCheckOptions, "isCovered" | "whenEmpty" | "on"> = {},
 ): Check => {
   const isOfForm = (each: Exchange): boolean => formOf(each) === form || formOf(each) === "both";
   return everyError(
     clause,
     {
       ...more,
-      universe: errorMatrix(`error in ${form}`),
-      of: (each, all) => formOf(each) !== null && (of?.(each, all) ?? true),
-      say: (exchange) => (isOfForm(exchange) ? wrong(exchange) : null),
+      matrix: errorMatrix(`error in ${form}`),
+      isCovered: (each, all) => formOf(each) !== null && (isCovered?.(each, all) ?? true),
+      judge: (exchange) => (isOfForm(exchange) ? judge(exchange) : null),
     },
     (errors) => follows((errors.some(isOfForm) ? form : "absent") as never),
   );
 };
 
-const isLimited = (exchange: Exchange): boolean => hasStatus(exchange, 429) && errorOf(exchange) !== null;
+const isRateLimitError = (exchange: Exchange): boolean => hasStatus(exchange, 429) && errorOf(exchange) !== null;
 
-const noLimit = unproven("no answer of 429 with an error body came", "a run that reaches a limit (the limits suite)");
+const noRateLimitError = unproven(
+  "no 429 response with an error body",
+  "a run that reaches a limit (the limits suite)",
+);
 
-const codedIn = memoizeByObject((all: AllExchanges) =>
+const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/** Judges every answer to a described request whose code says which case of the document it is. */
-const coded = (clause: "ERR-1" | "ERR-10", judge: (exchange: Exchange) => Mismatch | null | undefined): Check =>
-  checkEvery(clause, seen, {
-    matrix: errorMatrix("answer with a documented code"),
-    members: ({ all }) => responseCases(codedIn(all), all),
+/** Judges every response whose error code is documented, if the document covers its request. */
+const ofDocumentedCode = (
+  clause: "ERR-1" | "ERR-10",
+  judge: (exchange: Exchange) => Mismatch | null | undefined,
+): Check =>
+  checkEvery(clause, errorProbes, {
+    matrix: errorMatrix("response with a documented code"),
+    members: ({ all }) => responseCases(withDocumentedCode(all), all),
     judge,
-    whenEmpty: unproven("no answer had a documented code"),
+    whenEmpty: unproven("no response had a documented code"),
   });
 
-/** Whether a field and a reason are named: in the object itself, or in each of several of them within it. */
-function isNamed(details: unknown, levels = 3): boolean {
+/** Whether details have a field and a reason, or contain objects that all have them. */
+function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
-  if (Array.isArray(details)) return details.length > 0 && details.every((each) => isNamed(each, levels - 1));
+  if (Array.isArray(details)) return details.length > 0 && details.every((each) => namesField(each, levels - 1));
   if (!isObject(details)) return false;
   const hasBoth = typeof details["field"] === "string" && typeof details["reason"] === "string";
-  return hasBoth || Object.values(details).some((each) => isNamed(each, levels - 1));
+  return hasBoth || Object.values(details).some((each) => namesField(each, levels - 1));
 }
 
-function unnamedField(exchange: Exchange): Mismatch | null {
+function fieldDetailsMismatch(exchange: Exchange): Mismatch | null {
   const details = errorOf(exchange)?.["details"];
-  return isNamed(details)
+  return namesField(details)
     ? null
     : { expected: "`details` with the strings `field` and `reason`", actual: formatValue(details) };
 }
 
-const refusals = errorMatrix("429", [429]);
+const rateLimitMatrix = errorMatrix("429", [429]);
 
-const isRefusedInput = (exchange: Exchange): boolean =>
+const isInvalidInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
-/** Of a body that is too long, or no JSON, there is no field to name. */
+/** Whether an error can name a field of the request. A body that is too long or not JSON has none. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
   body.kind === "none" || (body.kind === "text" && isObject(tryParseJson(body.text)));
 
@@ -171,7 +172,7 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
 export const errors = suite("Errors", [
-  coded("ERR-1", (exchange) =>
+  ofDocumentedCode("ERR-1", (exchange) =>
     statusCodes.some((status) => status === statusOf(exchange))
       ? null
       : {
@@ -185,48 +186,58 @@ export const errors = suite("Errors", [
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
   ),
-  everyError("ERR-5", { of: (each) => errorOf(each) !== null, say: (each) => textMismatch(errorResponseOf(each)) }),
+  everyError("ERR-5", {
+    isCovered: (each) => errorOf(each) !== null,
+    judge: (each) => textMismatch(errorResponseOf(each)),
+  }),
   ofForm("ERR-6", "form-a", (each) => statusMismatch(errorResponseOf(each))),
   ofForm("ERR-7", "form-b", (each) => detailsMismatch(errorResponseOf(each))),
   everyError(
     "ERR-8",
-    { universe: refusals, of: isLimited, say: (each) => retryAfterMismatch(errorResponseOf(each)), none: noLimit },
+    {
+      matrix: rateLimitMatrix,
+      isCovered: isRateLimitError,
+      judge: (each) => retryAfterMismatch(errorResponseOf(each)),
+      whenEmpty: noRateLimitError,
+    },
     followForm,
   ),
   everyError(
     "ERR-9",
     {
-      universe: refusals,
-      of: isLimited,
-      say: (each) => limitCodeMismatch(errorResponseOf(each)),
-      none: noLimit,
+      matrix: rateLimitMatrix,
+      isCovered: isRateLimitError,
+      judge: (each) => limitCodeMismatch(errorResponseOf(each)),
+      whenEmpty: noRateLimitError,
     },
-    (limited) => {
-      const codes = new Set(limited.map(codeOf));
+    (rateLimited) => {
+      const codes = new Set(rateLimited.map(codeOf));
       if (codes.size > 1) return follows("by-endpoint");
       return follows(codes.has("RATE_LIMITED") ? "RATE_LIMITED" : "RATE_LIMIT_EXCEEDED");
     },
   ),
-  coded("ERR-10", (exchange) => codeStatusMismatch(errorResponseOf(exchange))),
-  observe("ERR-11", seen, ({ all }) => {
+  ofDocumentedCode("ERR-10", (exchange) => codeStatusMismatch(errorResponseOf(exchange))),
+  observe("ERR-11", errorProbes, ({ all }) => {
     const failed = errorsIn(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));
     const internal = codesOf(failed.filter((each) => hasStatus(each, 500)));
     return observed(
-      `codes outside the table: ${unlisted.join(", ") || "none seen"}; codes of 500: ${internal.join(", ") || "none seen"}`,
+      `codes outside the table: ${unlisted.join(", ") || "none"}; codes of 500: ${internal.join(", ") || "none"}`,
     );
   }),
-  observe("ERR-12", seen, ({ all }) => {
-    const said = endpointNames.flatMap((endpoint) => {
+  observe("ERR-12", errorProbes, ({ all }) => {
+    const formsByEndpoint = endpointNames.flatMap((endpoint) => {
       const found = errorsIn(all).flatMap((each) => (endpointOf(each, all) === endpoint ? (formOf(each) ?? []) : []));
-      return found.length === 0 ? [] : [`${endpoint}: ${commonForm(found) ?? "now form-a, now form-b"}`];
+      return found.length === 0 ? [] : [`${endpoint}: ${commonForm(found) ?? "sometimes form-a, sometimes form-b"}`];
     });
-    return said.length > 0 ? observed(said.join("; ")) : unproven("no error with a readable body came");
+    return formsByEndpoint.length > 0
+      ? observed(formsByEndpoint.join("; "))
+      : unproven("no error with a readable body");
   }),
   check("ERR-13", { failing: failingInvoked, invoked }, ({ failing: { failed }, invoked: { exchange } }) => {
     if (!isSuccess(exchange))
-      return unproven(`an agent that does not fail did not answer either (${outcomeOf(exchange)})`);
-    if (hasStatus(failed, 429)) return unproven("a limit refused the request first (429)");
+      return unproven(`an agent that does not fail did not succeed either (${outcomeOf(exchange)})`);
+    if (hasStatus(failed, 429)) return unproven("a rate limit rejected the request first (429)");
     const status = statusOf(failed) ?? 0;
     if (status < 500) return breach("500, or another 5xx, as the agent fails", outcomeOf(failed), failed);
     if (errorOf(failed) !== null) return holds();
@@ -234,18 +245,21 @@ export const errors = suite("Errors", [
       return unproven(`the ${status} has a body that is not JSON (SVC-1): ${describeNonJson(failed) ?? ""}`);
     return breach(`${status} with an error body`, `${status} with ${formatValue(bodyJson(failed))}`, failed);
   }),
-  ofForm("ERR-15", "form-b", unnamedField, {
-    of: isRefusedInput,
-    none: unproven("no input was refused as `INVALID_INPUT`"),
+  ofForm("ERR-15", "form-b", fieldDetailsMismatch, {
+    isCovered: isInvalidInput,
+    whenEmpty: unproven("no response had the code `INVALID_INPUT`"),
     on: { invokedWithNumber },
   }),
-  ofForm("ERR-16", "form-b", resetAtMismatch, { of: isLimited, none: noLimit }),
-  observe("ERR-17", unknownPathRequested, ({ answered }) => observed(`an unknown path: ${saidOf(answered)}`), {
+  ofForm("ERR-16", "form-b", resetAtMismatch, { isCovered: isRateLimitError, whenEmpty: noRateLimitError }),
+  observe("ERR-17", unknownPathRequested, ({ answered }) => observed(`an unknown path: ${describeStatus(answered)}`), {
     as: "path",
   }),
-  observe("ERR-17", unknownMethodRequested, ({ answered }) => observed(`an unknown method: ${saidOf(answered)}`), {
-    as: "method",
-  }),
+  observe(
+    "ERR-17",
+    unknownMethodRequested,
+    ({ answered }) => observed(`an unknown method: ${describeStatus(answered)}`),
+    {
+      as: "method",
+    },
+  ),
 ]);
-
-const saidOf = (exchange: Exchange): string => [outcomeOf(exchange), codeOf(exchange) ?? ""].join(" ").trim();

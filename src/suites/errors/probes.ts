@@ -1,6 +1,6 @@
 import { probe } from "../../run/probe.ts";
 
-/** Below no defined path, so that nothing of the target can be meant by it. */
+/** Below no path of the document. */
 const unknownPath = "/no-such-path-7f3a";
 
 export const unknownPathRequested = probe(

@@ -1,4 +1,4 @@
-import { bodyJson, type Exchange, headerValues } from "../../evidence/exchange.ts";
+import { type Exchange, headerValues } from "../../evidence/exchange.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
@@ -7,48 +7,45 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 
-const detailsOf = (exchange: Exchange): unknown => errorOf(exchange)?.["details"];
-
-/** How far `reset_at` may be from what it is compared with: two seconds, and one for whole seconds on either side. */
+/** How far `reset_at` may be from a computed instant: 2 seconds, and 1 as either may be rounded to whole seconds. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** A wait that goes on for longer than another minute after `reset_at` is in other units. */
-const mostPastResetSeconds = 60;
+/** `retry_after` must be in other units if the wait ends later than this after `reset_at`. */
+const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at`, where details have it: a timestamp, and an end that is to come, of the wait that `retry_after` tells or of a window, which may
- * end before the wait, or after it where room comes back by and by; or the end of the window that the headers speak of. Without a zone, or a clock of the target to read it by, only its form.
+ * Judges `reset_at` in the details of an error, if present. It must be a timestamp and one of these: the end of the wait
+ * that `retry_after` gives; a future end of a window, which may be before or after the end of the wait; the reset of the
+ * window in the headers. Judges only the form if the timestamp has no zone or the target's clock is unknown.
  */
 export function resetAtMismatch(exchange: Exchange): Mismatch | null {
-  const resetAt = getPath(detailsOf(exchange), "reset_at");
+  const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
   if (resetAt === undefined) return null;
   if (typeof resetAt !== "string" || !isTimestamp(resetAt))
     return { expected: "`reset_at` is an ISO 8601 timestamp", actual: formatValue(resetAt) };
   const atSeconds = Date.parse(resetAt) / 1000;
   const retryAfter = retryAfterSeconds(exchange);
-  const clocks = targetClocks(exchange);
   if (!/(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(resetAt) || Number.isNaN(atSeconds) || retryAfter === null) return null;
-  const ofHeaders = secondsHeader(exchange, headerNames.rateReset);
+  const reset = secondsHeader(exchange, headerNames.rateReset);
   const agrees = (now: number): boolean =>
     Math.abs(atSeconds - now - retryAfter) <= toleranceSeconds ||
     (atSeconds >= now - toleranceSeconds &&
-      retryAfter - (atSeconds - now) <= mostPastResetSeconds &&
+      retryAfter - (atSeconds - now) <= maxPastResetSeconds &&
       atSeconds - now <= longestWindowSeconds + toleranceSeconds) ||
-    (ofHeaders !== null && Math.abs(atSeconds - ofHeaders) <= toleranceSeconds);
-  if (clocks.length === 0 || clocks.some(agrees)) return null;
+    (reset !== null && Math.abs(atSeconds - reset) <= toleranceSeconds);
+  const clocks = targetClocks(exchange, reset);
+  const [first] = clocks;
+  if (first === undefined || clocks.some(agrees)) return null;
+  const now = headerValues(exchange, "Date")[0] ?? new Date(first * 1000).toISOString();
   return {
     expected: `\`reset_at\` agrees with \`retry_after\` (${retryAfter} s)`,
-    actual: `${formatValue(resetAt)}, where the target's clock says ${headerValues(exchange, "Date")[0] ?? new Date((clocks[0] ?? 0) * 1000).toISOString()}`,
+    actual: `${formatValue(resetAt)}, although the target's clock reports ${now}`,
   };
 }
 
-/** What the target's clock showed, in Unix seconds: by its `Date`, and by the two headers of its reset. */
-function targetClocks(exchange: Exchange): number[] {
-  const reset = secondsHeader(exchange, headerNames.rateReset);
-  const after = secondsHeader(exchange, headerNames.rateResetAfter);
+/** The times on the target's clock in Unix seconds: from `Date`, and from the two reset headers. */
+function targetClocks(exchange: Exchange, reset: number | null): number[] {
+  const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);
-  return [...(date === null ? [] : [date]), ...(reset === null || after === null ? [] : [reset - after])];
+  return [...(date === null ? [] : [date]), ...(reset === null || resetAfter === null ? [] : [reset - resetAfter])];
 }
-
-/** Whether a body is JSON that can be judged as an error. */
-export const isReadable = (exchange: Exchange): boolean => bodyJson(exchange) !== undefined;

@@ -36,7 +36,7 @@ const allWith = (...more: readonly Exchange[]): AllExchanges => ({
 });
 
 /** An invalid key is rejected on every endpoint. */
-const others = { strangers: { cells: [] }, all: allWith() } as const;
+const others = { unauthenticated: { cells: [] }, all: allWith() } as const;
 const nothingSent = { ...others, all: { validKeys: ["main"], exchanges: [] } } as const;
 
 describe("a temporary key", () => {
@@ -144,9 +144,9 @@ describe("restricted keys", () => {
   });
 
   it("are left alone where any key is let in", () => {
-    const strangers = { cells: cellsOf("a wrong key", { usage: ok }) };
+    const unauthenticated = { cells: cellsOf("a wrong key", { usage: ok }) };
     const tried = elsewhere({ usage: ok, list: forbidden }, null);
-    expect(judged(keys, "KEY-7", { ...tried, ...others, strangers })).toBe("holds");
+    expect(judged(keys, "KEY-7", { ...tried, ...others, unauthenticated })).toBe("holds");
   });
 
   it("AUTH-13: says what each lacks permission with", () => {

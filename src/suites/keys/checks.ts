@@ -3,8 +3,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
-import { checkKeys, judgeWhereWrongKeyRejected } from "../shared/key-trials/key-checks.ts";
-import { keyKindsOf } from "../shared/key-trials/expectations.ts";
+import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-trials/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import {
   describeStatus,
@@ -67,10 +66,10 @@ export const keys = suite("Keys", [
       ...positiveControls,
       kinds: keyKindsOf("KEY-3"),
       expected: ({ before }) => `401 with the code \`EXPIRED_API_KEY\` after ${before.lifeSeconds} s`,
-      judged: ({ before, after, late, strangers, all }) => {
+      judged: ({ before, after, late, unauthenticated, all }) => {
         if (!isSuccess(before.asked)) return [];
         const cells = [...(after?.cells ?? []), ...late.cells];
-        return judgeWhereWrongKeyRejected({ cells }, { strangers, all }, openToExpired(all, late.expiredKeys));
+        return judgeWhereWrongKeyRejected({ cells }, { unauthenticated, all }, openToExpired(all, late.expiredKeys));
       },
       whenEmpty: ({ before }) =>
         isSuccess(before.asked)
@@ -99,7 +98,7 @@ export const keys = suite("Keys", [
     {
       kinds: keyKindsOf("KEY-5"),
       expected: () => "a read-only key does not succeed in writing",
-      judged: ({ reader, strangers, all }) => judgeWhereWrongKeyRejected(reader, { strangers, all }),
+      judged: ({ reader, unauthenticated, all }) => judgeWhereWrongKeyRejected(reader, { unauthenticated, all }),
       alsoRequire: ({ reader, control }) => {
         if (!isSuccess(control.created))
           return unproven(`the main key could not create the webhook either (${describeStatus(control.created)})`);
@@ -116,8 +115,8 @@ export const keys = suite("Keys", [
       ...positiveControls,
       kinds: keyKindsOf("KEY-6"),
       expected: () => "a key that is restricted to one agent does not succeed with another",
-      judged: ({ tried: { other }, strangers, all }) =>
-        other === null ? [] : judgeWhereWrongKeyRejected(other, { strangers, all }),
+      judged: ({ tried: { other }, unauthenticated, all }) =>
+        other === null ? [] : judgeWhereWrongKeyRejected(other, { unauthenticated, all }),
       alsoRequire: ({ tried: { own, other } }) => {
         if (other === null)
           return unproven("no second agent is known that answers", "another agent under `agents` in the target file");
@@ -135,7 +134,7 @@ export const keys = suite("Keys", [
       ...positiveControls,
       kinds: keyKindsOf("KEY-7"),
       expected: () => "a key with a list of allowed addresses is not let in from here",
-      judged: ({ tried, strangers, all }) => judgeWhereWrongKeyRejected(tried, { strangers, all }),
+      judged: ({ tried, unauthenticated, all }) => judgeWhereWrongKeyRejected(tried, { unauthenticated, all }),
       alsoRequire: ({ tried: { claimed, isDirect } }) => {
         if (claimed === null || !isDirect) return null;
         if (isSuccess(claimed))

@@ -1,64 +1,144 @@
-import type { EndpointName } from "../../../spec/endpoints.ts";
-import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
-import type { JudgedId, ReadingOf } from "../../../spec/clauses.ts";
+import { joinWithOr } from "../../../base/text.ts";
 import type { Check, CheckOptions, EvidenceOf, Probes } from "../../../run/judge/check.ts";
+import { checkEvery } from "../../../run/judge/check-every.ts";
+import type { CoverageMatrix, DocumentedCell } from "../../../run/judge/coverage.ts";
 import { type Finding, holds, type Unproven, unproven } from "../../../run/judge/finding.ts";
 import type { Probe } from "../../../run/probe.ts";
-import { checkEvery } from "../../../run/judge/check-every.ts";
-import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
+import { type Enabler, need } from "../../../run/skip-reason.ts";
+import type { ClauseId, JudgedId, ReadingOf } from "../../../spec/clauses.ts";
+import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
+import { type RejectedKeyKind, rejectedKeyKinds } from "../../../spec/rejected-key-kinds.ts";
 import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
+import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
-import { keyMatrix, keyExpectations } from "./expectations.ts";
 
-/** What a cell shows: `open` that it tells nothing. */
-export type TrialVerdict = "right" | "wrong" | "open";
+/** The expected response to a kind of key: 401, with this code if one is given, or any response but a success. */
+type Expectation =
+  | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
+  | { readonly status: "no success" };
 
-/** Whether a key was let in. A stream that opens may still refuse in its first event. */
-function isLetIn({ kind, endpoint, exchange }: KeyTrial): boolean {
+interface KeyExpectation {
+  readonly clause: ClauseId;
+  readonly expects: Expectation;
+  /** Endpoints on which the kind of key is tried. */
+  readonly on: readonly EndpointName[];
+  /** What a run needs to try it on each of them, besides the key; `null` if nothing. */
+  readonly reach: Enabler | null;
+}
+
+const expectation = (
+  clause: ClauseId,
+  expects: Expectation,
+  { on = endpointNames, reach = null }: Partial<Pick<KeyExpectation, "on" | "reach">> = {},
+): KeyExpectation => ({ clause, expects, on, reach });
+
+const anyCode = { status: 401, code: null } as const;
+const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
+const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
+const noSuccess = { status: "no success" } as const;
+/** Without a test clock, a key with few requests is not tried on every endpoint. */
+const needsClock = { reach: need("clock") };
+
+/** The document's rules for each kind of key. */
+export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
+  "no key": expectation("AUTH-2", anyCode),
+  "a wrong key": expectation("AUTH-3", invalid),
+  "a key with another last character": expectation("AUTH-5", anyCode, needsClock),
+  "a key that is cut off": expectation("AUTH-5", anyCode, needsClock),
+  "a key that is lengthened": expectation("AUTH-5", anyCode, needsClock),
+  "a key in other letter case": expectation("AUTH-5", anyCode, needsClock),
+  "a key under another scheme": expectation("AUTH-6", noSuccess, needsClock),
+  "a scheme without a key": expectation("AUTH-6", noSuccess, needsClock),
+  "an expired key": expectation("AUTH-4", expired),
+  "a temporary key after its life": expectation("KEY-3", expired),
+  "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
+  // Endpoints whose path or body names an agent, and that respond without an operation.
+  "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
+  "a key of another address": expectation("KEY-7", noSuccess),
+  // A server may reject the first request and accept the same request later.
+  "a key of another address, for the second time": expectation("KEY-7", noSuccess, {
+    on: ["health", "list", "usage", "keyUsage"],
+  }),
+};
+
+/** The kinds of key that a clause covers. */
+export const keyKindsOf = (clause: ClauseId): RejectedKeyKind[] =>
+  (Object.keys(rejectedKeyKinds) as RejectedKeyKind[]).filter((kind) => keyExpectations[kind].clause === clause);
+
+/** The matrix of these kinds of key and of the endpoints on which they are tried. */
+function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
+  const endpoints = new Set(kinds.flatMap((kind) => keyExpectations[kind].on));
+  const where = endpoints.size === endpointNames.length ? "every published endpoint" : [...endpoints].join(", ");
+  return {
+    description: `every request with ${joinWithOr(kinds)} to ${where}`,
+    cells: kinds.flatMap((kind) =>
+      keyExpectations[kind].on.map((endpoint): DocumentedCell => ({
+        of: endpoint,
+        kind,
+        reach: fixtureNeeds[endpoint] ?? keyExpectations[kind].reach,
+      })),
+    ),
+    coverageProbe: null,
+  };
+}
+
+/** What a run needs to have something to request from an endpoint. */
+const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
+  webhooks: need("receiver"),
+  deliveries: need("receiver"),
+  alerts: need("receiver"),
+  operations: need("paths.start"),
+  batch: need("paths.batch"),
+};
+
+export type TrialVerdict = "correct" | "violation" | "inconclusive";
+
+/** Whether the server accepted a key. A stream that opens may still reject the key in its first event. */
+function isAccepted({ kind, endpoint, exchange }: KeyTrial): boolean {
   const { expects } = keyExpectations[kind];
   if (!isSuccess(exchange) || exchange.answer.kind !== "answered") return false;
   if (endpoint !== "stream" || expects.status === 401) return true;
   return exchange.answer.events.some(({ name }) => name === "chunk" || name === "done");
 }
 
-export function judgeTrial(cell: KeyTrial, proven: ReadonlySet<EndpointName>): TrialVerdict {
-  const { expects } = keyExpectations[cell.kind];
-  if (isInconclusive(cell.exchange)) return "open";
-  if (isLetIn(cell)) return "wrong";
-  if (expects.status === "no success") return proven.has(cell.endpoint) ? "right" : "open";
-  if (!hasStatus(cell.exchange, expects.status)) return proven.has(cell.endpoint) ? "wrong" : "open";
-  const code = codeOf(cell.exchange);
-  // The code itself tells that it is for the key; without one, only the same request with a good key does.
-  if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "right" : "wrong";
-  if (!proven.has(cell.endpoint) || (expects.code !== null && code === null)) return "open";
-  return expects.code === null || code === expects.code ? "right" : "wrong";
+function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): TrialVerdict {
+  const { expects } = keyExpectations[trial.kind];
+  const hasControl = withControl.has(trial.endpoint);
+  if (isInconclusive(trial.exchange)) return "inconclusive";
+  if (isAccepted(trial)) return "violation";
+  if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
+  if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
+  const code = codeOf(trial.exchange);
+  // The code itself shows that the key is the reason. Without a code, only the success of a valid key shows it.
+  if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
+  if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
+  return expects.code === null || code === expects.code ? "correct" : "violation";
 }
 
-/** A cell and what it shows. */
 export interface JudgedTrial {
   readonly trial: KeyTrial;
   readonly verdict: TrialVerdict;
 }
 
-export const judgeTrialsBy = (cells: readonly KeyTrial[], verdict: (cell: KeyTrial) => TrialVerdict): JudgedTrial[] =>
-  cells.map((trial) => ({ trial, verdict: verdict(trial) }));
+export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyTrial) => TrialVerdict): JudgedTrial[] =>
+  trials.map((trial) => ({ trial, verdict: verdict(trial) }));
 
-/** What cells show where these endpoints let a good key in. */
-export const judgeTrials = (cells: readonly KeyTrial[], proven: ReadonlySet<EndpointName>): JudgedTrial[] =>
-  judgeTrialsBy(cells, (cell) => judgeTrial(cell, proven));
+/** @param withControl endpoints that accepted a valid key */
+export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
+  judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
 
 interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly kinds: readonly RejectedKeyKind[];
   readonly expected: (evidence: E) => string;
-  /** The cells that the clause speaks of. */
+  /** The trials that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
-  /** What else has to be so, besides that no cell is wrong; `null` where it is. */
-  readonly alsoRequire?: (evidence: E, right: readonly KeyTrial[]) => Finding<R> | null;
-  /** Why no cell shows anything, where that is not for the requests themselves. */
+  /** Returns the finding if no trial is a violation but a further condition fails; `null` if it is met. */
+  readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
+  /** Returns why every trial is inconclusive, if the cause is not in the requests themselves. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/** A check of what comes of kinds of keys: broken where one request is, and proven where one shows it. */
+/** A check of the responses to kinds of keys: a breach if one trial is a violation, proven if one is correct. */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -75,14 +155,14 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
         subject: { ...each, expected: expected(evidence) },
       })),
     judge: ({ trial, verdict, expected: wanted }) => {
-      if (verdict === "open") return undefined;
-      return verdict === "right" ? null : { expected: wanted, actual: `${trial.kind} on ${cellSaid(trial)}` };
+      if (verdict === "inconclusive") return undefined;
+      return verdict === "correct" ? null : { expected: wanted, actual: `${trial.kind} on ${describeTrial(trial)}` };
     },
-    summarize: (broken) => brokenSaid(broken.map(({ trial }) => trial)),
-    judgeAcross: (right, evidence) =>
+    summarize: (violations) => describeViolations(violations.map(({ trial }) => trial)),
+    judgeAcross: (correct, evidence) =>
       alsoRequire?.(
         evidence,
-        right.map(({ trial }) => trial),
+        correct.map(({ trial }) => trial),
       ) ?? holds(),
     whenEmpty: (evidence) =>
       whenEmpty?.(evidence) ??
@@ -90,54 +170,49 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
       explainNoVerdict(judged(evidence).map(({ trial }) => trial)),
   });
 
-/** So many broken cells are named. */
-const mostNamed = 8;
+/** Most violations that a finding names. */
+const maxNamed = 8;
 
-/** All broken cells: "an expired key on list (200), usage (200); …". */
-function brokenSaid(broken: readonly KeyTrial[]): string {
-  const named = broken.slice(0, mostNamed);
-  const rest = broken.length > named.length ? `, and ${broken.length - named.length} more` : "";
-  const said = [...Map.groupBy(named, ({ kind }) => kind)].map(
-    ([kind, cells]) => `${kind} on ${cells.map(cellSaid).join(", ")}`,
+/** Describes violations by kind of key: "an expired key on list (200), usage (200); …". */
+function describeViolations(violations: readonly KeyTrial[]): string {
+  const named = violations.slice(0, maxNamed);
+  const rest = violations.length > named.length ? `, and ${violations.length - named.length} more` : "";
+  const texts = [...Map.groupBy(named, ({ kind }) => kind)].map(
+    ([kind, trials]) => `${kind} on ${trials.map(describeTrial).join(", ")}`,
   );
-  return `${said.join("; ")}${rest}`;
+  return `${texts.join("; ")}${rest}`;
 }
 
-const cellSaid = ({ endpoint, exchange }: KeyTrial): string =>
+const describeTrial = ({ endpoint, exchange }: KeyTrial): string =>
   `${endpoint} (${isSuccess(exchange) ? outcomeOf(exchange) : describeStatus(exchange)})`;
 
-export function explainNoVerdict(open: readonly KeyTrial[]): Unproven {
-  const limited = open.some(({ exchange }) => hasStatus(exchange, 429));
-  if (limited) return unproven("the requests met a 429 before any other answer", "an address that is not limited");
-  const [first] = open;
+function explainNoVerdict(trials: readonly KeyTrial[]): Unproven {
+  const limited = trials.some(({ exchange }) => hasStatus(exchange, 429));
+  if (limited) return unproven("the requests met a 429 before any other response", "an address that is not limited");
+  const [first] = trials;
   return first === undefined
-    ? unproven("no endpoint could be asked")
-    : unproven(`no endpoint let a good key in, so that a refusal proves nothing (${cellSaid(first)})`);
+    ? unproven("no request could be sent to any endpoint")
+    : unproven(`no endpoint accepted a valid key, so a rejection proves nothing (${describeTrial(first)})`);
 }
 
-/** Endpoints that let such keys in: what comes there with others tells nothing more. */
-export const acceptingEndpoints = (cells: readonly KeyTrial[]): ReadonlySet<EndpointName> =>
-  new Set(cells.filter(isLetIn).map(({ endpoint }) => endpoint));
-
-/** All that was sent, with a wrong key's cells. */
-export interface TrialContext {
-  readonly strangers: KeyTrials;
-  readonly all: AllExchanges;
-}
+/** The endpoints that accepted the key. */
+export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<EndpointName> =>
+  new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
- * What a kind of key shows wherever a wrong key is not let in: what lets any key in is AUTH-3's and AUTH-8's.
+ * Judges trials on the endpoints that rejected a wrong key. An endpoint that accepts any key breaks AUTH-3 and AUTH-8
+ * only.
  *
- * @param excused endpoints on which another clause is broken
+ * @param excused endpoints that break another clause, also left out
  */
 export function judgeWhereWrongKeyRejected(
   { cells }: KeyTrials,
-  { strangers, all }: TrialContext,
+  { unauthenticated, all }: { readonly unauthenticated: KeyTrials; readonly all: AllExchanges },
   excused: ReadonlySet<EndpointName> = new Set(),
 ): JudgedTrial[] {
-  const open = acceptingEndpoints(strangers.cells.filter(({ kind }) => kind === "a wrong key"));
+  const acceptingAny = acceptingEndpoints(unauthenticated.cells.filter(({ kind }) => kind === "a wrong key"));
   return judgeTrials(
-    cells.filter(({ endpoint }) => !open.has(endpoint) && !excused.has(endpoint)),
+    cells.filter(({ endpoint }) => !acceptingAny.has(endpoint) && !excused.has(endpoint)),
     endpointsWithControl(all),
   );
 }

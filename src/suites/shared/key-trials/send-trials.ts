@@ -1,72 +1,106 @@
+import { encodedSegment } from "../../../base/path-segment.ts";
 import type { Exchange } from "../../../evidence/exchange.ts";
-import type { EndpointName } from "../../../spec/endpoints.ts";
-import type { Client } from "../../../run/send/client.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
-import { hasStatus } from "../response.ts";
+import { agentPath, type Client, type SendOptions } from "../../../run/send/client.ts";
+import type { EndpointName } from "../../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
-import { type EndpointRequest, requestFor, type Fixtures } from "./fixtures.ts";
+import { fillAgentId } from "../../operations/probes.ts";
+import { webhookPath } from "../../webhooks/create-webhook.ts";
+import { hasStatus } from "../response.ts";
+import type { Fixtures } from "./fixtures.ts";
 
-/** One field of the matrix: a kind of key on an endpoint, and what came of it. */
+/** A request with one kind of key to one endpoint, and its response. */
 export interface KeyTrial {
   readonly kind: RejectedKeyKind;
   readonly endpoint: EndpointName;
   readonly exchange: Exchange;
 }
 
-/** What a probe tried of the matrix. */
 export interface KeyTrials {
   readonly cells: readonly KeyTrial[];
 }
 
-/** After so many 429s the address is left in peace. */
-const mostLimited = 2;
+/** A request that succeeds with a valid key. */
+export interface EndpointRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly options: SendOptions;
+}
 
-/** Sends requests of one probe; `null` for one that is not to be sent. */
+const hello = { query: "Hello." } as const;
+const get = (path: string): EndpointRequest => ({ method: "GET", path, options: {} });
+const post = (path: string, json: object, options: SendOptions = {}): EndpointRequest => ({
+  method: "POST",
+  path,
+  options: { json, ...options },
+});
+
+/** Builds a request from a fixture; `null` without the fixture. */
+const using = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
+  fixture === null ? null : request(fixture);
+
+/** The request to each published endpoint; `null` without the fixtures that it needs. */
+export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
+  invoke: ({ agent }) => using(agent, (id) => post(agentPath(id, "invoke"), hello)),
+  stream: ({ agent }) => using(agent, (id) => post(agentPath(id, "stream"), hello, streaming)),
+  health: ({ agent }) => using(agent, (id) => get(agentPath(id, "health"))),
+  list: () => get("/agents?page=1&limit=2"),
+  usage: () => get("/usage"),
+  webhooks: ({ webhook }) => using(webhook, (body) => post("/webhooks", body)),
+  deliveries: ({ webhookId }) => using(webhookId, (id) => get(webhookPath(id, "/deliveries"))),
+  alerts: ({ webhook }) =>
+    using(webhook, ({ url }) => post("/alerts", { type: "rate_limit", threshold: 99, webhook_url: url })),
+  keyUsage: () => get("/keys/usage"),
+  operations: ({ operationId }) => using(operationId, (id) => get(`/operations/${encodedSegment(id)}`)),
+  batch: ({ batchPath, agent }) =>
+    using(batchPath, (path) => using(agent, (id) => post(fillAgentId(path, id), { batch: [hello] }))),
+};
+
+/** Closes a stream after its first event other than `start`: by then the server has accepted or rejected the key. */
+const streaming: SendOptions = {
+  accept: "text/event-stream",
+  closeWhen: (events) => events.some(({ name }) => name !== "start"),
+};
+
+/** A probe stops after this many 429s, so that it does not press on with an address that is limited. */
+const maxLimited = 2;
+
 export interface TrialSender {
-  readonly sendTrial: (
-    kind: RejectedKeyKind,
-    endpoint: EndpointName,
-    authorization?: string | null,
-  ) => Promise<KeyTrial | null>;
-  /** The same for a request that is no cell of the matrix. */
-  readonly send: (call: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
+  readonly fixtures: Fixtures;
+  /** Sends a request with the client's key, or with another `Authorization`; returns `null` if it may not be sent. */
+  readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
-/**
- * The one place that sends requests of the matrix: with the client's key, or with another `Authorization`. A 429 is waited for only
- * where that takes no real time; a run that only reads sends only what reads.
- */
-export function createTrialSender(client: Client, ground: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
+/** Sends the trials of one probe. Waits for a rate limit only on a test clock. A read-only run sends only GET. */
+export function createTrialSender(client: Client, fixtures: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
   let limited = 0;
-  const send: TrialSender["send"] = async ({ method, path, options }, authorization) => {
-    if (limited >= mostLimited || (readOnly && method !== "GET")) return null;
-    const exchange = await client.send(method, path, {
-      ...options,
-      unpaced: target.clock === null,
-      ...(authorization === undefined ? {} : { authorization }),
-    });
-    if (hasStatus(exchange, 429)) limited += 1;
-    return exchange;
+  return {
+    fixtures,
+    send: async ({ method, path, options }, authorization) => {
+      if (limited >= maxLimited || (readOnly && method !== "GET")) return null;
+      const exchange = await client.send(method, path, {
+        ...options,
+        unpaced: target.clock === null,
+        ...(authorization === undefined ? {} : { authorization }),
+      });
+      if (hasStatus(exchange, 429)) limited += 1;
+      return exchange;
+    },
   };
-  const sendTrial: TrialSender["sendTrial"] = async (kind, endpoint, authorization) => {
-    const call = requestFor[endpoint](ground);
-    const exchange = call === null ? null : await send(call, authorization);
-    return exchange === null ? null : { kind, endpoint, exchange };
-  };
-  return { send, sendTrial };
 }
 
-/** Asks one endpoint after the other, so that the requests hold no slots. */
+/** Sends one request after the other, so that concurrency limits do not reject them. */
 export async function sendTrials(
-  { sendTrial }: TrialSender,
+  { fixtures, send }: TrialSender,
   kind: RejectedKeyKind,
   endpoints: readonly EndpointName[],
   authorization?: string | null,
 ): Promise<KeyTrial[]> {
-  const cells: KeyTrial[] = [];
+  const trials: KeyTrial[] = [];
   for (const endpoint of endpoints) {
-    const cell = await sendTrial(kind, endpoint, authorization);
-    if (cell !== null) cells.push(cell);
+    const request = requestFor[endpoint](fixtures);
+    const exchange = request === null ? null : await send(request, authorization);
+    if (exchange !== null) trials.push({ kind, endpoint, exchange });
   }
-  return cells;
+  return trials;
 }

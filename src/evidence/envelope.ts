@@ -15,3 +15,11 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
     if (known.some((name) => getPath(inner, name) !== undefined)) return inner;
   return body;
 }
+
+/** The content of a success envelope, or the body itself without one. */
+export function envelopeContent(body: unknown): unknown {
+  const data = getPath(body, "data");
+  const result = getPath(data, "result");
+  if (getPath(body, "status") !== "success" || Array.isArray(data)) return body;
+  return result !== undefined && !Array.isArray(result) ? result : (data ?? body);
+}

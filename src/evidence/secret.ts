@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 /** A secret, and the name that replaces it. */
 export interface Secret {
   readonly name: string;
@@ -12,3 +14,13 @@ export const partMark = ", in part or changed";
 
 /** The prefix of every secret that the harness generates. Other texts contain it too. */
 export const generatedPrefix = "conformance-";
+
+/**
+ * Generates a webhook secret. It never has eight digits in a row, so that no number in the evidence looks like a part
+ * of it.
+ */
+export const generateSecret = (): string =>
+  generatedPrefix +
+  randomUUID()
+    .replaceAll("-", "")
+    .replaceAll(/.{4}(?=.)/g, "$&-");

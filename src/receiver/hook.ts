@@ -1,6 +1,5 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
-import { createCountWaiter } from "./count-waiter.ts";
 
 /** How the receiver replies to an attempt. */
 export type Reply =
@@ -169,4 +168,48 @@ function weightOf(body: Body): number {
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
   // Large bodies take more memory than their size when they are parsed and written.
   return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
+}
+
+/** Lets callers wait until a count is reached. */
+interface CountWaiter {
+  /** Resolves to `true` once the count is reached, to `false` after `realMs` or at the end. */
+  readonly atLeast: (wanted: number, realMs: number) => Promise<boolean>;
+  /** Must be called when the count has increased. */
+  readonly look: () => void;
+  /** Ends every wait. */
+  readonly end: () => void;
+}
+
+function createCountWaiter(count: () => number): CountWaiter {
+  const waits = new Set<() => void>();
+  let isOver = false;
+  const wakeAll = (): void => {
+    for (const wake of waits) wake();
+  };
+
+  const atLeast = (wanted: number, realMs: number): Promise<boolean> => {
+    const isThere = (): boolean => count() >= wanted;
+    if (isThere() || isOver) return Promise.resolve(isThere());
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        waits.delete(wake);
+        resolve(isThere());
+      };
+      const wake = (): void => {
+        if (isThere() || isOver) settle();
+      };
+      const timer = setTimeout(settle, realMs);
+      waits.add(wake);
+    });
+  };
+
+  return {
+    atLeast,
+    look: wakeAll,
+    end: () => {
+      isOver = true;
+      wakeAll();
+    },
+  };
 }

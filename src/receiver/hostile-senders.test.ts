@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { maxBodyBytes } from "./body.ts";
+import { maxBodyBytes } from "./request-handler.ts";
 import { type Hook, type Receiver, startReceiver } from "./receiver.ts";
 import { closeOf, headOf, openSocket, post, setTime } from "./testing/senders.ts";
 

@@ -3,8 +3,15 @@ import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
 import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
-import { RequestBudgetExhausted, type Client, TargetUnavailable } from "./send/client.ts";
-import { type SkipReason, moreTime, type SkipCause, SkipError } from "./skip-reason.ts";
+import { type Client } from "./send/client.ts";
+import {
+  type SkipReason,
+  moreTime,
+  type SkipCause,
+  SkipError,
+  RequestBudgetExhausted,
+  TargetUnavailable,
+} from "./skip-reason.ts";
 import { describeStop } from "./time/stop-signal.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { Pacer } from "./send/pacing.ts";

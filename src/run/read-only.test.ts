@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { suites } from "../suites/all.ts";
-import { readOnlyRun } from "./send/client.ts";
+import { readOnlyRun } from "./skip-reason.ts";
 import { runSuites } from "./run.ts";
 
 describe("a run that only reads", () => {

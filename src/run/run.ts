@@ -2,18 +2,17 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
-import type { Target } from "../target/target.ts";
+import { type Target, withDetectedTier } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
 import { messageOf, traceOf } from "../base/errors.ts";
 import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
 import type { Suite } from "./judge/check.ts";
-import { isBudgetExhausted } from "./discovery/answering-agent.ts";
-import { type Client, type ClientContext, openClient, TargetUnavailable } from "./send/client.ts";
-import { startStopSignal, RunTimeout } from "./time/stop-signal.ts";
+import { type Client, type ClientContext, openClient } from "./send/client.ts";
+import { startStopSignal } from "./time/stop-signal.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
-import type { SkipCause } from "./skip-reason.ts";
+import { type SkipCause, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { withDerivedRoles } from "./discovery/derived-roles.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
@@ -114,7 +113,7 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
     const client = openClient(parts, key);
     const looked = await lookOrStop(client, target, parts);
     if (looked.kind !== "ready") return unjudgedRun(options, parts, looked);
-    const known = withShownTier(looked.target, parts.pacer.detectedTier(key), key.name);
+    const known = withDetectedTier(looked.target, key.name, parts.pacer.detectedTier(key));
     return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
   } catch (error) {
     return brokenRun(options, parts, done, error);
@@ -316,10 +315,4 @@ async function lookOrStop(
       return stoppedFor({ why: "nothing judged", because: error.skipReason.reason });
     throw error;
   }
-}
-
-function withShownTier(target: Target, tier: string | null, name: string): Target {
-  const key = target.keys[name];
-  if (key === undefined || key.tier !== null || tier === null) return target;
-  return { ...target, keys: { ...target.keys, [name]: { ...key, tier, isTierDetected: true } } };
 }

@@ -1,4 +1,5 @@
 import type { RunBounds } from "./plan/bounds.ts";
+import { duration } from "../base/duration.ts";
 import type { Need } from "./plan/needs.ts";
 
 /** A setting that the user could change. Each entry point (command line, library) has its own name for it. */
@@ -85,13 +86,54 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
   needs: needs === null ? null : messages.needs(needs),
 });
 
+/** The skip reason of everything but GET in a read-only run. */
+export const readOnlyRun: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
+
 /** Thrown if the run must not or cannot do something. The probe that meets it is skipped. */
 export class SkipError extends Error {
-  override readonly name: string = "Refused";
+  override readonly name: string = "SkipError";
   readonly skipReason: SkipReason;
 
   constructor(reason: SkipCause, needs: Enabler | null = null) {
     super(typeof reason === "string" ? reason : reason.why);
     this.skipReason = { reason, needs };
+  }
+}
+
+/** The wait is longer than the waiting time that the run has left, or the target's clock refused to advance. */
+export class WaitRefused extends SkipError {
+  override readonly name = "WaitRefused";
+}
+
+/** The run has sent `maxRequests` requests. */
+export class RequestBudgetExhausted extends SkipError {
+  override readonly name = "RequestBudgetExhausted";
+}
+
+/** The run has caused `maxExecutions` agent executions. Other requests can still be sent. */
+export class ExecutionBudgetExhausted extends SkipError {
+  override readonly name = "ExecutionBudgetExhausted";
+}
+
+/** Whether a budget of requests or waiting time is used up. Probes report this themselves. */
+export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
+  error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
+
+/** The target no longer responds, so the run stops. */
+export class TargetUnavailable extends SkipError {
+  override readonly name = "TargetUnavailable";
+}
+
+/** The URL standard would change the path, so no client can send it as it is. */
+export class UnsendablePath extends SkipError {
+  override readonly name = "UnsendablePath";
+}
+
+/** The run has used up `maxTimeMs`. */
+export class RunTimeout extends SkipError {
+  override readonly name = "RunTimeout";
+
+  constructor(maxMs: number) {
+    super(`it was not over after ${duration(maxMs)}`, need("maxTimeMs"));
   }
 }

@@ -72,8 +72,8 @@ describe("a target file", () => {
   it("takes where deliveries are received, and from what is left out the nearest that works", () => {
     const publicUrl = "https://tunnel.example/hook";
     const local = { listen: "127.0.0.1:0", publicUrl: null };
-    expect(read({ webhooks: { publicUrl } }).webhooks).toEqual({ ...local, publicUrl, isNamed: true });
-    expect(read({ baseUrl: "http://localhost:8787" }).webhooks).toEqual({ ...local, isNamed: false });
+    expect(read({ webhooks: { publicUrl } }).webhooks).toEqual({ ...local, publicUrl, isReachabilityPromised: true });
+    expect(read({ baseUrl: "http://localhost:8787" }).webhooks).toEqual({ ...local, isReachabilityPromised: false });
     expect(read({ baseUrl: "https://api.acme.example" }).webhooks).toBeNull();
   });
 

@@ -223,3 +223,10 @@ export const keyToSignFor = ({ keys }: Pick<Target, "keys">): TargetKey | null =
 /** Valid keys without restrictions, which any probe can use. */
 export const usableKeys = (target: Target): TargetKey[] =>
   Object.values(target.keys).filter((key) => !key.expired && !isRestricted(key));
+
+/** Sets the tier of a key, as detected from its headers, unless the user stated one. */
+export function withDetectedTier(target: Target, keyName: string, tier: string | null): Target {
+  const key = target.keys[keyName];
+  if (key === undefined || key.tier !== null || tier === null) return target;
+  return { ...target, keys: { ...target.keys, [keyName]: { ...key, tier, isTierDetected: true } } };
+}

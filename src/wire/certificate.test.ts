@@ -46,10 +46,10 @@ describe.skipIf(!hasOpenssl())(
 
     it("is trusted where NODE_EXTRA_CA_CERTS names its authority, also by the client that sends requests", () => {
       const script = `
-      import { seeCertificate } from ${JSON.stringify(new URL("./certificate.ts", import.meta.url).href)};
+      import { inspectCertificate } from ${JSON.stringify(new URL("./certificate.ts", import.meta.url).href)};
       import { request } from ${JSON.stringify(import.meta.resolve("undici"))};
       const url = "https://localhost:${port()}/v1";
-      const [certificate, asked] = [await seeCertificate(url), await request(url)];
+      const [certificate, asked] = [await inspectCertificate(url), await request(url)];
       console.log(certificate.authorized, asked.statusCode);
     `;
       return expect(runScript(script, join(folder, "cert.pem"))).resolves.toBe("true 200");

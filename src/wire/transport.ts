@@ -19,7 +19,6 @@ import {
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
 import { parseRawHeaders } from "./raw-headers.ts";
-import { withChunkCounter } from "./telling-chunks.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
 /** A request to send. `body` is sent unchanged. */
@@ -220,6 +219,17 @@ function openExchange(
   });
   return { opened: opened.promise, firstEvent: flowing.promise, finished, close: () => watch.stop("us") };
 }
+
+/** Wraps a dispatcher to report each chunk of a body. A stream reader would see several chunks as one. */
+const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatcher =>
+  dispatcher.compose((dispatch) => (options, handler) => {
+    const take = handler.onResponseData?.bind(handler);
+    handler.onResponseData = (controller, chunk) => {
+      onChunk();
+      take?.(controller, chunk);
+    };
+    return dispatch(options, handler);
+  });
 
 function recordRequest({ method, url, headers, body }: OutgoingRequest): SentRequest {
   const kept = recordBody();

@@ -1,6 +1,6 @@
 import { defaultBounds } from "../../run/plan/bounds.ts";
-import { type Client, openClient, UnsendablePath } from "../../run/send/client.ts";
-import type { AgentWithoutPath } from "../../run/skip-reason.ts";
+import { type Client, openClient } from "../../run/send/client.ts";
+import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts";
 import { discoverTarget } from "../../run/discovery/discover-target.ts";
 import { withDerivedRoles } from "../../run/discovery/derived-roles.ts";
 import { mainKey, type Need } from "../../run/plan/needs.ts";
@@ -9,7 +9,7 @@ import { startRecorder } from "../../run/send/recorder.ts";
 import { noUsableKey } from "../../run/run.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
-import type { Target } from "../../target/target.ts";
+import { type Target, withDetectedTier } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
@@ -68,7 +68,7 @@ async function seen(target: Target, client: Client, shownTier: () => string | nu
   if (target.agents.answering !== undefined && client.key.tier !== null) return reached(target, client);
   const looked = await discoverTarget(client, target);
   if (looked.kind !== "ready") return lookedInVain(looked.sentence);
-  const known = withTier(looked.target, client.key.name, client.key.tier ?? shownTier());
+  const known = withDetectedTier(looked.target, client.key.name, client.key.tier ?? shownTier());
   return { kind: "ready", target: known, used: new Map() };
 }
 
@@ -95,10 +95,4 @@ async function reached(target: Target, client: Client): Promise<LoadDiscovery> {
       sentence: `The target refuses the API key (${answer.status}). Check the key \`${client.key.name}\` ($${client.key.variable}); no load was sent.`,
     };
   return { kind: "ready", target, used: new Map() };
-}
-
-function withTier(target: Target, name: string, tier: string | null): Target {
-  const key = target.keys[name];
-  if (key === undefined || tier === null || key.tier !== null) return target;
-  return { ...target, keys: { ...target.keys, [name]: { ...key, tier, isTierDetected: true } } };
 }

@@ -7,7 +7,7 @@ import { requestsOf, type WaitOptions } from "../../run/probe.ts";
 import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type RunClock, startRunClock } from "../../run/time/run-clock.ts";
-import { WaitRefused } from "../../run/time/wait-budget.ts";
+import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { virtualTimers } from "./virtual-timers.ts";
 

@@ -1,5 +1,6 @@
 import { defaultBounds } from "../../run/plan/bounds.ts";
-import { type Client, openClient, RequestBudgetExhausted, TargetUnavailable } from "../../run/send/client.ts";
+import { type Client, openClient } from "../../run/send/client.ts";
+import { RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { agentIds, type DiscoveryResult, discoverTarget } from "../../run/discovery/discover-target.ts";
@@ -7,7 +8,6 @@ import { startPacer } from "../../run/send/pacing.ts";
 import { startRecorder } from "../../run/send/recorder.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
-import { WaitRefused } from "../../run/time/wait-budget.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import { cliMessages } from "../messages.ts";

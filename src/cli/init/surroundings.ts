@@ -1,7 +1,8 @@
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { getPath } from "../../base/json.ts";
 import { healthStatuses } from "../../spec/events.ts";
-import { agentIds, envelopeContent } from "../../run/discovery/discover-target.ts";
+import { agentIds } from "../../run/discovery/discover-target.ts";
+import { envelopeContent } from "../../evidence/envelope.ts";
 
 /** A listed agent, and what its health says. */
 export interface FoundAgent {

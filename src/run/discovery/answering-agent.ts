@@ -1,10 +1,12 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { RequestBudgetExhausted, type Client } from "../send/client.ts";
-import { defaultQuery } from "./greeting.ts";
-import { WaitRefused } from "../time/wait-budget.ts";
+import type { Client } from "../send/client.ts";
+import { isBudgetExhausted } from "../skip-reason.ts";
+
+/** The query if its content does not matter. It is short, to cost few tokens. */
+export const defaultQuery = "Hello. Please answer in a few words.";
 
 /** Maximum number of agents to invoke: a key may have few requests. */
-const mostTried = 2;
+const maxTried = 2;
 
 export interface AgentAttempt {
   readonly agent: string;
@@ -22,7 +24,7 @@ export async function findAnsweringAgent(
 ): Promise<AgentAttempt | null> {
   let last: AgentAttempt | null = null;
   try {
-    for (const agent of agents.slice(0, mostTried)) {
+    for (const agent of agents.slice(0, maxTried)) {
       const exchange = await client.invoke(agent, { query: defaultQuery });
       last = { agent, exchange };
       if (isAnswer(statusOf(exchange))) break;
@@ -32,7 +34,3 @@ export async function findAnsweringAgent(
   }
   return last;
 }
-
-/** Whether a budget of requests or waiting time is used up. Probes report this themselves. */
-export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
-  error instanceof RequestBudgetExhausted || error instanceof WaitRefused;

@@ -1,6 +1,7 @@
 import { bodyJson, type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
 import { proxyFor, proxyOrigin } from "../../base/network/network.ts";
 import { getPath } from "../../base/json.ts";
+import { envelopeContent } from "../../evidence/envelope.ts";
 import { errorCodes } from "../../spec/errors.ts";
 import { healthStatuses } from "../../spec/events.ts";
 import type { Target } from "../../target/target.ts";
@@ -134,14 +135,6 @@ export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
 ];
 
 const isListing = ({ request: { method, url } }: Exchange): boolean => method === "GET" && /\/agents(\?.*)?$/.test(url);
-
-/** The content of a success envelope, or the body itself without one. */
-export function envelopeContent(body: unknown): unknown {
-  const data = getPath(body, "data");
-  const result = getPath(data, "result");
-  if (getPath(body, "status") !== "success" || Array.isArray(data)) return body;
-  return result !== undefined && !Array.isArray(result) ? result : (data ?? body);
-}
 
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 

@@ -1,8 +1,7 @@
 import type { Target, TargetKey } from "../../target/target.ts";
 import { type RunBounds, defaultBounds } from "./bounds.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { type SkipReason, need } from "../skip-reason.ts";
-import { readOnlyRun } from "../send/client.ts";
+import { type SkipReason, need, readOnlyRun } from "../skip-reason.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import {
   isKeyNeed,

@@ -2,43 +2,28 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { encodedSegment } from "../../base/path-segment.ts";
 import type { RunBounds } from "../plan/bounds.ts";
-import type { Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
+import { type Exchange, type Header, statusOf, type StreamEvent } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import type { OutgoingRequest, Transport, PendingExchange } from "../../wire/transport.ts";
-import { type SkipReason, need, SkipError } from "../skip-reason.ts";
+import {
+  ExecutionBudgetExhausted,
+  need,
+  readOnlyRun,
+  RequestBudgetExhausted,
+  SkipError,
+  TargetUnavailable,
+  UnsendablePath,
+  WaitRefused,
+} from "../skip-reason.ts";
 import { isLastEvent, type TimeoutPolicy, createTimeoutPolicy } from "./timeout-policy.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
 import { hasTooLongHead, hasTimedOut, isConnectionLost, mayRetry } from "./retry.ts";
 import type { RunClock } from "../time/run-clock.ts";
-import { WaitRefused } from "../time/wait-budget.ts";
-
-/** The run has sent `maxRequests` requests. */
-export class RequestBudgetExhausted extends SkipError {
-  override readonly name = "BudgetSpent";
-}
-
-/** The run has caused `maxExecutions` agent executions. Other requests can still be sent. */
-export class ExecutionBudgetExhausted extends SkipError {
-  override readonly name = "ExecutionsSpent";
-}
-
-/** The skip reason of everything but GET in a read-only run. */
-export const readOnlyRun: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
-
-/** The target no longer responds, so the run stops. */
-export class TargetUnavailable extends SkipError {
-  override readonly name = "TargetGone";
-}
-
-/** The URL standard would change the path, so no client can send it as it is. */
-export class UnsendablePath extends SkipError {
-  override readonly name = "UnsendablePath";
-}
 
 export interface SendOptions {
   /** A body to send as JSON. */
@@ -105,32 +90,36 @@ export const bodyFor = (who: string | RoleAssignment, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 
 /** Retries after an unexpected 429. */
-const mostTries = 2;
+const maxRateLimitRetries = 2;
 /** The target counts as gone after this many failed connections in a row. */
-const mostUnreachable = 5;
+const maxUnreachable = 5;
 
 /** State that all clients of a run share. */
-interface Link extends ClientContext {
-  readonly gate: Gate;
+interface SharedState extends ClientContext {
+  readonly guard: SendGuard;
 }
 
-export function openClient(parts: ClientContext, key: TargetKey): Client {
-  return clientWith({ ...parts, gate: openGate(parts) }, key);
-}
+export const openClient = (context: ClientContext, key: TargetKey): Client =>
+  clientWith({ ...context, guard: openGuard(context) }, key);
 
-function clientWith(link: Link, key: TargetKey): Client {
-  const send: Client["send"] = (method, path, options = {}) => sendPatiently(link, key, { method, path, options });
+function clientWith(shared: SharedState, key: TargetKey): Client {
+  const send: Client["send"] = (method, path, options = {}) =>
+    sendWithRateLimitRetries(shared, key, { method, path, options });
   return {
     key,
-    as: (other) => clientWith(link, other),
+    as: (other) => clientWith(shared, other),
     send,
     open: (method, path, options = {}) => {
-      const launched = launch(link, key, { method, path, options });
-      const finished = settle(link, key, launched, "exchange").then(({ exchange }) => exchange);
-      return { ...launched, finished };
+      const call = { method, path, options };
+      const pending = shared.transport.open(admit(shared, key, call));
+      const finished = settle(shared, key, call, pending, "exchange").then(({ exchange }) => exchange);
+      return { ...pending, finished };
     },
-    sample: async (method, path, options = {}) =>
-      (await settle(link, key, launchLean(link, key, { method, path, options }), "sample")).sample,
+    sample: async (method, path, options = {}) => {
+      const call = { method, path, options };
+      const pending = shared.transport.openFast(admit(shared, key, call));
+      return (await settle(shared, key, call, pending, "sample")).sample;
+    },
     invoke: (agent, body, options = {}) =>
       send("POST", agentPath(agent, "invoke"), { json: bodyFor(agent, body), ...options }),
     stream: (agent, body, options = {}) =>
@@ -150,14 +139,14 @@ const isKeyed = ({ options }: Call): boolean => options.authorization === undefi
 const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
 
 /** Sends a call. After an unexpected 429, waits as the response says and retries a few times. */
-async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
-  for (let tries = 0; ; tries++) {
-    const exchange = await sendSafely(link, key, call);
-    const isLimited = exchange.answer.kind === "answered" && exchange.answer.status === 429;
-    if (!isLimited || call.options.unpaced === true || tries >= mostTries || isHealth(call)) return exchange;
-    if (isKeyed(call) && isForSlots(exchange)) continue;
+async function sendWithRateLimitRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
+  for (let retries = 0; ; retries++) {
+    const exchange = await sendWithNetworkRetries(shared, key, call);
+    if (statusOf(exchange) !== 429 || call.options.unpaced === true || isHealth(call)) return exchange;
+    if (retries >= maxRateLimitRetries) return exchange;
+    if (isKeyed(call) && isConcurrencyRefusal(exchange)) continue;
     try {
-      await link.time.passTime(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target answered 429");
+      await shared.time.passTime(((retryAfterSeconds(exchange) ?? 1) + 0.2) * 1000, "the target responded with 429");
     } catch (error) {
       if (error instanceof WaitRefused) return exchange;
       throw error;
@@ -166,82 +155,71 @@ async function sendPatiently(link: Link, key: TargetKey, call: Call): Promise<Ex
 }
 
 /** Real time that a server may take to free a slot, even with a test clock. */
-const lateSlotMs = 400;
+const slotReleaseMs = 400;
 
 /** Whether a 429 refuses a concurrent request: the window still has requests left. */
-const isForSlots = (exchange: Exchange): boolean =>
-  exchange.answer.kind === "answered" &&
-  exchange.answer.status === 429 &&
+const isConcurrencyRefusal = (exchange: Exchange): boolean =>
+  statusOf(exchange) === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
   (retryAfterSeconds(exchange) ?? 0) <= 2;
 
-/** Pauses before each retry, in real time. */
-const restMs = { lost: [50, 500], hung: [2000] } as const;
+/** Pauses before each retry, in milliseconds: after a broken connection, and after a timeout. */
+const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
 /**
  * Sends a call. Retries it after a broken connection, or a timeout of a slow target, if a repetition does no harm.
  */
-async function sendSafely(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
-  let exchange = await sendOnce(link, key, call);
+async function sendWithNetworkRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
+  const { recorder, time, pacer } = shared;
+  let exchange = await sendOnce(shared, key, call);
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
-  for (const ms of restMs.lost) {
+  for (const ms of retryPausesMs.connectionLost) {
     if (!isConnectionLost(exchange) || hasTooLongHead(exchange)) break;
-    link.recorder.countLost();
-    await link.time.sleepReal(ms);
-    exchange = await sendOnce(link, key, call);
+    recorder.countLost();
+    await time.sleepReal(ms);
+    exchange = await sendOnce(shared, key, call);
   }
-  for (const ms of restMs.hung) {
-    if (!hasTimedOut(exchange) || !link.pacer.slowdown.isSlow()) break;
-    await link.time.sleep(ms);
-    exchange = await sendOnce(link, key, call);
+  for (const ms of retryPausesMs.timedOut) {
+    if (!hasTimedOut(exchange) || !pacer.slowdown.isSlow()) break;
+    await time.sleep(ms);
+    exchange = await sendOnce(shared, key, call);
   }
-  if (hasTimedOut(exchange)) link.pacer.slowdown.countUnanswered();
+  if (hasTimedOut(exchange)) pacer.slowdown.countUnanswered();
   return exchange;
 }
 
-async function sendOnce(link: Link, key: TargetKey, call: Call): Promise<Exchange> {
-  const isFree = call.options.unpaced === true || !isKeyed(call) || isHealth(call);
-  const done = isFree ? () => {} : await link.pacer.acquire(key);
+async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
+  const isUnpaced = call.options.unpaced === true || !isKeyed(call) || isHealth(call);
+  const release = isUnpaced ? () => {} : await shared.pacer.acquire(key);
   try {
-    const { exchange } = await settle(link, key, launch(link, key, call), "exchange");
+    const pending = shared.transport.open(admit(shared, key, call));
+    const { exchange } = await settle(shared, key, call, pending, "exchange");
     // Keeps the turn, so that no other request takes the slot at once.
-    if (!isFree && isForSlots(exchange)) await sleep(lateSlotMs);
+    if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
-    done();
+    release();
   }
 }
 
 /** Paths that the URL standard does not change. Nearly all paths match. */
 const plainPath = /^[\w/?=&-]*$/;
 
-type Launched = PendingExchange & { readonly keyed: boolean; readonly call: Call };
-type Sending = Pick<Launched, "opened" | "finished" | "keyed" | "call">;
-
 /** Refuses a path that would reach another URL than its record says. Runs before the request is counted. */
 function checkPath({ path }: Call): void {
   if (plainPath.test(path)) return;
-  const lost = path
+  const dropped = path
     .replace(/[?].*/s, "")
     .split("/")
     .find((segment) => !isSegment(segment.replaceAll(/%2e/gi, ".")));
-  if (lost === undefined) return;
-  throw new UnsendablePath(`${path} cannot be sent: the segment \`${lost}\` is taken out of every URL`);
+  if (dropped === undefined) return;
+  throw new UnsendablePath(`${path} cannot be sent: URLs drop the segment \`${dropped}\``);
 }
 
-function launch(link: Link, key: TargetKey, call: Call): Launched {
+/** Counts a call, and returns the request to send. Throws if the run must not send it. */
+function admit({ guard, baseUrl, pacer }: SharedState, key: TargetKey, call: Call): OutgoingRequest {
   checkPath(call);
-  link.gate(call);
-  return { ...link.transport.open(outgoingOf(link, key, call)), keyed: isKeyed(call), call };
-}
-
-function launchLean(link: Link, key: TargetKey, call: Call): Sending {
-  checkPath(call);
-  link.gate(call);
-  return { ...link.transport.openFast(outgoingOf(link, key, call)), keyed: isKeyed(call), call };
-}
-
-function outgoingOf({ gate, baseUrl, pacer }: Link, key: TargetKey, call: Call): OutgoingRequest {
+  guard.admit(call);
   const { method, path, options } = call;
   return {
     method,
@@ -250,30 +228,31 @@ function outgoingOf({ gate, baseUrl, pacer }: Link, key: TargetKey, call: Call):
     body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
     headers: headersOf(key, options),
     // A target that has slowed down gets the full time. An endpoint that never responds does not.
-    deadlines: { ...(pacer.slowdown.isSlow() ? {} : gate.patience.deadlinesFor(method, path)), ...options.deadlines },
-    closing: { isLast: isLastEvent, ...gate.patience.streamCloseTimeout() },
+    deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
+    closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
     ...(options.closeWhen === undefined ? {} : { closeWhen: options.closeWhen }),
   };
 }
 
 /** Waits for the end of an exchange. Records the exchange, or only its rate-limit sample. */
 async function settle(
-  { time, recorder, pacer, gate }: Link,
+  { time, recorder, pacer, guard }: SharedState,
   key: TargetKey,
-  launched: Sending,
-  kept: "exchange" | "sample",
+  call: Call,
+  { opened, finished }: Pick<PendingExchange, "opened" | "finished">,
+  recorded: "exchange" | "sample",
 ): Promise<{ exchange: Exchange; sample: Sample }> {
   let headClockMs = time.maxClockOffsetMs();
-  void launched.opened.then(() => {
+  void opened.then(() => {
     headClockMs = time.maxClockOffsetMs();
   });
-  const exchange = await launched.finished;
+  const exchange = await finished;
   const sample = sampleOf(exchange, headClockMs, time.maxClockOffsetMs());
-  if (kept === "exchange") recorder.record(exchange, sample);
+  if (recorded === "exchange") recorder.record(exchange, sample);
   else recorder.recordSample(exchange.key, sample);
-  if (launched.keyed) pacer.observe(key, sample);
-  gate.saw(launched.call, exchange);
-  if (kept === "exchange") pacer.slowdown.observe(exchange);
+  if (isKeyed(call)) pacer.observe(key, sample);
+  guard.observe(call, exchange);
+  if (recorded === "exchange") pacer.slowdown.observe(exchange);
   return { exchange, sample };
 }
 
@@ -288,47 +267,47 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
   ];
 }
 
-/** Called before every request. Throws if the run must not send it. */
-interface Gate {
-  (call: Call): void;
-  readonly saw: (call: Call, exchange: Exchange) => void;
-  readonly patience: TimeoutPolicy;
+/** Keeps all clients of a run within its bounds, and stops them when the target no longer responds. */
+interface SendGuard {
+  /** Counts a call. Throws if the run must not send it. */
+  readonly admit: (call: Call) => void;
+  /** Learns from the exchange of an admitted call. */
+  readonly observe: (call: Call, exchange: Exchange) => void;
+  readonly timeouts: TimeoutPolicy;
 }
 
-/** Whether a request makes agents run, for one invoke, one stream or a batch. A request without a query does not. */
-const mayExecute = ({ path, options }: Call): boolean =>
-  isKeyed({ method: "", path, options }) &&
-  /\/(invoke|stream|batch)$/.test(path) &&
-  (options.text?.includes("query") ?? /"query":|"batch":/.test(JSON.stringify(options.json) ?? ""));
+/** Whether a call makes agents run, for one invoke, one stream or a batch. A call without a query does not. */
+const mayExecute = (call: Call): boolean =>
+  isKeyed(call) &&
+  /\/(invoke|stream|batch)$/.test(call.path) &&
+  (call.options.text?.includes("query") ?? /"query":|"batch":/.test(JSON.stringify(call.options.json) ?? ""));
 
-function openGate({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: ClientContext): Gate {
-  const patience = createTimeoutPolicy(time.now);
-  let sent = 0;
-  let unreachable = 0;
-  let executing = 0;
-  const most = maxExecutions ?? Number.POSITIVE_INFINITY;
-  const pass = (call: Call): void => {
-    const { method } = call;
-    signal.throwIfAborted();
-    if (readOnly && method !== "GET") throw new SkipError(readOnlyRun.reason, readOnlyRun.needs);
-    if (unreachable >= mostUnreachable) throw new TargetUnavailable("the target no longer accepts connections");
-    const exhausted = patience.reasonToStop();
-    if (exhausted !== null) throw new TargetUnavailable(exhausted);
-    if (sent >= maxRequests)
-      throw new RequestBudgetExhausted({ why: "requests used up", most: maxRequests }, need("maxRequests"));
-    if (mayExecute(call)) {
-      if (recorder.executions() + executing >= most)
-        throw new ExecutionBudgetExhausted({ why: "executions used up", most }, need("maxExecutions"));
-      executing += 1;
-    }
-    sent += 1;
+function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, time }: ClientContext): SendGuard {
+  const timeouts = createTimeoutPolicy(time.now);
+  let [sent, unreachable, executing] = [0, 0, 0];
+  return {
+    timeouts,
+    admit: (call) => {
+      signal.throwIfAborted();
+      if (readOnly && call.method !== "GET") throw new SkipError(readOnlyRun.reason, readOnlyRun.needs);
+      if (unreachable >= maxUnreachable) throw new TargetUnavailable("the target no longer accepts connections");
+      const reasonToStop = timeouts.reasonToStop();
+      if (reasonToStop !== null) throw new TargetUnavailable(reasonToStop);
+      if (sent >= maxRequests)
+        throw new RequestBudgetExhausted({ why: "requests used up", most: maxRequests }, need("maxRequests"));
+      if (mayExecute(call)) {
+        if (maxExecutions !== null && recorder.executions() + executing >= maxExecutions)
+          throw new ExecutionBudgetExhausted({ why: "executions used up", most: maxExecutions }, need("maxExecutions"));
+        executing += 1;
+      }
+      sent += 1;
+    },
+    observe: (call, exchange) => {
+      const { answer } = exchange;
+      if (mayExecute(call)) executing -= 1;
+      unreachable = answer.kind === "unanswered" && answer.reason === "unreachable" ? unreachable + 1 : 0;
+      // Deadlines that a probe sets itself say nothing about the target.
+      if (call.options.deadlines === undefined) timeouts.observe(exchange);
+    },
   };
-  const saw = (call: Call, exchange: Exchange): void => {
-    const { answer } = exchange;
-    if (mayExecute(call)) executing -= 1;
-    unreachable = answer.kind === "unanswered" && answer.reason === "unreachable" ? unreachable + 1 : 0;
-    // Deadlines that a probe sets itself say nothing about the target.
-    if (call.options.deadlines === undefined) patience.observe(exchange);
-  };
-  return Object.assign(pass, { saw, patience });
 }

@@ -48,7 +48,7 @@ describe("a path with a segment that URLs lose", () => {
     expect(paths.slice(0, 3)).toEqual(["/v1/agents?page=1&limit=2", "/v1/usage", "/v1/agents/echo/health"]);
     expect(paths).toHaveLength(3);
     expect(result).toMatchObject({
-      judgements: [{ finding: { kind: "unproven", reason: expect.stringContaining("is taken out of every URL") } }],
+      judgements: [{ finding: { kind: "unproven", reason: expect.stringContaining("URLs drop the segment") } }],
     });
   });
 

@@ -6,7 +6,7 @@ import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { startPacer } from "./pacing.ts";
 import { aKey } from "../testing/targets.ts";
 import { startRunClock } from "../time/run-clock.ts";
-import { WaitRefused } from "../time/wait-budget.ts";
+import { WaitRefused } from "../skip-reason.ts";
 
 /** A run's time in which only waiting takes any. */
 function timeless(maxWaitMs = Infinity) {

@@ -34,7 +34,7 @@ describe("a request may be sent again", () => {
     ["that reads", "GET", "/usage", {}, true],
     ["that runs an agent", "POST", "/agents/echo/invoke", {}, true],
     ["that creates a webhook", "POST", "/webhooks", {}, false],
-    ["that is counted", "POST", "/agents/echo/invoke", { once: true }, false],
+    ["that is counted", "POST", "/agents/echo/invoke", { noRetry: true }, false],
     ["that tests a limit", "GET", "/usage", { unpaced: true }, false],
     ["that tests a deadline", "GET", "/usage", { deadlines: { headMs: 1 } }, false],
   ] as const)("%s: %s %s", (_, method, path, options, expected) => {

@@ -13,9 +13,9 @@ export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** Options of a request that forbid a retry. */
-interface Sent {
-  readonly once?: true;
+/** Options of a request that may forbid a retry. */
+interface RetryOptions {
+  readonly noRetry?: true;
   readonly unpaced?: boolean;
   readonly deadlines?: object;
 }
@@ -24,8 +24,8 @@ interface Sent {
  * Whether a request may be sent again. It must read or run an agent, and no probe may count it or test limits or
  * deadlines with it.
  */
-export const mayRetry = (method: string, path: string, options: Sent): boolean =>
-  options.once !== true &&
+export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
+  options.noRetry !== true &&
   options.unpaced !== true &&
   options.deadlines === undefined &&
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));

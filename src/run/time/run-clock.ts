@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { messageOf } from "../../base/errors.ts";
 import type { ClockControl } from "../../target/target.ts";
 import { createAgentClock } from "./agent-clock.ts";
-import { type TargetClock, startTargetClock } from "./target-clock.ts";
-import { need } from "../skip-reason.ts";
-import { createWaitBudget, WaitRefused } from "./wait-budget.ts";
+import { need, WaitRefused } from "../skip-reason.ts";
 
 /** The clock of a run. All times are in milliseconds. */
 export interface RunClock {
@@ -148,4 +147,75 @@ async function moveUntil<T>(
     await advance(stepMs);
   }
   return promise;
+}
+
+/** The waiting time that a run has left, in milliseconds of real time. Overlapping waits count once. */
+interface WaitBudget {
+  readonly canWait: (ms: number) => boolean;
+  /**
+   * Spends the time of a wait that begins now.
+   * @throws {WaitRefused} if too little is left
+   */
+  readonly take: (ms: number, why: string) => void;
+  /** Reserves time for later. Replaces an earlier reservation. */
+  readonly reserve: (ms: number) => void;
+  readonly takenMs: () => number;
+}
+
+/**
+ * Tolerance, so that two windows of a minute fit into two minutes: each may last a second longer, because headers are
+ * in whole seconds.
+ */
+const budgetToleranceMs = 2000;
+
+function createWaitBudget(maxWaitMs: number, now: () => number): WaitBudget {
+  let takenMs = 0;
+  let reservedMs = 0;
+  let waitingUntilMs = 0;
+  const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));
+  const canWait = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + budgetToleranceMs;
+  const take = (ms: number, why: string): void => {
+    if (!canWait(ms)) {
+      const leftMs = maxWaitMs - takenMs - reservedMs;
+      throw new WaitRefused({ why: "too long a wait", for: why, ms, leftMs }, need("maxWaitMs"));
+    }
+    takenMs += costOf(ms);
+    waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
+  };
+  return {
+    canWait,
+    take,
+    reserve: (ms) => {
+      reservedMs = ms;
+    },
+    takenMs: () => takenMs,
+  };
+}
+
+/** A target's test clock, and how far the run has advanced it, in milliseconds. */
+interface TargetClock {
+  /** Advances the clock. Calls run one at a time. Rejects with {@link WaitRefused} if the target refuses. */
+  readonly advance: (ms: number) => Promise<void>;
+  readonly offsetMs: () => number;
+  /** Includes an advance that has not finished. */
+  readonly maxOffsetMs: () => number;
+}
+
+function startTargetClock(control: ClockControl): TargetClock {
+  let offsetMs = 0;
+  let maxOffsetMs = 0;
+  let advancing: Promise<void> = Promise.resolve();
+  const advance = (ms: number): Promise<void> => {
+    advancing = advancing.then(async () => {
+      maxOffsetMs += ms;
+      try {
+        await control.advance(ms);
+      } catch (error) {
+        throw new WaitRefused(messageOf(error));
+      }
+      offsetMs += ms;
+    });
+    return advancing;
+  };
+  return { advance, offsetMs: () => offsetMs, maxOffsetMs: () => maxOffsetMs };
 }

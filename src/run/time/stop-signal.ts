@@ -1,20 +1,10 @@
-import { duration } from "../../base/duration.ts";
-import { need, SkipError } from "../skip-reason.ts";
-
-/** The run has used up `maxTimeMs`. */
-export class RunTimeout extends SkipError {
-  override readonly name = "TimeUp";
-
-  constructor(mostMs: number) {
-    super(`it was not over after ${duration(mostMs)}`, need("maxTimeMs"));
-  }
-}
+import { RunTimeout } from "../skip-reason.ts";
 
 /**
  * An error outside of any probe, such as an unhandled rejection. The run ends with a report of the evidence so far.
  */
 export class HarnessFailure extends Error {
-  override readonly name = "HarnessFailed";
+  override readonly name = "HarnessFailure";
 }
 
 /** Why a run ended early, as a clause. After a timeout it includes `figures`. */
@@ -32,22 +22,22 @@ export interface StopSignal {
 }
 
 /** @param maxMs real time in milliseconds, `Infinity` for no timeout */
-export function startStopSignal(asked: AbortSignal, mostMs: number): StopSignal {
+export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopSignal {
   const controller = new AbortController();
-  const stop = (): void => controller.abort(asked.reason);
-  asked.addEventListener("abort", stop, { once: true });
-  if (asked.aborted) stop();
-  const timer = Number.isFinite(mostMs)
-    ? setTimeout(() => controller.abort(new RunTimeout(mostMs)), Math.min(mostMs, longestTimerMs))
+  const stop = (): void => controller.abort(callerSignal.reason);
+  callerSignal.addEventListener("abort", stop, { once: true });
+  if (callerSignal.aborted) stop();
+  const timer = Number.isFinite(maxMs)
+    ? setTimeout(() => controller.abort(new RunTimeout(maxMs)), Math.min(maxMs, maxTimerMs))
     : null;
   return {
     signal: controller.signal,
     release: () => {
-      asked.removeEventListener("abort", stop);
+      callerSignal.removeEventListener("abort", stop);
       if (timer !== null) clearTimeout(timer);
     },
   };
 }
 
 /** Node's timers take no longer delay. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;

@@ -10,7 +10,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { WaitRefused } from "../../run/time/wait-budget.ts";
+import { WaitRefused } from "../../run/skip-reason.ts";
 import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";

@@ -4,7 +4,7 @@ import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type Discovery, probe, type ProbeContext } from "../../run/probe.ts";
 import { agentPath } from "../../run/send/client.ts";
-import { WaitRefused } from "../../run/time/wait-budget.ts";
+import { WaitRefused } from "../../run/skip-reason.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { usableKeys } from "../../target/target.ts";

@@ -6,12 +6,11 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { deploymentEvents } from "../../spec/events.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
-import { defaultQuery } from "../../run/discovery/greeting.ts";
-import { need } from "../../run/skip-reason.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { need, WaitRefused } from "../../run/skip-reason.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { WaitRefused } from "../../run/time/wait-budget.ts";
 import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { eventsOfType, eventTypeOf, isSameEvent } from "./event.ts";
 import {

@@ -5,7 +5,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { agentPath, type Client } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
-import { WaitRefused } from "../../run/time/wait-budget.ts";
+import { WaitRefused } from "../../run/skip-reason.ts";
 import { slotReleaseMs, minuteOverMs } from "../../rules/limits/key-history.ts";
 
 export const hello = { query: "hello" } as const;

@@ -1,7 +1,7 @@
 import { sumOf } from "../../base/numbers.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";

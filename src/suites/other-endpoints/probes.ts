@@ -1,5 +1,5 @@
 import { encodedSegment } from "../../base/path-segment.ts";
-import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { probe } from "../../run/probe.ts";
 import { fillAgentId } from "../operations/probes.ts";
 

@@ -2,7 +2,7 @@ import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { getPath } from "../../base/json.ts";
 import { decodedSegment, encodedSegment } from "../../base/path-segment.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
-import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { agentPath, type Client } from "../../run/send/client.ts";
 import { moreTime, SkipError } from "../../run/skip-reason.ts";
 import { listedAgents } from "../../run/discovery/discover-target.ts";

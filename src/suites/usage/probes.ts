@@ -1,7 +1,7 @@
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { defaultQuery } from "../../run/discovery/greeting.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";

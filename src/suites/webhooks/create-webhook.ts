@@ -1,7 +1,7 @@
 import { encodedSegment } from "../../base/path-segment.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { generateSecret } from "../../evidence/new-secret.ts";
+import { generateSecret } from "../../evidence/secret.ts";
 import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";

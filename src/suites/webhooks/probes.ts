@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { generateSecret } from "../../evidence/new-secret.ts";
+import { generateSecret } from "../../evidence/secret.ts";
 import { deploymentEvents } from "../../spec/events.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";

@@ -1,5 +1,5 @@
 import type { Exchange } from "../../../evidence/exchange.ts";
-import { generateSecret } from "../../../evidence/new-secret.ts";
+import { generateSecret } from "../../../evidence/secret.ts";
 import { type Receiver, ReceiverProblem } from "../../../receiver/receiver.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
 import { endpointCalled, type EndpointName } from "../../../spec/endpoints.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { startSigning } from "./body.ts";
+import { startSigning } from "./request-handler.ts";
 
 const secret = "whsec_7Fq2";
 

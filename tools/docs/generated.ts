@@ -1,18 +1,20 @@
+import { readFileSync } from "node:fs";
 import { z } from "zod";
-
-import { gapsDocument } from "../../src/reference/gaps/gaps.ts";
-import { clausesPage } from "./clauses-page.ts";
-import { traceabilityPage } from "./traceability-page.ts";
-import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { evidenceSchema } from "../../src/evidence/evidence.ts";
 import { loadEvidenceSchema } from "../../src/load/load-evidence.ts";
 import { scenarios } from "../../src/load/scenarios.ts";
+import { gapsDocument } from "../../src/reference/gaps/gaps.ts";
+import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
-import { k6Script, scenariosPage } from "./scenario-files.ts";
-import { trustPage } from "./trust-page.ts";
-import { targetFileSchema } from "../../src/target/file-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
+import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
+import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
+import { targetFileSchema } from "../../src/target/file-schema.ts";
+import { clausesPage } from "./clauses-page.ts";
+import { k6Script, scenariosPage } from "./scenario-files.ts";
+import { sensitivityTable } from "./sensitivity/results.ts";
+import { traceabilityPage } from "./traceability-page.ts";
 
 /** The schemas in the package, by the name of their file: `schemas/NAME.schema.json`. */
 const shipped = {
@@ -34,6 +36,22 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
   const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input" });
   return { $schema, title, ...rest };
 }
+
+const page = new URL("../../docs/trust.md", import.meta.url);
+/** Generators of the tables between two marks of the page, by the name in the first mark. */
+const tables: Readonly<Record<string, () => string>> = {
+  "mutants that live": survivorsTable,
+  "how small an excess is found": sensitivityTable,
+  "what defects of strangers turn red": thirdPartyTable,
+};
+const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
+
+/** The page with its tables generated again; the rest stays as written. */
+export const trustPage = (): string =>
+  readFileSync(page, "utf8").replace(marked, (whole, start: string, name: string, end: string) => {
+    const table = tables[name];
+    return table === undefined ? whole : `${start}\n${table()}\n${end}`;
+  });
 
 /** The files that `npm run docs` writes: a function that makes the text, by path in the project. */
 export const generated: ReadonlyMap<string, () => string> = new Map([

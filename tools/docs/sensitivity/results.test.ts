@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isFull } from "../../../src/base/testing/test-scope.ts";
 import { publishedTiers } from "../../../src/spec/tiers.ts";
 import { type SensitivityResults, minuteResults, zeroRemainingResults } from "./results.ts";
-import { isFound, type LimiterKind, type Situation, situations } from "./sensitivity.ts";
+import { isDetected, type LimiterKind, type Situation, situations } from "./sensitivity.ts";
 
 /** A rolling window frees one request at a time, so each is retried in real time. That takes long with Pro's thousands of requests. */
 const quickKinds: readonly LimiterKind[] = ["fixed", "opened by a request"];
@@ -16,28 +16,28 @@ interface Row {
   readonly name: keyof typeof tables;
   readonly tier: "free" | "pro";
   readonly situation: Situation;
-  readonly least: number;
+  readonly min: number;
 }
 
 const rows = (Object.keys(tables) as (keyof typeof tables)[]).flatMap((name) =>
   (["free", "pro"] as const).flatMap((tier) =>
     (Object.keys(situations) as Situation[]).flatMap((situation): Row[] => {
-      const least = tables[name].found[tier][situation];
-      return isFull || tier === "free" ? [{ name, tier, situation, least }] : [];
+      const min = tables[name].detected[tier][situation];
+      return isFull || tier === "free" ? [{ name, tier, situation, min }] : [];
     }),
   ),
 );
 
-describe("the figures of docs/trust.md", () => {
+describe("the sensitivity results in docs/trust.md", () => {
   it.each(rows)(
-    "$name of $tier, with $situation: $least is found, and one less is not",
+    "$name of $tier, with $situation: $min is detected, and one less is not",
     { timeout: 900_000 },
     async (row) => {
-      const { looseness } = tables[row.name];
-      const kinds = isFull ? looseness.kinds : looseness.kinds.filter((kind) => quickKinds.includes(kind));
+      const { looseLimit } = tables[row.name];
+      const kinds = isFull ? looseLimit.kinds : looseLimit.kinds.filter((kind) => quickKinds.includes(kind));
       const limits = publishedTiers[row.tier];
-      expect(await isFound(looseness, limits, row.situation, row.least, kinds)).toBe(true);
-      expect(await isFound(looseness, limits, row.situation, row.least - 1, looseness.kinds)).toBe(false);
+      expect(await isDetected(looseLimit, limits, row.situation, row.min, kinds)).toBe(true);
+      expect(await isDetected(looseLimit, limits, row.situation, row.min - 1, looseLimit.kinds)).toBe(false);
     },
   );
 });

@@ -1,23 +1,50 @@
-import { looseAfterZeroRemaining, looseMinute, type LooseLimit, type Situation } from "./sensitivity.ts";
+import { publishedTiers } from "../../../src/spec/tiers.ts";
+import { type LooseLimit, type Situation, looseAfterZeroRemaining, looseMinute, situations } from "./sensitivity.ts";
 
 /** The smallest number of admitted requests that a run detects, by tier and situation. A test computes them again. */
 export interface SensitivityResults {
-  readonly looseness: LooseLimit;
-  readonly found: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;
+  readonly looseLimit: LooseLimit;
+  readonly detected: Readonly<Record<"free" | "pro", Readonly<Record<Situation, number>>>>;
 }
 
 export const minuteResults: SensitivityResults = {
-  looseness: looseMinute,
-  found: {
+  looseLimit: looseMinute,
+  detected: {
     free: { "one key, a real clock": 23, "a fresh key, a real clock": 23, "a test clock": 21 },
     pro: { "one key, a real clock": 221, "a fresh key, a real clock": 221, "a test clock": 201 },
   },
 };
 
 export const zeroRemainingResults: SensitivityResults = {
-  looseness: looseAfterZeroRemaining,
-  found: {
+  looseLimit: looseAfterZeroRemaining,
+  detected: {
     free: { "one key, a real clock": 22, "a fresh key, a real clock": 16, "a test clock": 11 },
     pro: { "one key, a real clock": 151, "a fresh key, a real clock": 151, "a test clock": 102 },
   },
 };
+
+const columns = Object.keys(situations) as readonly Situation[];
+const tiers = ["free", "pro"] as const;
+type Tier = (typeof tiers)[number];
+type Published = "perMinute" | "perHour" | "concurrent";
+
+/** The table of `docs/trust.md` that says how small an excess a run detects. */
+export function sensitivityTable(): string {
+  const row = (what: string, cell: (situation: Situation) => string): string =>
+    `| ${what} | ${columns.map(cell).join(" | ")} |`;
+  const numbers = (of: Published, detected: (tier: Tier) => number): string =>
+    tiers.map((tier) => `${detected(tier)} of ${publishedTiers[tier][of]}`).join(", ");
+  const perMinute =
+    ({ detected }: SensitivityResults) =>
+    (situation: Situation): string =>
+      numbers("perMinute", (tier) => detected[tier][situation]);
+  const oneMore = (of: Published): string => numbers(of, (tier) => publishedTiers[tier][of] + 1);
+  return [
+    `| what is admitted | ${columns.join(" | ")} |`,
+    `|---|${columns.map(() => "---|").join("")}`,
+    row("in a minute (LIM-1)", perMinute(minuteResults)),
+    row("in a minute, after the headers have said `Remaining: 0` (HDR-19)", perMinute(zeroRemainingResults)),
+    row("in an hour (LIM-3)", (situation) => (situations[situation].hasClock ? oneMore("perHour") : "not looked for")),
+    row("at once (LIM-5), where a slow agent is named", () => oneMore("concurrent")),
+  ].join("\n");
+}

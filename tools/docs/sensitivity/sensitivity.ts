@@ -28,7 +28,7 @@ const limiterKinds = {
 export type LimiterKind = keyof typeof limiterKinds;
 
 /** Waiting time left to the run, in ms. The default is two minutes, and an alert and the first retries may already have used one of them. */
-const waitsLeftMs = { whole: 120_000, rest: 61_000 } as const;
+const remainingWaitMs = { whole: 120_000, rest: 61_000 } as const;
 
 /** Seconds after the full minute at which a run begins. */
 const phases = [0, 11, 34, 55] as const;
@@ -39,7 +39,7 @@ export interface LooseLimit {
   /** Any of these may detect it. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
-  readonly worldOf: (
+  readonly serverOf: (
     kind: LimiterKind,
     admitted: number,
     limits: TierLimits,
@@ -55,7 +55,7 @@ const minuteOf = (kind: LimiterKind, admitted: number, limits: TierLimits): Limi
 export const looseMinute: LooseLimit = {
   checks: ["LIM-1"],
   kinds: ["fixed", "opened by a request", "rolling"],
-  worldOf: (kind, admitted, limits) => {
+  serverOf: (kind, admitted, limits) => {
     const hour = fixedWindow(windowsOf(limits).hour);
     return { limiters: [hour, minuteOf(kind, admitted, limits)], advertised: hour };
   },
@@ -65,7 +65,7 @@ export const looseMinute: LooseLimit = {
 export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1"],
   kinds: ["fixed", "opened by a request"],
-  worldOf: (kind, admitted, limits) => {
+  serverOf: (kind, admitted, limits) => {
     const told = limiterKinds[kind](windowsOf(limits).minute);
     return {
       limiters: [fixedWindow(windowsOf(limits).hour), minuteOf(kind, admitted, limits), listening(told)],
@@ -78,7 +78,7 @@ export const looseAfterZeroRemaining: LooseLimit = {
 const listening = (limiter: Limiter): Limiter => overrideLimiter(limiter, { hasRoom: () => true });
 
 /** Whether a run detects that many admitted requests with each of these kinds of limiter, whenever the run begins. */
-export async function isFound(
+export async function isDetected(
   loose: LooseLimit,
   limits: TierLimits,
   situation: Situation,
@@ -88,9 +88,9 @@ export async function isFound(
   const { hasClock } = situations[situation];
   for (const kind of kinds)
     for (const phase of phases)
-      for (const maxWaitMs of hasClock ? [waitsLeftMs.whole] : Object.values(waitsLeftMs)) {
-        const world = { ...loose.worldOf(kind, admitted, limits), ...situations[situation], limits, maxWaitMs };
-        const evidence = await simulateProbe({ ...world, startMs: epochMs + phase * 1000 }, minuteExhausted);
+      for (const maxWaitMs of hasClock ? [remainingWaitMs.whole] : Object.values(remainingWaitMs)) {
+        const server = { ...loose.serverOf(kind, admitted, limits), ...situations[situation], limits, maxWaitMs };
+        const evidence = await simulateProbe({ ...server, startMs: epochMs + phase * 1000 }, minuteExhausted);
         if (!loose.checks.some((id) => findingOf(id, evidence) === "breach")) return false;
       }
   return true;

@@ -27,35 +27,30 @@ export interface SimulatedTarget {
 
 const latencyMs = 4;
 /** Requests that the run sent just before it tests limits, as shares of the minute: agent calls, and reads that may count or not. */
-const earlier = { turns: 0.3, readings: 0.2, restMs: 2000 } as const;
+const earlier = { calls: 0.3, reads: 0.2, restMs: 2000 } as const;
 
 /** Runs a limits probe against the simulated deployment, without real waiting, and returns its evidence. */
 export async function simulateProbe(target: SimulatedTarget, probe: Probe): Promise<unknown> {
   if (probe.per !== "tier") throw new Error(`the probe "${probe.name}" is not of a tier`);
+  const { hasClock, maxWaitMs, limits } = target;
   let realMs = 0;
-  let movedMs = 0;
-  const timers = {
-    now: () => realMs,
-    sleep: async (ms: number): Promise<void> => {
-      realMs += ms;
-    },
-  };
-  const clock = { advance: async (ms: number): Promise<void> => void (movedMs += ms), settleMs: 0, agentsFollow: true };
-  const known = knownTarget(target, target.hasClock ? clock : null);
+  let clockMs = 0;
+  const sleep = async (ms: number): Promise<void> => void (realMs += ms);
+  const advance = async (ms: number): Promise<void> => void (clockMs += ms);
+  const known = knownTarget(target, hasClock ? { advance, settleMs: 0, agentsFollow: true } : null);
   const signal = new AbortController().signal;
-  const { maxWaitMs, limits } = target;
-  const time = startRunClock({ clock: known.clock, maxWaitMs, signal, timers });
+  const time = startRunClock({ clock: known.clock, maxWaitMs, signal, timers: { now: () => realMs, sleep } });
   const recorder = startRecorder();
-  const answers = answering(
+  const transport = simulatedTransport(
     target,
-    () => ({ sentMs: realMs, clockMs: movedMs }),
+    () => ({ sentMs: realMs, clockMs }),
     () => (realMs += latencyMs),
   );
-  const parts: ClientContext = {
+  const clientContext: ClientContext = {
     baseUrl: known.baseUrl,
-    transport: { ...answers, close: async () => {} },
+    transport: { ...transport, close: async () => {} },
     recorder,
-    pacer: startPacer(time, () => target.limits),
+    pacer: startPacer(time, () => limits),
     time,
     maxRequests: Infinity,
     maxExecutions: null,
@@ -64,29 +59,29 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     readOnly: false,
     signal,
   };
-  const client = openClient(parts, ownKey(target));
-  if (!target.hasClock) {
-    for (let sent = 0; sent < earlier.turns * limits.perMinute; sent += 1) await client.sample("POST", invokePath);
-    for (let sent = 0; sent < earlier.readings * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
+  const client = openClient(clientContext, ownKey(target));
+  if (!hasClock) {
+    for (let sent = 0; sent < earlier.calls * limits.perMinute; sent += 1) await client.sample("POST", invokePath);
+    for (let sent = 0; sent < earlier.reads * limits.perMinute; sent += 1) await client.sample("GET", "/usage");
     realMs += earlier.restMs;
   }
-  const scene = {
-    given: { "agents.answering": "echo" },
+  return probe.run({
+    given: { "agents.answering": "echo" } as TierProbeContext<Need>["given"],
     client,
     time,
     target: known,
     recorder,
-    look: { listing: unanswered, usage: unanswered },
-    tested: { tier: "own", key: client.key, limits: target.limits, twin: null },
-  };
-  // Probes of limits use no other part of the scene.
-  return probe.run(scene as unknown as TierProbeContext<Need>);
+    discovery: { listing: unanswered, usage: unanswered, health: [], invoked: null },
+    receiver: () => Promise.reject(new Error("a simulated run has no receiver")),
+    readOnly: false,
+    tested: { tier: "own", key: client.key, limits, siblingKey: null },
+  });
 }
 
 const invokePath = "/agents/echo/invoke";
 
 /** No response shows whether reading usage counts, so only invokes exhaust the window. */
-const unanswered = {
+const unanswered: Exchange = {
   id: "x0",
   key: null,
   sentMs: 0,
@@ -119,7 +114,7 @@ interface Sent {
 }
 
 /** Answers each request at once, by the limiters. */
-function answering(
+function simulatedTransport(
   { limiters, advertised, startMs }: SimulatedTarget,
   now: () => Sent,
   pass: () => number,

@@ -2,8 +2,7 @@ import { z } from "zod";
 
 import { scenarioNamed } from "../../src/load/scenarios.ts";
 import { limitYoungGeneration } from "../../src/cli/v8-flags.ts";
-import { openCollector } from "../../src/load/engines/k6/collector.ts";
-import { evidenceOf } from "../../src/load/engines/k6/evidence.ts";
+import { createLineCollector, evidenceOf } from "../../src/load/engines/k6/evidence.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { endLine, limits, sampleLine } from "../made/k6-log.ts";
 import { timed } from "../measuring/timed.ts";
@@ -20,7 +19,7 @@ export async function go(input: unknown): Promise<Took> {
 }
 
 function judged(requests: number): void {
-  const collector = openCollector();
+  const collector = createLineCollector();
   for (let number = 0; number < requests; number += 1) collector.take(sampleLine(number));
   collector.take(endLine(requests));
   const scenario = scenarioNamed("sustained");
@@ -33,7 +32,7 @@ function judged(requests: number): void {
     isFresh: false,
     segment: "0:1",
     startedMs: 0,
-    busiest: null,
+    peakCpu: null,
     stopped: null,
   });
   if (judgeLoad(evidence, scenario).length === 0) throw new Error("the judge said nothing");

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
 import { findK6 } from "../../src/load/engines/k6/binary.ts";
-import { openCollector } from "../../src/load/engines/k6/collector.ts";
+import { createLineCollector } from "../../src/load/engines/k6/evidence.ts";
 import { commandsOf } from "../../src/load/engines/k6/command.ts";
 import { startK6 } from "../../src/load/engines/k6/process.ts";
 import { childrenCpuMs } from "../measuring/children-time.ts";
@@ -27,7 +27,7 @@ export async function go(input: unknown): Promise<Took> {
   const { path } = await findK6();
   const [command] = commandsOf(file, parts, Date.now(), null);
   if (command === undefined) throw new Error("there is no command for k6");
-  const collector = openCollector();
+  const collector = createLineCollector();
   const before = childrenCpuMs();
   const took = await timed(async () => {
     const { code, log } = await startK6(path, command, collector.take).ended;

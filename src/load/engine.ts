@@ -1,72 +1,71 @@
-import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios.ts";
 import type { Network } from "../base/network/network.ts";
 import type { TierLimits, TierName } from "../spec/tiers.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
+import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios.ts";
 
-/** What an engine is given to run a scenario on a target. */
+/** The target of a run, and how an engine sends a scenario to it. */
 export interface EngineOptions {
   /** Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
-  /** Texts of the keys; `second` is `null` where there is none. */
+  /** The keys themselves; `second` is `null` if the target has none. */
   readonly keys: Readonly<Record<KeyRole, string | null>>;
-  /** `null` where nobody said. */
+  /** `null` if unknown. */
   readonly tier: TierName | null;
   readonly limits: TierLimits;
-  /** Whether nothing was sent with the keys before. */
+  /** Whether nothing has been sent with the keys before. */
   readonly isFresh: boolean;
-  /** Ids of the target's agents, by role; `null` where it has none of the kind. */
+  /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /** What those are asked that play a role by the request. */
+  /** Requests for agents that play a role only if the request asks for it. */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
-  /** How many milliseconds pass at the target in one of ours. */
+  /** How many times as fast as ours the target's clock runs. */
   readonly speed: number;
-  /** Processes that share the load. */
+  /** Number of processes that share the load. */
   readonly segments: number;
-  /** Stops the engine; it then gives the evidence so far, with `stopped`. */
+  /** Stops the engine, which then returns the evidence so far, with `stopped`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
-  /** How the target is reached. */
   readonly network: Network;
-  /** File for k6's own page; `null` for none. */
+  /** File for k6's own HTML report; `null` for none. */
   readonly dashboardFile: string | null;
 }
 
-/** What an agent is asked so that it plays its role. */
+/** The request that makes an agent play a role. */
 export interface RoleRequest {
-  /** Fields of the body that go before ours. */
+  /** Body fields, which are placed before those of the flow. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Below the base URL, with `{agent_id}` and `{endpoint}`; `null`: the published one. */
+  /** A path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the published one. */
   readonly path: string | null;
 }
 
-/** What is known while the load runs. Counts are from the start. */
+/** Progress of a running load. Counts are from the start. */
 export interface LoadProgress {
   readonly elapsedMs: number;
-  /** About how long the whole run takes. */
+  /** Approximate duration of the whole load. */
   readonly expectedMs: number;
   readonly sent: number;
   readonly admitted: number;
-  readonly limited: number;
-  /** Any other answer, or none. */
+  readonly refused: number;
+  /** Any other response, or none. */
   readonly failed: number;
 }
 
 /**
- * Sends a scenario's flows and tells what came of them. `ledger`, `deliveries` and `server` of its evidence are `null`: who
- * surrounds the run fills them in.
+ * Sends the flows of a scenario and records the responses. Leaves `ledger`, `deliveries` and `server` of the evidence `null`:
+ * `runInstrumented` fills them in.
  *
- * @throws {EngineProblem} where the engine cannot run, or cannot send one of the flows
+ * @throws {EngineProblem} if the engine cannot run, or cannot send one of the flows
  */
-export type Engine = (scenario: Scenario, parts: EngineOptions) => Promise<LoadEvidence>;
+export type Engine = (scenario: Scenario, options: EngineOptions) => Promise<LoadEvidence>;
 
-/** The engine cannot do what it was asked to; the message says what to do instead. */
+/** The engine cannot do what it should. The message says what to do instead. */
 export class EngineProblem extends Error {
   override name = "EngineProblem";
 }
 
-/** Why an engine cannot send these flows, in one sentence; `null` where it can. */
+/** Why an engine cannot send these flows, in one sentence; `null` if it can. */
 export function unsupportedReason(engine: EngineName, flows: readonly Flow[]): string | null {
   const paced = flows.find(({ shape }) => shape.kind === "paced");
   if (engine === "k6" || paced === undefined) return null;
-  return `autocannon cannot keep a pace, which the flow "${paced.name}" asks for: use the engine k6.`;
+  return `autocannon cannot keep the constant rate of the flow "${paced.name}": use the engine k6.`;
 }

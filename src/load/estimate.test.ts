@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { scenarioNamed, requestCount, type Scenario } from "./scenarios.ts";
 import { flow, invoke } from "../../scenarios/traffic.ts";
 import { publishedTiers } from "../spec/tiers.ts";
-import { estimateTrial, type Estimate } from "./estimate.ts";
+import { estimateTrial, type Estimate } from "./trials.ts";
 
 const limits = publishedTiers.pro;
 

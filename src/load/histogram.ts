@@ -5,10 +5,10 @@ import type { LatencyHistogram, LoadEvidence, LoadSample } from "./load-evidence
 
 export type LatencyGroup = keyof LoadEvidence["latency"];
 
-/** Ten minutes: longer than any deadline of an engine. */
-const longestUs = 600_000_000;
+/** Ten minutes: longer than any timeout of an engine. */
+const maxLatencyUs = 600_000_000;
 
-/** Counts latencies to three significant digits. */
+/** Counts latencies, with three significant digits. */
 export interface LatencyRecorder {
   readonly add: (ms: number) => void;
   readonly histogram: () => LatencyHistogram;
@@ -17,12 +17,12 @@ export interface LatencyRecorder {
 export function createLatencyRecorder(): LatencyRecorder {
   const counts = empty();
   return {
-    add: (ms) => counts.recordValue(Math.min(longestUs, Math.max(1, Math.round(ms * 1000)))),
-    histogram: () => described(counts),
+    add: (ms) => counts.recordValue(Math.min(maxLatencyUs, Math.max(1, Math.round(ms * 1000)))),
+    histogram: () => encode(counts),
   };
 }
 
-/** One histogram for each kind of answer, from sending to the head; requests without an answer are in none. */
+/** A histogram of the time to the response head for each latency group. Requests without a response are left out. */
 export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
   const groups = {
     admitted: createLatencyRecorder(),
@@ -44,29 +44,29 @@ export function latencyGroupOf(status: number): LatencyGroup {
   return status === 429 ? "refused" : "other";
 }
 
-/** All latencies of several histograms in one. */
+/** Adds up several histograms. */
 export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHistogram {
   const sum = empty();
-  for (const part of parts) sum.add(decoded(part));
-  return described(sum);
+  for (const part of parts) sum.add(decode(part));
+  return encode(sum);
 }
 
-/** Latency in microseconds below which `percent` of the counts lie; 0 where there are none. */
+/** A percentile in microseconds; 0 for an empty histogram. */
 export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
-  histogram.count === 0 ? 0 : decoded(histogram).getValueAtPercentile(percent);
+  histogram.count === 0 ? 0 : decode(histogram).getValueAtPercentile(percent);
 
-/** @throws {Error} where `encoded` is no HDR histogram. */
-const decoded = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
+/** @throws {Error} if `encoded` is not an HDR histogram */
+const decode = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
 
 const empty = (): Histogram =>
   build({
     bitBucketSize: 32,
     lowestDiscernibleValue: 1,
-    highestTrackableValue: longestUs,
+    highestTrackableValue: maxLatencyUs,
     numberOfSignificantValueDigits: 3,
   });
 
-function described(counts: Histogram): LatencyHistogram {
+function encode(counts: Histogram): LatencyHistogram {
   const at = (percent: number): number => (counts.totalCount === 0 ? 0 : counts.getValueAtPercentile(percent));
   return {
     count: counts.totalCount,

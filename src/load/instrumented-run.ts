@@ -11,52 +11,52 @@ import { type Engine, EngineProblem, type EngineOptions } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
 import type { DeliverySummary, LoadEvidence } from "./load-evidence.ts";
-import { epochMs } from "./wall-clock.ts";
+import { epochMs } from "./load-sample.ts";
 
-/** What is looked at around a run, besides the requests of the engine. */
+/** What is measured during a run, apart from the requests of the engine. */
 export interface Instrumentation {
-  /** Gets webhooks; `null` where there is none. */
+  /** Receives webhooks; `null` if there is none. */
   readonly receiver: Receiver | null;
-  /** Memory of the embedded server in bytes; `null` for a server of somebody else's. */
+  /** Memory of the embedded server in bytes; `null` for any other server. */
   readonly rssBytes: (() => Promise<number>) | null;
-  /** Longest real time to wait for deliveries that are still missing, in milliseconds. */
+  /** How long to wait for missing deliveries, in real milliseconds. */
   readonly deliveryTimeoutMs: number;
 }
 
-/** The ledger is read for these claims only: reading it uses up two requests of the main key. */
-const ledgerClaims = ["USE-7", "USE-8"];
+/** Only these claims read the usage report: that uses up two requests of the main key. */
+const usageClaims = ["USE-7", "USE-8"];
 /**
- * The document does not say that the report is there at once: where it lacks something, it is read again after these times, but not on the
- * embedded server, whose report is never late. Few of them, as each reading may count as a request.
+ * Waits before a usage report that lacks something is read again: the document does not say when it must be current. Few, as each read may count
+ * as a request. None on the embedded server, whose report is never late.
  */
-const lagsMs = [1000, 4000] as const;
+const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
-/** What comes twice comes a little later. */
-const duplicatesMs = 300;
+/** How long to wait for a duplicate of a delivery. */
+const duplicateWaitMs = 300;
 const hookSecret = "load-webhook-secret";
 
 /**
- * Runs a scenario with what it needs around it: the usage report before and after, a webhook and its deliveries, the server's memory.
+ * Runs a scenario and measures what it needs: the usage report before and after, deliveries to a webhook, the server's memory.
  *
- * @throws {EngineProblem} where the engine cannot run, or the target does not take the webhook
+ * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
  */
 export async function runInstrumented(
   engine: Engine,
   scenario: Scenario,
-  parts: EngineOptions,
+  options: EngineOptions,
   { receiver, rssBytes, deliveryTimeoutMs }: Instrumentation,
 ): Promise<LoadEvidence> {
-  const wire = openTransport({ now: epochMs, clockOffsetMs: () => 0, network: parts.network });
-  const hasLedger = scenario.claims.some((claim) => ledgerClaims.includes(claim));
+  const wire = openTransport({ now: epochMs, clockOffsetMs: () => 0, network: options.network });
+  const readsUsage = scenario.claims.some((claim) => usageClaims.includes(claim));
   const memory = watchMemory(rssBytes);
   try {
-    const hook = scenario.needs.includes("receiver") ? await subscribed(scenario, parts, receiver, wire) : null;
-    const before = hasLedger ? await usage(parts, wire) : null;
-    const evidence = await engine(scenario, parts);
-    const ledger = hasLedger
-      ? await ledgerAfter(evidence, before, rssBytes === null ? lagsMs : [], { scenario, parts, wire })
+    const hook = scenario.needs.includes("receiver") ? await registerWebhook(scenario, options, receiver, wire) : null;
+    const before = readsUsage ? await readUsage(options, wire) : null;
+    const evidence = await engine(scenario, options);
+    const ledger = readsUsage
+      ? await usageAfter(evidence, before, rssBytes === null ? usageRetryDelaysMs : [], { scenario, options, wire })
       : null;
-    const deliveries = hook === null ? null : await delivered(hook, evidence, deliveryTimeoutMs);
+    const deliveries = hook === null ? null : await waitForDeliveries(hook, evidence, deliveryTimeoutMs);
     return {
       ...evidence,
       notes: [...evidence.notes, ...notesOn(ledger, hook !== null)],
@@ -72,19 +72,23 @@ export async function runInstrumented(
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** The report as it is after the load; where it lacks something, as it is a few seconds later. */
-async function ledgerAfter(
+/** Reads the usage report after the load; if it lacks something, again after each wait. */
+async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
   waitsMs: readonly number[],
-  { scenario, parts, wire }: { readonly scenario: Scenario; readonly parts: EngineOptions; readonly wire: Transport },
+  {
+    scenario,
+    options,
+    wire,
+  }: { readonly scenario: Scenario; readonly options: EngineOptions; readonly wire: Transport },
 ): Promise<Ledger> {
-  let ledger: Ledger = { before, after: await usage(parts, wire), readsAfter: 1 };
-  for (const [index, lagMs] of waitsMs.entries()) {
+  let ledger: Ledger = { before, after: await readUsage(options, wire), readsAfter: 1 };
+  for (const [index, waitMs] of waitsMs.entries()) {
     if (!isUsageReportBehind(factsOf({ ...evidence, ledger }, scenario))) break;
-    await sleep(lagMs, undefined, { signal: parts.signal }).catch(() => {});
-    if (parts.signal.aborted) break;
-    ledger = { before, after: (await usage(parts, wire)) ?? ledger.after, readsAfter: index + 2 };
+    await sleep(waitMs, undefined, { signal: options.signal }).catch(() => {});
+    if (options.signal.aborted) break;
+    ledger = { before, after: (await readUsage(options, wire)) ?? ledger.after, readsAfter: index + 2 };
   }
   return ledger;
 }
@@ -104,12 +108,18 @@ function notesOn(ledger: Ledger | null, hasHook: boolean): string[] {
 
 const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-function call(parts: EngineOptions, wire: Transport, method: string, path: string, json: unknown): Promise<Exchange> {
+function sendJson(
+  options: EngineOptions,
+  wire: Transport,
+  method: string,
+  path: string,
+  json: unknown,
+): Promise<Exchange> {
   return wire.open({
     method,
-    url: parts.baseUrl + path,
+    url: options.baseUrl + path,
     headers: [
-      ["authorization", `Bearer ${parts.keys.main ?? ""}`],
+      ["authorization", `Bearer ${options.keys.main ?? ""}`],
       ["accept", "application/json"],
       ...(json === null ? [] : [["content-type", "application/json"] as const]),
     ],
@@ -118,15 +128,15 @@ function call(parts: EngineOptions, wire: Transport, method: string, path: strin
   }).finished;
 }
 
-/** The body of the usage report; `null` where it was not answered with 200. */
-async function usage(parts: EngineOptions, wire: Transport): Promise<unknown> {
-  const exchange = await call(parts, wire, "GET", "/usage", null);
+/** The body of the usage report; `null` unless the status is 200. */
+async function readUsage(options: EngineOptions, wire: Transport): Promise<unknown> {
+  const exchange = await sendJson(options, wire, "GET", "/usage", null);
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
 }
 
-async function subscribed(
+async function registerWebhook(
   scenario: Scenario,
-  parts: EngineOptions,
+  options: EngineOptions,
   receiver: Receiver | null,
   wire: Transport,
 ): Promise<Hook> {
@@ -136,39 +146,43 @@ async function subscribed(
     );
   const name = `load-${scenario.name}-${Math.floor(epochMs())}`;
   const hook = receiver.open(name, { secret: hookSecret, replies: [] });
-  const exchange = await call(parts, wire, "POST", "/webhooks", {
+  const exchange = await sendJson(options, wire, "POST", "/webhooks", {
     url: hook.url,
     events: ["agent.completed"],
-    agent_id: parts.agents.answering,
+    agent_id: options.agents.answering,
     secret: hookSecret,
   });
   const status = statusOf(exchange);
   if (status !== 200 && status !== 201)
     throw new EngineProblem(
-      `The target did not take the webhook of ${scenario.name}: POST /webhooks answered ${status ?? "nothing"}.`,
+      `The target did not accept the webhook of ${scenario.name}: POST /webhooks answered ${status ?? "nothing"}.`,
     );
   return hook;
 }
 
-/** `null` where so many came that some were turned away: of those nobody knows what they told. */
-async function delivered(hook: Hook, evidence: LoadEvidence, withinMs: number): Promise<DeliverySummary | null> {
-  const summary = await summaryOfAll(hook, evidence, withinMs);
+/** Counts the deliveries; `null` if there were more than the receiver keeps. */
+async function waitForDeliveries(
+  hook: Hook,
+  evidence: LoadEvidence,
+  withinMs: number,
+): Promise<DeliverySummary | null> {
+  const summary = await summaryWhenComplete(hook, evidence, withinMs);
   return hook.droppedCount() > 0 ? null : summary;
 }
 
-async function summaryOfAll(hook: Hook, evidence: LoadEvidence, withinMs: number): Promise<DeliverySummary> {
+async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs: number): Promise<DeliverySummary> {
   const expected = admittedInvokes(evidence);
   const endMs = epochMs() + withinMs;
-  let summary = summaryOf(hook.deliveries());
-  // Some come twice: those that are missing are waited for in spite of that.
+  let summary = countDeliveries(hook.deliveries());
+  // Counts distinct requests: duplicates must not end the wait.
   while (summary.distinctRequests < expected) {
     const wanted = hook.deliveries().length + hook.droppedCount() + expected - summary.distinctRequests;
     const waited = await hook.waitForDeliveries(wanted, Math.max(0, endMs - epochMs()));
-    summary = summaryOf(hook.deliveries());
+    summary = countDeliveries(hook.deliveries());
     if (!waited) return summary;
   }
-  await hook.waitForDeliveries(hook.deliveries().length + hook.droppedCount() + 1, duplicatesMs);
-  return summaryOf(hook.deliveries());
+  await hook.waitForDeliveries(hook.deliveries().length + hook.droppedCount() + 1, duplicateWaitMs);
+  return countDeliveries(hook.deliveries());
 }
 
 function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
@@ -177,8 +191,8 @@ function admittedInvokes({ flows, requests, summary }: LoadEvidence): number {
   return summary.reduce((sum, { flow, admitted }) => sum + (invokes.has(flow) ? admitted : 0), single);
 }
 
-/** What of the deliveries matters to a count: their kind, their signatures, and which request each one is about. */
-export function summaryOf(deliveries: readonly Delivery[]): DeliverySummary {
+/** Counts deliveries of `agent.completed` by signature and by request. */
+export function countDeliveries(deliveries: readonly Delivery[]): DeliverySummary {
   const completed = deliveries.filter((delivery) => getPath(deliveryJson(delivery), "type") === "agent.completed");
   const ids = completed.map((delivery) => getPath(deliveryJson(delivery), "data", "request_id"));
   const distinctRequests = new Set(ids.filter((id) => typeof id === "string")).size;
@@ -196,13 +210,13 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
 } {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: () => {} };
-  // A server that has ended is told by the requests.
-  const look = (): void =>
+  // Ignores a server that has ended: the requests show that.
+  const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),
       () => {},
     );
-  const timer = setInterval(look, rssEveryMs);
-  look();
+  const timer = setInterval(measure, rssEveryMs);
+  measure();
   return { samples, end: () => clearInterval(timer) };
 }

@@ -7,7 +7,7 @@ import type { LoadSample } from "./load-evidence.ts";
 import { tokensOf } from "../rules/streams/sequence.ts";
 import { rateValues } from "../spec/headers.ts";
 
-/** A request and its whole answer, as an engine has it. Times as in {@link LoadSample}. */
+/** A response as an engine has received it. Times as in {@link LoadSample}. */
 export interface ObservedResponse {
   readonly flow: string;
   readonly key: string;
@@ -17,40 +17,43 @@ export interface ObservedResponse {
   readonly endMs: number;
   readonly status: number;
   readonly headers: readonly Header[];
-  /** The body's text; `null` where it is not known whole, or no text. */
+  /** The complete body; `null` if the engine does not have it, or it is not text. */
   readonly body: string | null;
+  /** The client disconnected before the end, as its flow says. */
   readonly left: boolean;
 }
 
-/** What the limiter showed in an answer. */
-export function sampleOfResponse(seen: ObservedResponse): LoadSample {
-  const { flow, key, status, body, left } = seen;
+export function sampleOfResponse(response: ObservedResponse): LoadSample {
+  const { flow, key, status, body, left } = response;
   const json = body === null ? undefined : parseBoundedJson(body);
   return {
     flow,
     key,
-    ...timesOf(seen),
+    ...timesOf(response),
     status,
-    ...readRateLimitInfo(status, seen.headers, () => json),
+    ...readRateLimitInfo(status, response.headers, () => json),
     left,
     tokens: status === 200 ? tokensOf(json) : null,
-    flaws: left || body === null ? null : flawsOf(seen, body, json),
+    flaws: left || body === null ? null : mismatchesOf(response, body, json),
   };
 }
 
-/** What is wrong with an answer by itself; `null` where its body is written in a way that nobody asked for. */
-function flawsOf({ endpoint, status, headers }: ObservedResponse, text: string, json: unknown): LoadSample["flaws"] {
+/** Violations in the body and its content type; `null` if the body has a content encoding that nobody asked for. */
+function mismatchesOf(
+  { endpoint, status, headers }: ObservedResponse,
+  text: string,
+  json: unknown,
+): LoadSample["flaws"] {
   if (json === undefined && valueOf(headers, "content-encoding") !== null) return null;
   return [...bodyMismatches({ endpoint, status, json, text, contentType: valueOf(headers, "content-type") })];
 }
 
-/** A header as sent; `null` where it is absent. */
+/** The value of a header, as sent; `null` if it is absent. */
 function valueOf(headers: readonly Header[], name: string): string | null {
-  for (const [sent, value] of headers) if (sent.length === name.length && sent.toLowerCase() === name) return value;
-  return null;
+  return headers.find(([each]) => each.length === name.length && each.toLowerCase() === name)?.[1] ?? null;
 }
 
-/** A request that nothing came back for, until `endMs`. */
+/** The sample of a request that got no response until `endMs`. */
 export function unansweredSample(
   sent: Pick<ObservedResponse, "flow" | "key" | "sentMs" | "endMs" | "left">,
 ): LoadSample {
@@ -67,8 +70,8 @@ export function unansweredSample(
 }
 
 /**
- * Whether an answer's headers are known. k6 tells none of one that did not come to its end, and of a stream that had begun its status only because
- * something of its body was there; what an answer lacks that nobody saw proves nothing.
+ * Whether the headers of a response are known, so that an absent one proves something. k6 reports no headers of an incomplete response, and
+ * the status of an incomplete stream is inferred from its body.
  */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
@@ -82,5 +85,8 @@ const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "h
   endMs: toMicroseconds(endMs),
 });
 
-/** Finer than any engine's clock is exact, and short as text. */
+/** Rounds to microseconds: more exact than the clock of any engine, and short as text. */
 export const toMicroseconds = (ms: number): number => rounded(ms, 3);
+
+/** Epoch milliseconds with a fraction, from a clock that never goes back. */
+export const epochMs = (): number => performance.timeOrigin + performance.now();

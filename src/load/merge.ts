@@ -4,17 +4,17 @@ import type { LoadEvidence } from "./load-evidence.ts";
 import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
 /**
- * One evidence out of those of several processes that shared a load. The target's own `Date` is kept beside each request.
+ * Merges the evidence of several processes that shared a load.
  *
- * @param clocksApartMs how far the clocks of their machines may be apart: 0 for processes of one machine
- * @throws {Error} where there is none, they are not of the same scenario, engine, tier and limits, or their clocks are further apart than that
+ * @param clocksApartMs maximum difference between the clocks of the machines; 0 for processes of one machine
+ * @throws {Error} if there is no evidence, if parts differ in scenario, engine, tier or limits, or if their clocks differ by more
  */
 export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: number): LoadEvidence {
   const [first, ...others] = parts;
-  if (first === undefined) throw new Error("There is no evidence to merge: give one file at least.");
-  for (const other of others) demandSame(first, other);
+  if (first === undefined) throw new Error("There is no evidence to merge: name at least one file.");
+  for (const other of others) assertSameRun(first, other);
   if (others.length === 0) return first;
-  demandClocks(parts, clocksApartMs);
+  assertClocksAgree(parts, clocksApartMs);
   const startedMs = Math.min(...parts.map(({ startedAt }) => Date.parse(startedAt)));
   const endedMs = Math.max(...parts.map(({ startedAt, durationMs }) => Date.parse(startedAt) + durationMs));
   const sent = parts.flatMap(({ requests }) => requests).toSorted((one, other) => one.sentMs - other.sentMs);
@@ -28,7 +28,7 @@ export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: num
     ...(clocksApartMs === 0 ? {} : { clocksApartMs }),
     notes: [...new Set(parts.flatMap(({ notes }) => notes))],
     requests: isLong ? [] : sent,
-    summary: isLong ? mergeSecondCounts(parts.map(slotsOf)) : [],
+    summary: isLong ? mergeSecondCounts(parts.map(secondCountsOf)) : [],
     generator: mergeGenerators(parts.map(({ generator }) => generator)),
     latency: {
       admitted: mergeHistograms(parts.map(({ latency }) => latency.admitted)),
@@ -36,16 +36,17 @@ export function mergeEvidence(parts: readonly LoadEvidence[], clocksApartMs: num
       other: mergeHistograms(parts.map(({ latency }) => latency.other)),
     },
     streams: parts.flatMap(({ streams }) => streams).toSorted((one, other) => one.sentMs - other.sentMs),
-    ledger: onlyOne(parts.map(({ ledger }) => ledger)),
-    deliveries: onlyOne(parts.map(({ deliveries }) => deliveries)),
-    server: onlyOne(parts.map(({ server }) => server)),
+    ledger: fromOnePart(parts.map(({ ledger }) => ledger)),
+    deliveries: fromOnePart(parts.map(({ deliveries }) => deliveries)),
+    server: fromOnePart(parts.map(({ server }) => server)),
     stopped: parts.map(({ stopped }) => stopped).find((reason) => reason !== null) ?? null,
   };
 }
 
-const slotsOf = ({ requests, summary }: LoadEvidence) => (summary.length > 0 ? summary : countBySecond(requests));
+const secondCountsOf = ({ requests, summary }: LoadEvidence) =>
+  summary.length > 0 ? summary : countBySecond(requests);
 
-function demandSame(first: LoadEvidence, other: LoadEvidence): void {
+function assertSameRun(first: LoadEvidence, other: LoadEvidence): void {
   const same = ["scenario", "engine", "engineVersion", "tier", "speed", "limits", "flows"] as const;
   const differing = same.find((name) => JSON.stringify(first[name]) !== JSON.stringify(other[name]));
   if (differing !== undefined)
@@ -53,11 +54,11 @@ function demandSame(first: LoadEvidence, other: LoadEvidence): void {
       `These are not parts of one run: their ${differing} differs (${JSON.stringify(first[differing])}, ${JSON.stringify(other[differing])}). Judge them one by one.`,
     );
   const twice = first.segments.find((segment) => other.segments.includes(segment));
-  if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: give each part once.`);
+  if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: name each part once.`);
 }
 
-/** What the answers' `Date` tells of each part's clock: two that cannot both be right are known to be apart. */
-function demandClocks(parts: readonly LoadEvidence[], clocksApartMs: number): void {
+/** Compares the clocks of the parts by the `Date` of their responses. */
+function assertClocksAgree(parts: readonly LoadEvidence[], clocksApartMs: number): void {
   if (clocksApartMs === 0) return;
   const offsets = parts.flatMap(({ requests, speed }) => {
     const time = targetTime(requests, speed);
@@ -67,7 +68,7 @@ function demandClocks(parts: readonly LoadEvidence[], clocksApartMs: number): vo
   const gapMs = Math.max(...offsets.map(({ fromMs }) => fromMs)) - Math.min(...offsets.map(({ toMs }) => toMs));
   if (gapMs / (parts[0]?.speed ?? 1) <= clocksApartMs) return;
   throw new Error(
-    `By the target's \`Date\`, the clocks of the machines that sent them are at least ${Math.ceil(gapMs)} ms apart: allow for more than the ${clocksApartMs} ms.`,
+    `By the target's \`Date\`, the clocks of the sending machines differ by at least ${Math.ceil(gapMs)} ms: allow more than ${clocksApartMs} ms.`,
   );
 }
 
@@ -84,5 +85,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** What was seen from outside of the processes is told once, by the part that has it. */
-const onlyOne = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;
+/** The value of the one part that measured it. */
+const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

@@ -118,7 +118,7 @@ describe("conducting load", () => {
     });
     expect(kindsOf(outcomes)).toEqual(["judged", "skipped", "skipped"]);
     expect(reasonOf(outcomes[1])).toBe("it sends 3 requests, and --max-requests leaves 2");
-    expect(reasonOf(outcomes[2])).toMatch(/cannot bound it/);
+    expect(reasonOf(outcomes[2])).toMatch(/cannot limit it/);
   });
 
   it("starts nothing more once it was stopped, and does not rest to the end", async () => {

@@ -1,41 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
-import { type SkipReason, need, type SkipText, describeSkip, type Messages } from "../run/skip-reason.ts";
-import type { EngineName, KeyRole } from "./scenarios.ts";
-import { type Engine, EngineProblem, type EngineOptions, type LoadProgress, unsupportedReason } from "./engine.ts";
-import type { LoadTrial } from "./trials.ts";
-import { judgeLoad } from "./judge/judge.ts";
+import { describeSkip, type Messages, need, type SkipReason, type SkipText } from "../run/skip-reason.ts";
+import { type Engine, type EngineOptions, EngineProblem, type LoadProgress, unsupportedReason } from "./engine.ts";
+import { type Instrumentation, runInstrumented } from "./instrumented-run.ts";
 import type { LoadFinding } from "./judge/finding.ts";
+import { judgeLoad } from "./judge/judge.ts";
 import { type Validity, validityOf } from "./judge/validity.ts";
 import type { LoadEvidence } from "./load-evidence.ts";
+import type { EngineName, KeyRole } from "./scenarios.ts";
 import { startStallTimeout } from "./stall-timeout.ts";
-import { runInstrumented, type Instrumentation } from "./instrumented-run.ts";
+import type { LoadTrial } from "./trials.ts";
 
-/** What the engine is told of a target for one trial. */
+/** The part of the engine's options that describes a target. */
 export type EngineTarget = Pick<
   EngineOptions,
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
 
-/** A target, ready for one trial. */
+/** A target that is ready for one trial. */
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Ends what was started for this trial alone. */
+  /** Stops what was started for this trial only. */
   readonly tearDown: () => Promise<void>;
 }
 
-/** What load is sent to: the embedded server, or a target of somebody's. */
+/** A server under load: the embedded one, or a target of the user's. */
 export interface LoadEnvironment {
-  /** `null` where the trial can be sent. */
+  /** Why a trial cannot be sent; `null` if it can. */
   readonly skipReason: (trial: LoadTrial) => SkipReason | null;
-  /** Real time that the keys of a trial must rest before it, in milliseconds: what was sent on them last has used up their minute. */
+  /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
 }
 
-/** What became of a trial. */
 export type TrialResult =
   | {
       readonly kind: "judged";
@@ -45,7 +44,7 @@ export type TrialResult =
       readonly validity: Validity;
     }
   | ({ readonly kind: "skipped"; readonly trial: LoadTrial } & SkipText)
-  /** The harness itself failed; never the target's fault. */
+  /** The harness itself failed, not the target. */
   | {
       readonly kind: "broken";
       readonly trial: LoadTrial;
@@ -57,52 +56,58 @@ export interface RunTrialsOptions {
   readonly trials: readonly LoadTrial[];
   readonly environment: LoadEnvironment;
   readonly engines: Readonly<Record<EngineName, Engine>>;
-  /** Why an engine is not here; `null` where it is. */
+  /** Why an engine is not available; `null` if it is. */
   readonly missingEngine: (engine: EngineName) => SkipReason | null;
   readonly segments: number;
-  /** File for k6's own page of a trial; `null` for none. */
+  /** File for k6's own HTML report of a trial; `null` for none. */
   readonly dashboardOf: (trial: LoadTrial) => string | null;
-  /** Requests that the trial sends for sure; `null` where answers decide. Trials beyond the rest of `maxRequests` are skipped. */
+  /** Exact number of requests of a trial; `null` if responses decide it. A trial that exceeds the rest of `maxRequests` is skipped. */
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
-  /** In which is said why a trial was not sent. */
+  /** Texts for the reasons of skipped trials. */
   readonly messages: Messages;
-  /** Stops the trial that runs, and starts no other one. */
+  /** Stops the running trial and skips the others. */
   readonly signal: AbortSignal;
   readonly onTrial: (trial: LoadTrial, at: number) => void;
   readonly onWait: (ms: number, why: string) => void;
   readonly onProgress: (progress: LoadProgress) => void;
-  readonly onResult: (outcome: TrialResult) => void;
+  readonly onResult: (result: TrialResult) => void;
 }
 
-/** Sends one trial after another and judges each. What was not reached when the signal came is skipped, and says so. */
+/** Sends the trials one by one and judges each. After the signal, the remaining trials are skipped with a reason. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
-  const outcomes: TrialResult[] = [];
-  let left = options.maxRequests;
+  const results: TrialResult[] = [];
+  let requestsLeft = options.maxRequests;
   for (const [at, trial] of options.trials.entries()) {
-    const outcome = await outcomeOf(trial, at, left, options);
-    if (outcome.kind !== "skipped") left -= outcome.evidence?.generator.sent ?? 0;
-    outcomes.push(outcome);
-    options.onResult(outcome);
+    const result = await runTrial(trial, at, requestsLeft, options);
+    if (result.kind !== "skipped") requestsLeft -= result.evidence?.generator.sent ?? 0;
+    results.push(result);
+    options.onResult(result);
   }
-  return outcomes;
+  return results;
 }
 
-async function outcomeOf(trial: LoadTrial, at: number, left: number, options: RunTrialsOptions): Promise<TrialResult> {
-  const lack = options.signal.aborted ? stoppedEarly : lackOf(trial, left, options);
-  if (lack !== null) return { kind: "skipped", trial, ...describeSkip(lack, options.messages) };
+async function runTrial(
+  trial: LoadTrial,
+  at: number,
+  requestsLeft: number,
+  options: RunTrialsOptions,
+): Promise<TrialResult> {
+  const { signal, messages } = options;
+  const skip = signal.aborted ? stoppedEarly : skipReasonOf(trial, requestsLeft, options);
+  if (skip !== null) return { kind: "skipped", trial, ...describeSkip(skip, messages) };
   options.onTrial(trial, at);
   try {
-    await rest(trial, options);
-    if (options.signal.aborted) return { kind: "skipped", trial, ...describeSkip(stoppedEarly, options.messages) };
-    return judgeTrial(trial, await sent(trial, options));
+    await coolDown(trial, options);
+    if (signal.aborted) return { kind: "skipped", trial, ...describeSkip(stoppedEarly, messages) };
+    return judgeTrial(trial, await sendTrial(trial, options));
   } catch (error) {
     if (error instanceof EngineProblem) return { kind: "skipped", trial, reason: error.message, needs: null };
     return { kind: "broken", trial, error: traceOf(error), evidence: null };
   }
 }
 
-/** The outcome that evidence gives, fresh or kept: pure. */
+/** Judges fresh or saved evidence. */
 export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResult {
   try {
     const findings = judgeLoad(evidence, trial.scenario);
@@ -114,7 +119,7 @@ export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResul
 
 const stoppedEarly: SkipReason = { reason: "the run was stopped before it", needs: null };
 
-function lackOf(
+function skipReasonOf(
   trial: LoadTrial,
   left: number,
   { environment, missingEngine, knownRequestCount, maxRequests }: RunTrialsOptions,
@@ -126,7 +131,7 @@ function lackOf(
   return requests <= left ? null : { reason: { why: "too many requests", requests, left }, needs: need("maxRequests") };
 }
 
-async function rest(trial: LoadTrial, { environment, signal, onWait }: RunTrialsOptions): Promise<void> {
+async function coolDown(trial: LoadTrial, { environment, signal, onWait }: RunTrialsOptions): Promise<void> {
   const ms = environment.cooldownMs(trial);
   if (ms <= 0) return;
   onWait(ms, "the key's minute has to pass first");
@@ -135,15 +140,15 @@ async function rest(trial: LoadTrial, { environment, signal, onWait }: RunTrials
   });
 }
 
-async function sent(trial: LoadTrial, options: RunTrialsOptions): Promise<LoadEvidence> {
+async function sendTrial(trial: LoadTrial, options: RunTrialsOptions): Promise<LoadEvidence> {
   const { scenario, engine } = trial;
-  const stage = await options.environment.setUp(trial);
+  const setup = await options.environment.setUp(trial);
   try {
-    const reason = unsupportedReason(engine, scenario.flows(stage.target.limits));
+    const reason = unsupportedReason(engine, scenario.flows(setup.target.limits));
     if (reason !== null) throw new EngineProblem(reason);
     const { signal, observe } = startStallTimeout(options.signal);
-    const parts: EngineOptions = {
-      ...stage.target,
+    const engineOptions: EngineOptions = {
+      ...setup.target,
       segments: options.segments,
       signal,
       onProgress: (progress) => {
@@ -152,14 +157,14 @@ async function sent(trial: LoadTrial, options: RunTrialsOptions): Promise<LoadEv
       },
       dashboardFile: options.dashboardOf(trial),
     };
-    return await runInstrumented(options.engines[engine], scenario, parts, stage.instrumentation);
+    return await runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
   } finally {
-    await stage.tearDown();
+    await setup.tearDown();
   }
 }
 
-/** What a need is called in a target file. */
-const needNames = {
+/** What the user can add to the target file. */
+const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",
   "agents.failing": "`agents.failing` in the target file",
@@ -173,7 +178,7 @@ const agentOfNeed = {
   "agents.failing": "failing",
 } as const;
 
-/** What a scenario needs of a target and does not find there. */
+/** The first requirement of a trial that a target does not meet, as a reason to skip it. */
 export function missingRequirement(
   { scenario, tier }: LoadTrial,
   has: {
@@ -188,6 +193,6 @@ export function missingRequirement(
     if (each === "keys.second") return has.keys.second === null;
     return each === "receiver" ? !has.hasReceiver : has.agents[agentOfNeed[each]] === null;
   });
-  if (missing !== undefined) return { reason: "the target lacks what it needs", needs: needNames[missing] };
+  if (missing !== undefined) return { reason: "the target lacks what it needs", needs: requirements[missing] };
   return has.agents.answering === null ? { reason: "no agent that answers is known", needs: need("agent") } : null;
 }

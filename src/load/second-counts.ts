@@ -4,91 +4,59 @@ import type { LoadSample, SecondCounts } from "./load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
 import { rateValues } from "../spec/headers.ts";
 
-/** A run of more requests keeps its exact counts a second and not each request. */
+/** A run with more requests keeps exact counts per second instead of each request. */
 export const maxKeptSamples = 150_000;
 
-type Slot = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };
+type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name] };
 
-/** Counts requests as they come, per flow, key and second of the target's time. */
+/** Counts requests per flow, key and second of the target's time. */
 export interface SecondCounter {
   readonly add: (sample: LoadSample) => void;
-  /** In the order of the seconds. */
+  /** Sorted by second. */
   readonly counts: () => SecondCounts[];
 }
 
 export function createSecondCounter(): SecondCounter {
-  const slots = new Map<string, Slot>();
-  let last: Slot | null = null;
-  const slotOf = (sample: LoadSample, second: number): Slot => {
-    // Requests come by the thousand for the same second.
+  const byName = new Map<string, MutableCounts>();
+  let last: MutableCounts | null = null;
+  const countsOf = (sample: LoadSample, second: number): MutableCounts => {
+    // Thousands of consecutive requests have the same second.
     if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
-    const name = `${sample.flow} ${sample.key} ${second}`;
-    last = slots.get(name) ?? emptySlot(sample, second);
-    slots.set(name, last);
+    const name = nameOf(sample.flow, sample.key, second);
+    last = byName.get(name) ?? emptyCounts(sample, second);
+    byName.set(name, last);
     return last;
   };
   return {
-    add: (sample) => count(slotOf(sample, sample.date ?? Math.floor(sample.endMs / 1000)), sample),
-    counts: () => [...slots.values()].toSorted((one, other) => one.second - other.second),
+    add: (sample) => addSample(countsOf(sample, sample.date ?? Math.floor(sample.endMs / 1000)), sample),
+    counts: () => sorted(byName),
   };
 }
 
-/** The slots of all samples. */
+const nameOf = (flow: string, key: string, second: number): string => `${flow} ${key} ${second}`;
+
+const sorted = (byName: ReadonlyMap<string, SecondCounts>): SecondCounts[] =>
+  [...byName.values()].toSorted((one, other) => one.second - other.second);
+
 export function countBySecond(samples: Iterable<LoadSample>): SecondCounts[] {
-  const summary = createSecondCounter();
-  for (const sample of samples) summary.add(sample);
-  return summary.counts();
+  const counter = createSecondCounter();
+  for (const sample of samples) counter.add(sample);
+  return counter.counts();
 }
 
-/** Counts bodies of one status that were looked at, and how many of them broke which clause. */
-function countBody(
-  bodies: SecondCounts["bodies"],
-  status: number,
-  looked: number,
-  flaws: readonly (NonNullable<LoadSample["flaws"]>[number] & { readonly count?: number })[],
-): void {
-  let body = bodies.find((each) => each.status === status);
-  if (body === undefined) bodies.push((body = { status, looked: 0, flaws: [] }));
-  body.looked += looked;
-  for (const { count: of = 1, ...flaw } of flaws) {
-    const known = body.flaws.find(({ clause }) => clause === flaw.clause);
-    if (known === undefined) body.flaws.push({ ...flaw, count: of });
-    else known.count += of;
-  }
-}
-
-type Head = SecondCounts["heads"][number];
-
-const headCounts = ["answered", "lacking", "negative", "aboveLimit"] as const satisfies readonly (keyof Head)[];
-
-/** Adds the answers of one status to those of the same. */
-function countHead(heads: SecondCounts["heads"], more: Head): void {
-  const head = heads.find(({ status }) => status === more.status);
-  if (head === undefined) heads.push({ ...more });
-  else for (const name of headCounts) head[name] += more[name];
-}
-
-const headOf = (sample: LoadSample, status: number): Head => ({
-  status,
-  answered: 1,
-  lacking: Number(rateValues.some((name) => sample[name] === null)),
-  negative: Number(typeof notNegative.judge(sample, null) === "string"),
-  aboveLimit: Number(typeof remainingWithinLimit.judge(sample, null) === "string"),
-});
-
-/** Slots of several processes: those of the same flow, key and second are added up. */
+/** Adds the counts of several processes for the same flow, key and second. */
 export function mergeSecondCounts(parts: readonly (readonly SecondCounts[])[]): SecondCounts[] {
-  const slots = new Map<string, Slot>();
-  for (const slot of parts.flat()) {
-    const name = `${slot.flow} ${slot.key} ${slot.second}`;
-    const found = slots.get(name);
-    if (found === undefined) slots.set(name, structuredClone(slot));
-    else addUp(found, slot);
+  const byName = new Map<string, MutableCounts>();
+  for (const counts of parts.flat()) {
+    const name = nameOf(counts.flow, counts.key, counts.second);
+    const known = byName.get(name);
+    if (known === undefined) byName.set(name, structuredClone(counts));
+    else addCounts(known, counts);
   }
-  return [...slots.values()].toSorted((one, other) => one.second - other.second);
+  return sorted(byName);
 }
 
-const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Slot => ({
+const emptyCounts = ({ flow, key, sentMs, endMs }: LoadSample, second: number): MutableCounts => ({
   flow,
   key,
   second,
@@ -103,30 +71,56 @@ const emptySlot = ({ flow, key, sentMs, endMs }: LoadSample, second: number): Sl
   lastEndMs: endMs,
 });
 
-function count(slot: Slot, sample: LoadSample): void {
+const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
+
+function addSample(counts: MutableCounts, sample: LoadSample): void {
   const { status, tokens, flaws, sentMs, endMs } = sample;
-  slot[status === null ? "unanswered" : countedAs[latencyGroupOf(status)]] += 1;
-  if (status !== null && hasKnownHeaders(sample)) countHead(slot.heads, headOf(sample, status));
-  slot.tokens += tokens ?? 0;
-  if (status !== null && flaws !== null) countBody(slot.bodies, status, 1, flaws);
-  slot.firstSentMs = Math.min(slot.firstSentMs, sentMs);
-  slot.lastEndMs = Math.max(slot.lastEndMs, endMs);
+  counts[status === null ? "unanswered" : countNames[latencyGroupOf(status)]] += 1;
+  if (status !== null && hasKnownHeaders(sample)) addHead(counts.heads, headOf(sample, status));
+  counts.tokens += tokens ?? 0;
+  if (status !== null && flaws !== null) addBody(counts.bodies, status, 1, flaws);
+  counts.firstSentMs = Math.min(counts.firstSentMs, sentMs);
+  counts.lastEndMs = Math.max(counts.lastEndMs, endMs);
 }
 
-const countedAs = { admitted: "admitted", refused: "refused", other: "failed" } as const;
+function addCounts(counts: MutableCounts, other: SecondCounts): void {
+  for (const name of ["admitted", "refused", "failed", "unanswered", "tokens"] as const) counts[name] += other[name];
+  counts.firstSentMs = Math.min(counts.firstSentMs, other.firstSentMs);
+  counts.lastEndMs = Math.max(counts.lastEndMs, other.lastEndMs);
+  for (const head of other.heads) addHead(counts.heads, head);
+  for (const { status, looked, flaws } of other.bodies) addBody(counts.bodies, status, looked, flaws);
+}
 
-const counts = [
-  "admitted",
-  "refused",
-  "failed",
-  "unanswered",
-  "tokens",
-] as const satisfies readonly (keyof SecondCounts)[];
+type HeadCounts = SecondCounts["heads"][number];
 
-function addUp(sum: Slot, slot: SecondCounts): void {
-  for (const name of counts) sum[name] += slot[name];
-  for (const head of slot.heads) countHead(sum.heads, head);
-  for (const { status, looked, flaws } of slot.bodies) countBody(sum.bodies, status, looked, flaws);
-  sum.firstSentMs = Math.min(sum.firstSentMs, slot.firstSentMs);
-  sum.lastEndMs = Math.max(sum.lastEndMs, slot.lastEndMs);
+const headOf = (sample: LoadSample, status: number): HeadCounts => ({
+  status,
+  answered: 1,
+  lacking: Number(rateValues.some((name) => sample[name] === null)),
+  negative: Number(typeof notNegative.judge(sample, null) === "string"),
+  aboveLimit: Number(typeof remainingWithinLimit.judge(sample, null) === "string"),
+});
+
+/** Adds the headers of responses to those with the same status. */
+function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
+  const known = heads.find(({ status }) => status === more.status);
+  if (known === undefined) heads.push({ ...more });
+  else for (const name of ["answered", "lacking", "negative", "aboveLimit"] as const) known[name] += more[name];
+}
+
+/** Adds checked bodies to those with the same status, and their mismatches to those of the same clause. */
+function addBody(
+  bodies: SecondCounts["bodies"],
+  status: number,
+  checked: number,
+  mismatches: readonly (NonNullable<LoadSample["flaws"]>[number] & { readonly count?: number })[],
+): void {
+  let body = bodies.find((each) => each.status === status);
+  if (body === undefined) bodies.push((body = { status, looked: 0, flaws: [] }));
+  body.looked += checked;
+  for (const { count = 1, ...mismatch } of mismatches) {
+    const known = body.flaws.find(({ clause }) => clause === mismatch.clause);
+    if (known === undefined) body.flaws.push({ ...mismatch, count });
+    else known.count += count;
+  }
 }

@@ -8,13 +8,13 @@ const progress = (elapsedSeconds: number, other: Partial<LoadProgress> = {}): Lo
   expectedMs: 3000,
   sent: 10,
   admitted: 0,
-  limited: 0,
+  refused: 0,
   failed: 0,
   ...other,
 });
 
-describe("patience with a target under load", () => {
-  it("ends with one that answers nothing, a minute after the load should have ended", () => {
+describe("the stall timeout of a load", () => {
+  it("aborts if the target is silent a minute after the expected end", () => {
     const { signal, observe } = startStallTimeout(new AbortController().signal);
     observe(progress(62, { failed: 10 }));
     expect(stopReason(signal)).toBeNull();
@@ -22,7 +22,7 @@ describe("patience with a target under load", () => {
     expect(stopReason(signal)).toBe("no 200 and no 429 for 64 s");
   });
 
-  it.each(["admitted", "limited"] as const)("does not end with one that is slow, as long as some are %s", (name) => {
+  it.each(["admitted", "refused"] as const)("never aborts a slow load as long as requests are %s", (name) => {
     const { signal, observe } = startStallTimeout(new AbortController().signal);
     for (let at = 1; at < 60; at += 1) observe(progress(at * 40, { [name]: at }));
     expect(stopReason(signal)).toBeNull();
@@ -30,13 +30,13 @@ describe("patience with a target under load", () => {
     expect(stopReason(signal)).toMatch(/for 46 s/);
   });
 
-  it("does not end with a load that rests as its scenario wants", () => {
+  it("does not abort a load with pauses that its scenario plans", () => {
     const { signal, observe } = startStallTimeout(new AbortController().signal);
     observe(progress(3000, { expectedMs: 3_000_000, admitted: 0 }));
     expect(stopReason(signal)).toBeNull();
   });
 
-  it("ends when the run is interrupted, and says so", () => {
+  it("aborts if the run is interrupted, with that reason", () => {
     const stop = new AbortController();
     const { signal } = startStallTimeout(stop.signal);
     stop.abort();

@@ -1,44 +1,44 @@
 import type { LoadProgress } from "./engine.ts";
 
-/** Watches a load that should have ended, and ends it where its target answers nothing any more. */
+/** Aborts an overdue load whose target has stopped answering. */
 export interface StallTimeout {
-  /** Aborts when the caller's signal does, or when patience is lost. */
+  /** Aborts when the caller's signal does, or when the load has stalled. */
   readonly signal: AbortSignal;
   readonly observe: (progress: LoadProgress) => void;
 }
 
-/** So long may a load take beyond what it should, in ms. A target that is slow, and answers, gets all the time that it needs. */
+/** How far a load may exceed its expected duration, in ms. After that it continues only as long as the target answers. */
 const graceMs = 60_000;
-/** So long without an answer is no slowness. In ms. */
-const silentMs = 45_000;
+/** A target counts as stalled after this time without a 2xx or 429 response. */
+const maxSilentMs = 45_000;
 
-class OutOfPatience extends Error {
-  override name = "OutOfPatience";
+class StalledError extends Error {
+  override name = "StalledError";
 }
 
 export function startStallTimeout(stop: AbortSignal): StallTimeout {
-  const lost = new AbortController();
+  const stalled = new AbortController();
   let answered = 0;
   let answeredMs = 0;
   return {
-    signal: AbortSignal.any([stop, lost.signal]),
-    observe: ({ elapsedMs, expectedMs, admitted, limited }) => {
-      if (admitted + limited !== answered) {
-        answered = admitted + limited;
+    signal: AbortSignal.any([stop, stalled.signal]),
+    observe: ({ elapsedMs, expectedMs, admitted, refused }) => {
+      if (admitted + refused !== answered) {
+        answered = admitted + refused;
         answeredMs = elapsedMs;
       }
-      const isOverdue = elapsedMs > expectedMs + graceMs && elapsedMs - answeredMs > silentMs;
-      if (isOverdue && !lost.signal.aborted)
-        lost.abort(new OutOfPatience(`no 200 and no 429 for ${Math.round((elapsedMs - answeredMs) / 1000)} s`));
+      const silentMs = elapsedMs - answeredMs;
+      if (elapsedMs > expectedMs + graceMs && silentMs > maxSilentMs && !stalled.signal.aborted)
+        stalled.abort(new StalledError(`no 200 and no 429 for ${Math.round(silentMs / 1000)} s`));
     },
   };
 }
 
-/** The user did it. */
+/** The reason of a load that the user stopped. */
 export const interrupted = "interrupted";
 
-/** Why a load was stopped, as its evidence keeps it; `null` where it was not. */
+/** Why a load was stopped, for its evidence; `null` if it was not. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
-  return signal.reason instanceof OutOfPatience ? signal.reason.message : interrupted;
+  return signal.reason instanceof StalledError ? signal.reason.message : interrupted;
 }

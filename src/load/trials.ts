@@ -1,5 +1,6 @@
-import { type EngineName, type Scenario, scenarioTiers } from "./scenarios.ts";
-import type { TierName } from "../spec/tiers.ts";
+import { rounded } from "../base/numbers.ts";
+import type { TierLimits, TierName } from "../spec/tiers.ts";
+import { type EngineName, type Flow, requestCount, type Scenario, scenarioTiers } from "./scenarios.ts";
 
 /** One scenario on one tier by one engine. */
 export interface LoadTrial {
@@ -8,21 +9,21 @@ export interface LoadTrial {
   readonly engine: EngineName;
 }
 
-/** `burst-pro-k6`: unique within a load run, and good for a file's name. */
+/** A name such as `burst-pro-k6`: unique within a load run, and valid in a file name. */
 export const trialName = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name}-${tier}-${engine}`;
 
-/** Where a run writes a trial's load evidence: beside `report.json`. */
+/** The file of a trial's load evidence, relative to the folder of `report.json`. */
 export const evidenceFileOf = (trial: LoadTrial): string => `load/${trialName(trial)}.json`;
 
 export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
-  /** Tiers that there are keys of, or the one that was asked for. */
+  /** Tiers that there are keys of, or the one that the user named. */
   readonly tiers: readonly TierName[];
-  /** `first`: each scenario's own first choice; `in turns`: one after the other, so that both are used. */
+  /** `first`: each scenario's preferred engine; `in turns`: alternating, so that both engines are used. */
   readonly engine: EngineName | "first" | "in turns";
-  /** Engines that are here. A scenario that none of them can send keeps its first one, to be skipped by name. */
+  /** Installed engines. A scenario that none of them can send gets its preferred one, and is skipped later with a reason. */
   readonly engines: readonly EngineName[];
-  /** Whether a tier's numbers are the scenario's own, as on the embedded server: then the others show nothing new. */
+  /** Whether the embedded server uses the limits of a scenario: then other tiers than the custom one add nothing. */
   readonly usesScenarioLimits: boolean;
 }
 
@@ -37,10 +38,10 @@ export function chooseTrials({ scenarios, tiers, usesScenarioLimits, ...choice }
   return pairs.flatMap(({ scenario, tier }): LoadTrial[] => {
     if (choice.engine === "k6" || choice.engine === "autocannon")
       return scenario.engines.includes(choice.engine) ? [{ scenario, tier, engine: choice.engine }] : [];
-    const here = scenario.engines.filter((engine) => choice.engines.includes(engine));
-    const able = here.length > 0 ? here : scenario.engines;
-    const at = choice.engine === "first" || able.length < 2 ? 0 : turn++;
-    const engine = able[at % able.length];
+    const installed = scenario.engines.filter((engine) => choice.engines.includes(engine));
+    const candidates = installed.length > 0 ? installed : scenario.engines;
+    const at = choice.engine === "first" || candidates.length < 2 ? 0 : turn++;
+    const engine = candidates[at % candidates.length];
     return engine === undefined ? [] : [{ scenario, tier, engine }];
   });
 }
@@ -49,3 +50,60 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
   scenarioTiers(scenario).filter(
     (tier) => tier === "enterprise" || !usesScenarioLimits || scenario.enterpriseLimits === null,
   );
+
+/** What a trial will send, as far as that is known in advance. */
+export interface Estimate {
+  readonly trial: LoadTrial;
+  /** Minimum number of requests: flows of known size, and the requests of the instrumentation. */
+  readonly requests: number;
+  /** Flows whose size depends on responses, such as `as many as 5 connections can in 3 s`; empty if `requests` is exact. */
+  readonly openEnded: readonly string[];
+  /** Whether the trial exceeds the limits of a key for a minute, an hour or concurrent requests. */
+  readonly isBeyondLimit: boolean;
+  /** Approximate duration in real seconds. */
+  readonly seconds: number;
+}
+
+/** Approximate time to start k6, or the process that sends with autocannon. */
+const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
+
+/** @param speed how many times as fast as ours the target's clock runs */
+export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
+  const { scenario, engine } = trial;
+  const flows = scenario.flows(limits);
+  const known = flows.reduce((sum, flow) => sum + (requestCount(flow) ?? 0), 0);
+  return {
+    trial,
+    requests: known + instrumentationRequests(trial),
+    openEnded: flows.flatMap((flow) => describeOpenEnded(flow, limits, speed) ?? []),
+    isBeyondLimit: flows.some((flow) => exceedsLimits(flow, limits)) || maxOnOneKey(flows) > limits.perMinute,
+    seconds: scenario.seconds(limits) / speed + startSeconds[engine],
+  };
+}
+
+/** An agent's health, the usage report before and after, and a webhook. */
+function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
+  const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
+  return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);
+}
+
+function describeOpenEnded({ shape }: Flow, { perMinute }: TierLimits, speed: number): string | null {
+  if (shape.kind === "closed")
+    return `as many as ${shape.atOnce} ${shape.atOnce === 1 ? "connection" : "connections"} can in ${rounded(shape.seconds / speed, 1)} s`;
+  if (shape.kind === "after refusal") return `${shape.rounds} times until one is refused (about ${perMinute + 3} each)`;
+  return null;
+}
+
+function exceedsLimits({ operation, shape }: Flow, { concurrent }: TierLimits): boolean {
+  if (operation.kind === "health") return false;
+  if (shape.kind === "closed" || shape.kind === "after refusal") return true;
+  return shape.kind === "at once" && shape.requests > concurrent;
+}
+
+function maxOnOneKey(flows: readonly Flow[]): number {
+  const limited = flows.filter(({ operation }) => operation.kind !== "health");
+  const sums = [...Map.groupBy(limited, ({ key }) => key).values()].map((members) =>
+    members.reduce((sum, flow) => sum + (flow.shape.kind === "paced" ? 0 : (requestCount(flow) ?? 0)), 0),
+  );
+  return Math.max(0, ...sums);
+}

@@ -4,7 +4,7 @@ import { type Engine, EngineProblem } from "../../load/engine.ts";
 import { runAutocannon } from "../../load/engines/autocannon/run.ts";
 import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
-import { canTrustCaBundle } from "../../load/engines/k6/ca-bundle.ts";
+import { canTrustCaBundle } from "../../load/engines/k6/command.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
 

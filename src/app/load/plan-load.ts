@@ -1,6 +1,6 @@
 import { type EngineName, type Scenario, scenarioTiers } from "../../load/scenarios.ts";
 import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
-import { type Estimate, estimateTrial } from "../../load/estimate.ts";
+import { type Estimate, estimateTrial } from "../../load/trials.ts";
 import type { SkipReason } from "../../run/skip-reason.ts";
 import { chooseTrials, type LoadTrial } from "../../load/trials.ts";
 import type { Target } from "../../target/target.ts";

@@ -1,7 +1,7 @@
 import { formatCount } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
 import type { LoadPreview } from "../../app/load/plan-load.ts";
-import type { Estimate } from "../../load/estimate.ts";
+import type { Estimate } from "../../load/trials.ts";
 
 /** So many trials are listed one by one. */
 const mostListed = 40;

@@ -35,14 +35,14 @@ function ratesOf(): (progress: LoadProgress) => number {
 }
 
 function textOf(progress: LoadProgress, perSecond: number): string {
-  const { sent, admitted, limited, failed, elapsedMs, expectedMs } = progress;
+  const { sent, admitted, refused, failed, elapsedMs, expectedMs } = progress;
   const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
   // What a narrow terminal cuts off is what matters least.
   return [
     leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
     `${formatCount(sent, "request")} (${perSecond}/s)`,
     `${admitted} admitted`,
-    `${limited} limited`,
+    `${refused} limited`,
     `${failed} failed`,
   ].join(" · ");
 }

@@ -2,11 +2,10 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * The part of autocannon that is used here. Its published types lag behind, so nothing else imports the library.
+   * The part of autocannon that the harness uses, since the published types lag behind.
    *
-   * Two of its traits are avoided: its rates are not paced, and the correction for coordinated omission that comes with them takes the
-   * expected interval for one millisecond whatever the rate (without a rate it corrects nothing, and refuses to be told so); and at the
-   * end of a duration it tears requests off that are on the way.
+   * Two features are not used. Its rates do not keep a constant pace, and they switch on a correction for coordinated omission that takes the
+   * expected interval for one millisecond at any rate. At the end of a duration it aborts requests in flight.
    */
   interface CannonOptions {
     readonly url: string;
@@ -27,11 +26,11 @@ declare module "autocannon" {
     readonly path: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string;
-    /** Called when an answer is whole, just before its client's `response` event. */
+    /** Called for each complete response, just before the `response` event of its client. */
     readonly onResponse: (status: number, body: string) => void;
   }
 
-  /** One connection; after `responseMax` requests it ends by itself. */
+  /** One connection. It ends after `responseMax` requests. */
   export interface CannonClient extends EventEmitter {
     responseMax: number | undefined;
     readonly reqsMade: number;

@@ -1,47 +1,45 @@
 import autocannon, { type CannonClient } from "autocannon";
 
 import type { Network } from "../../../base/network/network.ts";
+import type { Header } from "../../../evidence/exchange.ts";
+import type { PreparedRequest } from "./request.ts";
 
-/** Requests that are all alike, over so many connections. */
-export interface AutocannonOptions {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+/** Copies of one request over several connections. */
+export interface AutocannonOptions extends PreparedRequest {
   readonly connections: number;
-  /** Exactly so many in all; `null`: until it is ended. */
+  /** Number of requests in all; `null` to send until `end` is called. */
   readonly amount: number | null;
-  /** What is shown to a server that asks for a certificate. */
+  /** Certificate for a server that requires one. */
   readonly client: Network["client"];
-  /** Longest time to an answer. */
+  /** Maximum time to a response. */
   readonly timeoutSeconds: number;
 }
 
-/** Hears of what happens on each connection. One request at a time is on the way on each. */
+/** Events of the connections, each of which has one request in flight at a time. */
 export interface AutocannonListener {
   readonly sent: (connection: number) => void;
-  /** `rawHeaders`: names and values in turn. */
+  /** `rawHeaders` alternates names and values. */
   readonly head: (connection: number, status: number, rawHeaders: readonly string[]) => void;
   readonly answered: (connection: number, body: string) => void;
-  /** The connection has ended; what it had on the way gets no answer. */
+  /** The connection has ended. A request in flight gets no response. */
   readonly ended: (connection: number) => void;
 }
 
 export interface AutocannonRun {
   /** Settles when every connection has ended. */
   readonly done: Promise<void>;
-  /** Each connection ends with the answer that it waits for. */
+  /** Ends each connection with its next response. */
   readonly end: () => void;
-  /** Ends at once; what is on the way gets no answer. */
+  /** Ends all connections immediately. Requests in flight get no response. */
   readonly stop: () => void;
 }
 
-/** So many connections in a row that fail mean that nobody is there. */
-const mostErrors = 200;
-/** Longer than any run: see `end`. */
+/** After this many consecutive failed connections, the server counts as absent. */
+const maxErrors = 200;
+/** Longer than any run: runs end by `end` or by their amount. */
 const endlessSeconds = 1_000_000;
 
-export function startAutocannon(barrage: AutocannonOptions, listener: AutocannonListener): AutocannonRun {
+export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {
   const clients: CannonClient[] = [];
   let body = "";
   const setupClient = (client: CannonClient): void => {
@@ -54,24 +52,24 @@ export function startAutocannon(barrage: AutocannonOptions, listener: Autocannon
     client.on("done", () => listener.ended(connection));
   };
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();
-  const { pathname: path, search } = new URL(barrage.url);
+  const { pathname: path, search } = new URL(options.url);
   const instance = autocannon(
     {
-      url: barrage.url,
-      connections: barrage.connections,
-      ...(barrage.amount === null ? {} : { amount: barrage.amount }),
+      url: options.url,
+      connections: options.connections,
+      ...(options.amount === null ? {} : { amount: options.amount }),
       duration: endlessSeconds,
       sampleInt: 20,
-      timeout: barrage.timeoutSeconds,
-      bailout: mostErrors,
+      timeout: options.timeoutSeconds,
+      bailout: maxErrors,
       setupClient,
-      ...(barrage.client === null ? {} : { tlsOptions: barrage.client }),
+      ...(options.client === null ? {} : { tlsOptions: options.client }),
       requests: [
         {
-          method: barrage.method,
+          method: options.method,
           path: path + search,
-          headers: barrage.headers,
-          ...(barrage.body === null ? {} : { body: barrage.body }),
+          headers: options.headers,
+          ...(options.body === null ? {} : { body: options.body }),
           onResponse: (_status, text) => void (body = text),
         },
       ],
@@ -86,3 +84,11 @@ export function startAutocannon(barrage: AutocannonOptions, listener: Autocannon
     stop: () => instance.stop(),
   };
 }
+
+/** Pairs the alternating names and values of a parser. */
+export const headersOf = (raw: readonly string[]): Header[] =>
+  Array.from({ length: Math.floor(raw.length / 2) }, (_, at): Header => [raw[2 * at] ?? "", raw[2 * at + 1] ?? ""]);
+
+/** Whether the server closes the connection after this response. */
+export const closesConnection = (headers: readonly Header[]): boolean =>
+  headers.some(([name, value]) => name.toLowerCase() === "connection" && /\bclose\b/i.test(value));

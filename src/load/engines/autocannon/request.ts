@@ -1,8 +1,7 @@
-import type { Operation } from "../../scenarios.ts";
 import { encodedSegment } from "../../../base/path-segment.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
+import type { Operation } from "../../scenarios.ts";
 
-/** One request of an operation. */
 export interface PreparedRequest {
   readonly method: string;
   readonly url: string;
@@ -12,26 +11,27 @@ export interface PreparedRequest {
 
 export type RequestTarget = Pick<EngineOptions, "baseUrl" | "agents" | "roleRequests">;
 
-/** @throws {EngineProblem} where the target has no agent of the kind */
-export function prepareRequest(operation: Operation, key: string, where: RequestTarget): PreparedRequest {
-  const get = (path: string): PreparedRequest => ({
+/** @throws {EngineProblem} if the target has no agent for the operation */
+export function prepareRequest(operation: Operation, key: string, target: RequestTarget): PreparedRequest {
+  const { body, path } = target.roleRequests[operation.agent] ?? { body: {}, path: null };
+  const get = (urlPath: string): PreparedRequest => ({
     method: "GET",
-    url: where.baseUrl + path,
+    url: target.baseUrl + urlPath,
     headers: { authorization: `Bearer ${key}`, accept: "application/json" },
     body: null,
   });
-  const post = (path: string, accept: string): PreparedRequest => {
-    const { url, headers } = get(path);
+  const post = (urlPath: string, accept: string): PreparedRequest => {
+    const { url, headers } = get(urlPath);
     return {
       method: "POST",
       url,
       headers: { ...headers, accept, "content-type": "application/json" },
-      body: JSON.stringify({ query: "hello", ...where.roleRequests[operation.agent]?.body }),
+      body: JSON.stringify({ query: "hello", ...body }),
     };
   };
   const agentPath = (): string => {
-    const template = where.roleRequests[operation.agent]?.path ?? "/agents/{agent_id}/{endpoint}";
-    const id = encodedSegment(agentOf(operation, where));
+    const template = path ?? "/agents/{agent_id}/{endpoint}";
+    const id = encodedSegment(agentOf(operation, target));
     return template.replaceAll("{agent_id}", () => id).replaceAll("{endpoint}", operation.kind);
   };
   switch (operation.kind) {

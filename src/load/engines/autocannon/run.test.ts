@@ -127,7 +127,12 @@ describe("load by autocannon", () => {
   });
 
   it.each<[string, readonly Flow[], Partial<EngineOptions>, RegExp]>([
-    ["a pace", [flow("paced", invoke, { kind: "paced", perSecond: 1, seconds: 1 })], {}, /cannot keep a pace.*"paced"/],
+    [
+      "a pace",
+      [flow("paced", invoke, { kind: "paced", perSecond: 1, seconds: 1 })],
+      {},
+      /cannot keep the constant rate.*"paced"/,
+    ],
     [
       "a key that is not there",
       [flow("one", invoke, { kind: "in turn", requests: 1 }, { key: "second" })],

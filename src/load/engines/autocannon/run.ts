@@ -1,75 +1,76 @@
 import type { ChildProcess } from "node:child_process";
 
+import manifest from "autocannon/package.json" with { type: "json" };
+
 import { atSpeed, type Flow, type Scenario } from "../../scenarios.ts";
 import { startProcess } from "../../../base/spawn-module.ts";
 import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } from "../../engine.ts";
 import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
 import { stopReason } from "../../stall-timeout.ts";
 import { prepareRequest } from "./request.ts";
-import { autocannonVersion } from "./installed-version.ts";
-import type { FromSender, SendJob, SendResult, ToSender } from "./messages.ts";
+import type { FromSender, SendJob, SendResult, ToSender } from "./send-flows.ts";
 
-/** Exact amounts, bursts and closed loops by autocannon; streams, leaving clients and answers that decide by undici beside it. */
-export const runAutocannon: Engine = async (scenario, parts) => {
-  const flows = scenario.flows(parts.limits);
-  demandPossible(scenario, flows, parts);
-  const { baseUrl, agents, roleRequests, keys, speed, network } = parts;
+/** Sends exact amounts, bursts and closed loops with autocannon. Sends streams, disconnecting clients and retries with undici. */
+export const runAutocannon: Engine = async (scenario, options) => {
+  const flows = scenario.flows(options.limits);
+  assertSupported(scenario, flows, options);
+  const { baseUrl, agents, roleRequests, keys, speed, network } = options;
   const job = { baseUrl, agents, roleRequests, keys, speed, network, flows: flows.map((flow) => atSpeed(flow, speed)) };
-  const expectedMs = (scenario.seconds(parts.limits) / speed) * 1000;
-  const sending = await sentBy(startSender(), job, parts, expectedMs);
-  return evidenceOf(scenario, flows, parts, sending);
+  const expectedMs = (scenario.seconds(options.limits) / speed) * 1000;
+  const result = await runSender(startSender(), job, options, expectedMs);
+  return evidenceOf(scenario, flows, options, result);
 };
 
-function demandPossible(scenario: Scenario, flows: readonly Flow[], parts: EngineOptions): void {
+function assertSupported(scenario: Scenario, flows: readonly Flow[], options: EngineOptions): void {
   const reason = unsupportedReason("autocannon", flows);
   if (reason !== null) throw new EngineProblem(reason);
-  if (parts.segments > 1)
+  if (options.segments > 1)
     throw new EngineProblem("autocannon runs in one process: for several segments use the engine k6.");
   for (const { key, operation } of flows) {
-    const text = parts.keys[key];
+    const text = options.keys[key];
     if (text === null)
       throw new EngineProblem(`${scenario.name} needs a ${key} key of the same tier: name one in the target file.`);
-    prepareRequest(operation, text, parts);
+    prepareRequest(operation, text, options);
   }
 }
 
 function startSender(): ChildProcess {
   return startProcess(import.meta.url, "sender", {
     serialization: "advanced",
-    // A timer of the library's that is late by more than its time is no news to anybody.
+    // Silences Node's warning about autocannon's negative timeouts, which are harmless.
     execArgv: ["--disable-warning=TimeoutNegativeWarning"],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
 }
 
-/** So long the sender has for what it saw after it was stopped. In ms. */
-const stoppingMs = 10_000;
+/** How long the sender process may take to report its results after it is stopped. */
+const stopTimeoutMs = 10_000;
 
-async function sentBy(
+async function runSender(
   sender: ChildProcess,
   job: SendJob,
-  parts: EngineOptions,
+  options: EngineOptions,
   expectedMs: number,
 ): Promise<SendResult> {
   const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
-  const say = (message: ToSender): void => {
+  const post = (message: ToSender): void => {
     if (sender.connected) sender.send(message);
   };
   let deadline: NodeJS.Timeout | undefined;
   const stop = (): void => {
-    say({ kind: "stop" });
-    deadline ??= setTimeout(() => void sender.kill("SIGKILL"), stoppingMs);
+    post({ kind: "stop" });
+    deadline ??= setTimeout(() => void sender.kill("SIGKILL"), stopTimeoutMs);
   };
   sender.on("message", (message: FromSender) => {
     switch (message.kind) {
       case "ready":
-        say({ kind: "send", job });
-        if (parts.signal.aborted) stop();
+        post({ kind: "send", job });
+        if (options.signal.aborted) stop();
         return;
       case "progress":
-        return parts.onProgress({ elapsedMs: message.elapsedMs, expectedMs, ...message.tally });
+        return options.onProgress({ elapsedMs: message.elapsedMs, expectedMs, ...message.counts });
       case "done":
-        return resolve(message.sending);
+        return resolve(message.result);
       case "failed":
         return reject(new EngineProblem(`autocannon failed: ${message.message}`));
     }
@@ -80,12 +81,12 @@ async function sentBy(
       new EngineProblem(`The process that sends with autocannon ended too early (${signal ?? `exit code ${code}`}).`),
     ),
   );
-  parts.signal.addEventListener("abort", stop, { once: true });
+  options.signal.addEventListener("abort", stop, { once: true });
   try {
     return await promise;
   } finally {
     clearTimeout(deadline);
-    parts.signal.removeEventListener("abort", stop);
+    options.signal.removeEventListener("abort", stop);
     if (sender.connected) sender.disconnect();
   }
 }
@@ -94,13 +95,13 @@ function evidenceOf(
   scenario: Scenario,
   flows: readonly Flow[],
   { tier, limits, isFresh, speed, signal }: EngineOptions,
-  { byUndici, ...sending }: SendResult,
+  { byUndici, ...result }: SendResult,
 ): LoadEvidence {
   return {
     format: loadEvidenceFormat,
     scenario: scenario.name,
     engine: "autocannon",
-    engineVersion: autocannonVersion,
+    engineVersion: manifest.version,
     tier,
     limits,
     flows: [...flows],
@@ -108,7 +109,7 @@ function evidenceOf(
     speed,
     segments: ["0:1"],
     notes: notesOn(byUndici),
-    ...sending,
+    ...result,
     ledger: null,
     deliveries: null,
     server: null,

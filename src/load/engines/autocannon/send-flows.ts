@@ -1,56 +1,80 @@
-import { type Flow, requestCount } from "../../scenarios.ts";
-import { proxyFor } from "../../../base/network/network.ts";
+import { type Network, proxyFor } from "../../../base/network/network.ts";
 import type { Transport } from "../../../wire/transport.ts";
+import type { LoadEvidence } from "../../load-evidence.ts";
+import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../sample-collector.ts";
+import { type Flow, type KeyRole, requestCount } from "../../scenarios.ts";
 import { prepareRequest, type RequestTarget } from "./request.ts";
-import { createSampleCollector, type RequestCounts } from "./sample-collector.ts";
-import { pause } from "./traffic-shapes.ts";
-import type { SendJob, SendResult } from "./messages.ts";
-import { keepsConnections, fitsAutocannon, sendWithAutocannon } from "./with-autocannon.ts";
-import { openWire, sendWithUndici } from "./with-undici.ts";
+import { fitsAutocannon, keepsConnections, sendWithAutocannon } from "./with-autocannon.ts";
+import { openWire, pause, sendWithUndici } from "./with-undici.ts";
 
-/** A flow that starts later than this after its time was late. */
+/** Messages to the sending process. Keys pass through this channel only. */
+export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
+
+export interface SendJob extends RequestTarget {
+  /** In our own time. */
+  readonly flows: readonly Flow[];
+  readonly keys: Readonly<Record<KeyRole, string | null>>;
+  readonly speed: number;
+  readonly network: Network;
+}
+
+/** Messages from the sending process. */
+export type FromSender =
+  | { readonly kind: "ready" }
+  | { readonly kind: "progress"; readonly elapsedMs: number; readonly counts: RequestCounts }
+  | { readonly kind: "done"; readonly result: SendResult }
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface SendResult extends CollectedSamples {
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly generator: LoadEvidence["generator"];
+  /** Names of the flows that undici sent. */
+  readonly byUndici: readonly string[];
+}
+
+/** A flow counts as late if it starts this long after its planned time. */
 const lateMs = 100;
 const progressEveryMs = 250;
 
-/** Sends all flows of a job, each at its time; settles when the last one is over. */
+/** Sends all flows of a job, each at its time. Settles when the last one has ended. */
 export async function sendFlows(
-  { flows, keys, speed, network, ...where }: SendJob,
+  { flows, keys, speed, network, ...target }: SendJob,
   signal: AbortSignal,
-  onProgress: (elapsedMs: number, tally: Readonly<RequestCounts>) => void,
+  onProgress: (elapsedMs: number, counts: Readonly<RequestCounts>) => void,
 ): Promise<SendResult> {
-  const records = createSampleCollector();
+  const collector = createSampleCollector();
   const wire = openWire(network);
-  const byAutocannon = await autocannonFlows(flows, { ...where, network, key: keys.main ?? "", wire });
-  const busyness = watchBusyness();
+  const byAutocannon = await autocannonFlows(flows, { ...target, network, key: keys.main ?? "", wire });
+  const cpu = startCpuMeter();
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
   const elapsedMs = (): number => performance.now() - startedMs;
-  const telling = setInterval(() => onProgress(elapsedMs(), records.tally), progressEveryMs);
+  const progress = setInterval(() => onProgress(elapsedMs(), collector.counts), progressEveryMs);
   let late = 0;
   const sendFlow = async (flow: Flow): Promise<void> => {
     await pause(flow.afterSeconds * 1000, signal);
     if (signal.aborted) return;
     if (elapsedMs() - flow.afterSeconds * 1000 > lateMs) late += requestCount(flow) ?? 1;
-    const call = prepareRequest(flow.operation, keys[flow.key] ?? "", where);
-    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, call, network, signal, records.sample);
-    else await sendWithUndici(flow, call, { wire, signal, speed, records });
+    const request = prepareRequest(flow.operation, keys[flow.key] ?? "", target);
+    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, request, network, signal, collector.sample);
+    else await sendWithUndici(flow, request, { wire, signal, speed, collector });
   };
   try {
     await Promise.all(flows.map(sendFlow));
-    const collected = records.collected();
-    const generator = { ...amountsOf(flows, records.tally.sent), late, busiest: busyness.busiest() };
+    const generator = { ...requestTotals(flows, collector.counts.sent), late, busiest: cpu.peak() };
     const byUndici = flows.filter((flow) => !byAutocannon.has(flow)).map(({ name }) => name);
-    return { startedAt, durationMs: elapsedMs(), generator, byUndici, ...collected };
+    return { startedAt, durationMs: elapsedMs(), generator, byUndici, ...collector.collected() };
   } finally {
-    clearInterval(telling);
-    busyness.end();
+    clearInterval(progress);
+    cpu.end();
     await wire.close();
   }
 }
 
 /**
- * The flows that autocannon sends: none through a proxy, to which it does not speak, and none where the server ends each connection after one
- * answer, as autocannon writes to it once more.
+ * The flows that autocannon sends. None through a proxy, which it does not support. None if the server closes each connection after one
+ * response, since autocannon sends another request on it.
  */
 async function autocannonFlows(
   flows: readonly Flow[],
@@ -58,56 +82,55 @@ async function autocannonFlows(
     key,
     wire,
     network,
-    ...where
+    ...target
   }: RequestTarget & Pick<SendJob, "network"> & { readonly key: string; readonly wire: Transport },
 ): Promise<ReadonlySet<Flow>> {
-  const keeps = await keepsConnections(where, key, wire).catch(async (error: unknown) => {
+  const keeps = await keepsConnections(target, key, wire).catch(async (error: unknown) => {
     await wire.close();
     throw error;
   });
-  return new Set(keeps && proxyFor(network, where.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
+  return new Set(keeps && proxyFor(network, target.baseUrl) === null ? flows.filter(fitsAutocannon) : []);
 }
 
 /**
- * Where answers decide how many requests there are, those that were sent were planned. Nothing is ever dropped here, as no request waits for its
- * time: one that was not sent was given up with a connection that kept failing.
+ * Counts of the generator. If responses decide how many requests a flow sends, those sent count as planned. This engine never drops a request:
+ * one that is missing was given up because its connection kept failing.
  */
-function amountsOf(flows: readonly Flow[], sent: number) {
-  const counted = flows.map(requestCount);
-  const planned = counted.includes(null) ? sent : counted.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+function requestTotals(flows: readonly Flow[], sent: number) {
+  const counts = flows.map(requestCount);
+  const planned = counts.includes(null) ? sent : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   return { planned, sent, dropped: 0 };
 }
 
-/** How busy this process is, in shares of one core. */
-export interface Busyness {
-  /** The most busy stretch so far, from 0 to 1. */
-  readonly busiest: () => number;
+/** Measures the CPU use of this process, as a share of one core. */
+interface CpuMeter {
+  /** Highest share so far in one interval, from 0 to 1. */
+  readonly peak: () => number;
   readonly end: () => void;
 }
 
-const stretchMs = 1000;
-/** What is shorter says more of the clock than of the work. */
-const shortestMs = 200;
+const cpuIntervalMs = 1000;
+/** A shorter interval is not accurate. */
+const minCpuIntervalMs = 200;
 
-/** Measures user and system time, a second at a time. */
-function watchBusyness(): Busyness {
-  let busiest = 0;
+function startCpuMeter(): CpuMeter {
+  let peak = 0;
   let since = performance.now();
   let used = process.cpuUsage();
   const measure = (): void => {
     const elapsedMs = performance.now() - since;
-    if (elapsedMs < shortestMs) return;
+    if (elapsedMs < minCpuIntervalMs) return;
     const { user, system } = process.cpuUsage(used);
-    // The garbage collector has threads of its own: more than one core is still just busy.
-    busiest = Math.max(busiest, Math.min(1, (user + system) / 1000 / elapsedMs));
+    // Threads of the garbage collector can push the sum above one core.
+    peak = Math.max(peak, Math.min(1, (user + system) / 1000 / elapsedMs));
     since = performance.now();
     used = process.cpuUsage();
   };
-  const timer = setInterval(measure, stretchMs);
+  const timer = setInterval(measure, cpuIntervalMs);
   return {
-    busiest: () => {
+    peak: () => {
       measure();
-      return busiest;
+      return peak;
     },
     end: () => clearInterval(timer),
   };

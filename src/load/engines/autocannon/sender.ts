@@ -1,24 +1,23 @@
 import { messageOf } from "../../../base/errors.ts";
-import type { FromSender, ToSender } from "./messages.ts";
-import { sendFlows } from "./send-flows.ts";
+import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
-// The process that sends the load, so that its share of the processor can be told and the rest of the harness does not slow it down.
+// The process that sends the load. A process of its own, so that its CPU use can be measured and the rest of the harness does not slow it down.
 
 const stopping = new AbortController();
 
-const tell = (message: FromSender): void => void process.send?.(message);
+const report = (message: FromSender): void => void process.send?.(message);
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches all processes of a terminal; when to stop is the parent's to say.
+// Ctrl-C reaches all processes of a terminal: the parent process decides when to stop.
 process.on("SIGINT", () => {});
 
 process.on("message", (message: ToSender) => {
   if (message.kind === "stop") return stopping.abort();
-  sendFlows(message.job, stopping.signal, (elapsedMs, tally) =>
-    tell({ kind: "progress", elapsedMs, tally: { ...tally } }),
+  sendFlows(message.job, stopping.signal, (elapsedMs, counts) =>
+    report({ kind: "progress", elapsedMs, counts: { ...counts } }),
   )
-    .then((sending) => tell({ kind: "done", sending }))
-    .catch((error: unknown) => tell({ kind: "failed", message: messageOf(error) }));
+    .then((result) => report({ kind: "done", result }))
+    .catch((error: unknown) => report({ kind: "failed", message: messageOf(error) }));
 });
 
-tell({ kind: "ready" });
+report({ kind: "ready" });

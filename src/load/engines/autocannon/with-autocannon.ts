@@ -1,34 +1,37 @@
 import type { Flow } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadSample } from "../../load-evidence.ts";
-import { sampleOfResponse, unansweredSample } from "../../load-sample.ts";
-import { epochMs } from "../../wall-clock.ts";
-import { closesConnection, headersOf } from "./raw-headers.ts";
+import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";
 import { type PreparedRequest, prepareRequest, type RequestTarget } from "./request.ts";
-import { type AutocannonOptions, type AutocannonListener, startAutocannon } from "./client.ts";
+import {
+  type AutocannonListener,
+  type AutocannonOptions,
+  closesConnection,
+  headersOf,
+  startAutocannon,
+} from "./client.ts";
 import type { Transport } from "../../../wire/transport.ts";
 
-/** Above the 30 seconds that an agent has by default. */
+/** Longer than the 30 seconds that an agent has by default. */
 const timeoutSeconds = 40;
-/** After a stop, answers that are on the way have so long to come. */
+/** How long responses in flight may take after a stop. */
 const graceMs = 2000;
 
-/** Who sends with autocannon: whole answers of requests that are all alike. */
+/** Whether autocannon can send a flow: identical requests whose responses are read completely. */
 export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolean =>
   operation.kind !== "stream" && leaveAfterMs === null && shape.kind !== "after refusal";
 
-/** What is known of a request that is on the way. */
-interface OnTheWay {
+interface RequestInFlight {
   readonly sentMs: number;
-  /** Written to a connection that the server had said it would close: it is never read, and says nothing of the server. */
-  readonly isDoomed: boolean;
+  /** Sent on a connection that the server was about to close: the server never reads it. */
+  readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
 
-/** Sends a flow; settles when all of it was answered, or after `signal` stops it. */
+/** Sends a flow. Settles when all responses have arrived, or after `signal` aborts. */
 export async function sendWithAutocannon(
   flow: Flow,
-  call: PreparedRequest,
+  request: PreparedRequest,
   { client }: Network,
   signal: AbortSignal,
   record: (sample: LoadSample) => void,
@@ -37,33 +40,33 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // What went to a connection that the server then closed was never read: it is sent once more.
-    const unread = await barrageOf(flow, { ...call, ...size, client, timeoutSeconds }, signal, record);
+    // Sends unread requests again.
+    const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, record);
     left = amount === null ? 0 : unread;
   }
 }
 
-/** Sends so many; settles with how many of them were written to connections that the server had said it would close. */
-async function barrageOf(
+/** Sends identical requests. Returns how many of them the server never read. */
+async function sendOnce(
   flow: Flow,
-  barrage: AutocannonOptions,
+  options: AutocannonOptions,
   signal: AbortSignal,
   record: (sample: LoadSample) => void,
 ): Promise<number> {
   let unread = 0;
-  const under = startAutocannon(
-    barrage,
-    listening(flow, record, () => (unread += 1)),
+  const run = startAutocannon(
+    options,
+    createListener(flow, record, () => (unread += 1)),
   );
   let grace: NodeJS.Timeout | undefined;
   const stop = (): void => {
-    under.end();
-    grace = setTimeout(under.stop, graceMs);
+    run.end();
+    grace = setTimeout(run.stop, graceMs);
   };
   signal.addEventListener("abort", stop, { once: true });
-  const over = flow.shape.kind === "closed" ? setTimeout(under.end, flow.shape.seconds * 1000) : undefined;
+  const over = flow.shape.kind === "closed" ? setTimeout(run.end, flow.shape.seconds * 1000) : undefined;
   try {
-    await under.done;
+    await run.done;
     return unread;
   } finally {
     signal.removeEventListener("abort", stop);
@@ -88,26 +91,26 @@ function sizeOf({ shape }: Flow): { readonly connections: number; readonly amoun
   }
 }
 
-function listening(
+function createListener(
   { name: flow, key, operation: { kind: endpoint } }: Flow,
   record: (sample: LoadSample) => void,
   recordUnread: () => void,
 ): AutocannonListener {
-  const underway = new Map<number, OnTheWay>();
-  /** Connections that the server closes after its last answer. autocannon uses them once more nevertheless. */
+  const underway = new Map<number, RequestInFlight>();
+  /** Connections that the server closes after its last response. autocannon sends one more request on them. */
   const closing = new Set<number>();
-  const lost = (connection: number, left: boolean): void => {
+  const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
     underway.delete(connection);
-    if (request?.isDoomed === true) recordUnread();
+    if (request?.isUnread === true) recordUnread();
     else if (request !== undefined)
       record(unansweredSample({ flow, key, sentMs: request.sentMs, endMs: epochMs(), left }));
   };
   return {
     sent: (connection) => {
-      // A connection that broke sends its next request without a word on the last one.
-      lost(connection, false);
-      underway.set(connection, { sentMs: epochMs(), isDoomed: closing.delete(connection), head: null });
+      // A broken connection sends its next request without an event for the last one.
+      fail(connection, false);
+      underway.set(connection, { sentMs: epochMs(), isUnread: closing.delete(connection), head: null });
     },
     head: (connection, status, rawHeaders) => {
       const request = underway.get(connection);
@@ -125,22 +128,22 @@ function listening(
         sampleOfResponse({ flow, key, endpoint, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }),
       );
     },
-    ended: (connection) => lost(connection, true),
+    ended: (connection) => fail(connection, true),
   };
 }
 
 /**
- * Asks for an agent's health, which uses nothing up: is somebody there, with a certificate that holds (autocannon checks none), and do
- * connections stay open? Tells the latter.
+ * Whether the server keeps connections open. Sends a health request, which no limit counts. It also verifies the certificate, which
+ * autocannon does not.
  *
- * @throws {Error} where there is no answer at all
+ * @throws {Error} if there is no response
  */
-export async function keepsConnections(where: RequestTarget, key: string, wire: Transport): Promise<boolean> {
-  const call = prepareRequest({ kind: "health", agent: "answering" }, key, where);
-  const { answer } = await wire.open({ ...call, headers: Object.entries(call.headers), key: null }).finished;
+export async function keepsConnections(target: RequestTarget, key: string, wire: Transport): Promise<boolean> {
+  const request = prepareRequest({ kind: "health", agent: "answering" }, key, target);
+  const { answer } = await wire.open({ ...request, headers: Object.entries(request.headers), key: null }).finished;
   if (answer.kind === "unanswered")
     throw new Error(
-      `${call.url} does not answer (${answer.detail}): is the target running, and is its base URL right?`,
+      `${request.url} does not answer (${answer.detail}): is the target running, and is its base URL right?`,
     );
   return !closesConnection(answer.headers);
 }

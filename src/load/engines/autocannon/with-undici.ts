@@ -1,64 +1,62 @@
-import type { Flow } from "../../scenarios.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
+import { shapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
 import type { LoadSample, StreamSummary } from "../../load-evidence.ts";
-import { sampleOfResponse, unansweredSample } from "../../load-sample.ts";
-import { epochMs } from "../../wall-clock.ts";
+import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";
+import type { SampleCollector } from "../../sample-collector.ts";
+import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";
 import type { PreparedRequest } from "./request.ts";
-import { sendInShape } from "./traffic-shapes.ts";
-import { shapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
 
 export const openWire = (network: Network): Transport =>
   openTransport({ now: epochMs, clockOffsetMs: () => 0, network });
 
-/** Who hears of what came. */
-export interface Records {
-  readonly sample: (sample: LoadSample) => void;
-  readonly stream: (stream: StreamSummary) => void;
-}
-
-/** After a stop, answers that are on the way have so long to come. */
+/** How long responses in flight may take after a stop. */
 const graceMs = 2000;
 
-/** Sends what autocannon cannot: streams, clients that leave, and traffic that depends on answers. */
+export interface UndiciOptions {
+  readonly wire: Transport;
+  readonly signal: AbortSignal;
+  /** How many times as fast as ours the target's clock runs. */
+  readonly speed: number;
+  readonly collector: Pick<SampleCollector, "sample" | "stream">;
+}
+
+/** Sends a flow that autocannon cannot: streams, clients that disconnect, and traffic that depends on responses. */
 export async function sendWithUndici(
   flow: Flow,
-  call: PreparedRequest,
-  { wire, signal, speed, records }: { wire: Transport; signal: AbortSignal; speed: number; records: Records },
+  request: PreparedRequest,
+  { wire, signal, speed, collector }: UndiciOptions,
 ): Promise<void> {
   const send = async (): Promise<LoadSample> => {
-    const { exchange, left } = await exchangeOf(flow, call, wire, signal);
+    const { exchange, left } = await exchangeOf(flow, request, wire, signal);
     const stream = flow.operation.kind === "stream" ? describeStream(flow, exchange, left) : null;
     const sample = sampleOf(flow, exchange, left, stream);
-    records.sample(sample);
-    if (stream !== null && sample.status !== null && sample.status < 300) records.stream(stream);
+    collector.sample(sample);
+    if (stream !== null && sample.status !== null && sample.status < 300) collector.stream(stream);
     return sample;
   };
   await sendInShape(flow.shape, { send, signal, speed });
 }
 
-interface Seen {
-  readonly exchange: Exchange;
-  /** The client closed the connection before the end, on purpose. */
-  readonly left: boolean;
-}
-
+/** `left`: the client disconnected before the end, on purpose. */
 async function exchangeOf(
   { leaveAfterMs }: Flow,
-  call: PreparedRequest,
+  request: PreparedRequest,
   wire: Transport,
   signal: AbortSignal,
-): Promise<Seen> {
-  const underway = wire.open({ ...call, headers: Object.entries(call.headers), key: null });
+): Promise<{ readonly exchange: Exchange; readonly left: boolean }> {
+  const underway = wire.open({ ...request, headers: Object.entries(request.headers), key: null });
   let left = false;
-  const leave = (): void => {
+  const disconnect = (): void => {
     left = true;
     underway.close();
   };
-  const leaving = leaveAfterMs === null ? undefined : setTimeout(leave, leaveAfterMs);
+  const leaving = leaveAfterMs === null ? undefined : setTimeout(disconnect, leaveAfterMs);
   let grace: NodeJS.Timeout | undefined;
-  const stop = (): void => void (grace = setTimeout(leave, graceMs));
+  const stop = (): void => void (grace = setTimeout(disconnect, graceMs));
   signal.addEventListener("abort", stop, { once: true });
   const exchange = await underway.finished;
   signal.removeEventListener("abort", stop);
@@ -72,14 +70,14 @@ function sampleOf(flow: Flow, exchange: Exchange, left: boolean, stream: StreamS
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // The body of a stream that was admitted is its events, which are looked at on their own.
+  // The body of an admitted stream is its events, which are checked separately.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
   return stream === null || status >= 300 ? sample : { ...sample, tokens: stream.totalTokens };
 }
 
-/** The order, the end and the pauses of one stream. */
+/** Summarizes the order, the end and the pauses of a stream. */
 export function describeStream(flow: Flow, { answer, sentMs }: Exchange, left: boolean): StreamSummary {
   const events = answer.kind === "answered" ? answer.events : [];
   return {
@@ -99,3 +97,83 @@ function longestGapOf(events: readonly StreamEvent[]): number | null {
   if (events.length < 2) return null;
   return Math.max(...events.slice(1).map(({ atMs }, before) => atMs - (events[before]?.atMs ?? atMs)));
 }
+
+/** Sends one request. Never rejects. */
+type Send = () => Promise<LoadSample>;
+
+interface ShapeOptions extends Pick<UndiciOptions, "signal" | "speed"> {
+  readonly send: Send;
+}
+
+/** Sends requests in a traffic shape, in our own time. Settles when all have been answered. */
+export async function sendInShape(shape: TrafficShape, { send, signal, speed }: ShapeOptions): Promise<void> {
+  switch (shape.kind) {
+    case "at once":
+      await Promise.all(Array.from({ length: shape.requests }, send));
+      return;
+    case "in turn":
+      return sendShared(shape.requests, 1, send, signal);
+    case "shared":
+      return sendShared(shape.requests, shape.atOnce, send, signal);
+    case "closed":
+      return sendClosed(shape.seconds * 1000, shape.atOnce, send, signal);
+    case "after refusal":
+      for (let round = 0; round < shape.rounds && !signal.aborted; round += 1)
+        await retryAfterRefusal(round, { send, signal, speed });
+      return;
+    case "paced":
+      throw new Error("only k6 can keep a constant rate");
+  }
+}
+
+async function sendShared(requests: number, connections: number, send: Send, signal: AbortSignal): Promise<void> {
+  let left = requests;
+  const worker = async (): Promise<void> => {
+    while (left > 0 && !signal.aborted) {
+      left -= 1;
+      await send();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(connections, requests) }, worker));
+}
+
+async function sendClosed(ms: number, connections: number, send: Send, signal: AbortSignal): Promise<void> {
+  const endsMs = performance.now() + ms;
+  const worker = async (): Promise<void> => {
+    while (performance.now() < endsMs && !signal.aborted) await send();
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+}
+
+/** Ends the loop against a server without limits. No window worth exhausting by sequential requests is larger. */
+const maxUntilRefused = 20_000;
+/** Margin for the time between the limiter's decision and the arrival of the response. */
+const marginMs = 100;
+
+/** Exhausts the allowance, retries early in some rounds, and retries right after `retry_after`. */
+async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOptions): Promise<void> {
+  const refusal = await sendUntilRefused(send, signal);
+  const retryAfterSeconds = refusal?.retryAfterSeconds ?? null;
+  if (retryAfterSeconds === null) return;
+  const refusedMs = performance.now();
+  const retryAt = async (seconds: number, extraMs: number): Promise<void> => {
+    await pause(refusedMs + (seconds * 1000) / speed + extraMs - performance.now(), signal);
+    if (!signal.aborted) await send();
+  };
+  for (const seconds of earlyRetrySeconds(retryAfterSeconds, round)) await retryAt(seconds, 0);
+  await retryAt(lateRetrySeconds(retryAfterSeconds), marginMs);
+}
+
+async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSample | null> {
+  for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
+    const sample = await send();
+    if (sample.status === 429) return sample;
+    // A server that is down or broken will never refuse.
+    if (sample.status === null || sample.status >= 400) return null;
+  }
+  return null;
+}
+
+/** Settles after `ms`, or when `signal` aborts. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});

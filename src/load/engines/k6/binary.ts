@@ -20,7 +20,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
-/** Where a k6 is that was built from the pinned module; its folder is named by what it was built from. */
+/** The path of a k6 built from the pinned module. Its folder is named by a hash of the module files. */
 export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));
@@ -28,9 +28,9 @@ export function builtBinary(root: string = packageRoot()): string {
 }
 
 /**
- * Finds k6: `K6_BINARY`, then `k6` on PATH where it is version 2, then the one built from the pinned module.
+ * Finds k6: `K6_BINARY`, then `k6` version 2 on PATH, then the one built from the pinned module.
  *
- * @throws {EngineProblem} where there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
+ * @throws {EngineProblem} if there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
  */
 export async function findK6(
   environment: Environment = process.env,
@@ -39,25 +39,25 @@ export async function findK6(
   const named = environment.K6_BINARY;
   if (named !== undefined && named !== "") {
     const version = await versionOf(named);
-    if (version !== null && isOurs(version)) return { path: named, version };
+    if (version !== null && isVersion2(version)) return { path: named, version };
     throw new EngineProblem(
       `K6_BINARY is ${named}, which is ${version === null ? "not k6" : `k6 ${version}`}: name an executable of k6 v2, or unset it.`,
     );
   }
   for (const path of [onPath(environment), ...(root === null ? [] : [builtBinary(root)])]) {
     const version = path === null ? null : await versionOf(path);
-    if (path !== null && version !== null && isOurs(version)) return { path, version };
+    if (path !== null && version !== null && isVersion2(version)) return { path, version };
   }
   throw new EngineProblem(howToGet(root));
 }
 
-/** Where k6 may have been built; `null` of an executable file, which has no folder. */
+/** The folder where k6 may have been built; `null` in the single executable, which has none. */
 const rootOfBuilt = (): string | null => (isSea() ? null : packageRoot());
 
-/** In one paragraph. Names the ways in the order in which k6 is looked for. */
+/** How to install k6, in one paragraph, in the order of the search. */
 function howToGet(root: string | null): string {
   return [
-    `k6 v2 is not here, and k6 sends this scenario. Get it in one of ${root === null ? "two" : "three"} ways:`,
+    `This scenario needs k6 v2, which is not installed. Get it in one of ${root === null ? "two" : "three"} ways:`,
     "install k6 v2 (https://grafana.com/docs/k6/latest/set-up/install-k6/) so that `k6 version` finds it on PATH;",
     ...(root === null
       ? ["or set K6_BINARY to an executable of it."]
@@ -69,14 +69,14 @@ function howToGet(root: string | null): string {
 const howToBuild = (root: string): string =>
   `or, where Go 1.25 or newer is installed: go build -C "${join(root, "k6")}" -o "${builtBinary(root)}" go.k6.io/k6/v2 (a few minutes the first time).`;
 
-const isOurs = (version: string): boolean => version.startsWith("v2.");
+const isVersion2 = (version: string): boolean => version.startsWith("v2.");
 
 function onPath(environment: Environment): string | null {
   const folders = (environment.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   return folders.map((folder) => join(folder, executable)).find((path) => existsSync(path)) ?? null;
 }
 
-/** `null` where it is no k6, or does not run. */
+/** `null` if the file is not k6, or does not run. */
 async function versionOf(path: string): Promise<string | null> {
   if (!existsSync(path)) return null;
   try {

@@ -1,14 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getCACertificates } from "node:tls";
 
 import type { Operation } from "../../scenarios.ts";
-import { agentVariables } from "./variables.ts";
-import { proxyFor } from "../../../base/network/network.ts";
+import { agentVariables, keyVariables } from "./variables.ts";
+import { type Network, proxyFor } from "../../../base/network/network.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/** How one process of k6 is started. Keys are in the environment alone: arguments can be read by every user of a machine. */
+/** The command of one k6 process. Keys are only in the environment: every user of a machine can read arguments. */
 export interface K6Command {
-  /** The part of the load that this process sends: `0:1` is all of it. */
+  /** The part of the load that this process sends: `0:1` is the whole load. */
   readonly segment: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -16,31 +19,36 @@ export interface K6Command {
 
 export const scriptOf = (scenario: string, root: string = packageRoot()): string => join(root, "k6", `${scenario}.ts`);
 
-/** The commands of all processes of a run, one for each segment. Where there are several, all start sending at `startAtMs`. `authorities`: a file of theirs. */
+/**
+ * The commands of all processes of a run, one for each segment.
+ *
+ * @param startAtMs when several processes start sending together
+ * @param caFile see {@link CaBundle}
+ */
 export function commandsOf(
   script: string,
-  parts: EngineOptions,
+  options: EngineOptions,
   startAtMs: number,
-  authorities: string | null,
+  caFile: string | null,
 ): K6Command[] {
-  const { parts: segments, sequence } = segmentsOf(parts.segments);
+  const { parts: segments, sequence } = segmentsOf(options.segments);
   const isAlone = segments.length === 1;
   return segments.map((segment, at) => ({
     segment,
     args: [...runArguments, ...(isAlone ? [] : segmentArguments(segment, sequence)), script],
     env: {
-      ...inherited(process.env),
-      ...scriptEnvironment(parts),
-      ...networkEnvironment(parts),
-      ...(authorities === null ? {} : { SSL_CERT_FILE: authorities }),
+      ...inheritedEnvironment(process.env),
+      ...scriptEnvironment(options),
+      ...networkEnvironment(options),
+      ...(caFile === null ? {} : { SSL_CERT_FILE: caFile }),
       ...(isAlone ? {} : { START_AT: String(startAtMs) }),
-      // One page is enough, and a port of its own for each would be needed otherwise.
-      ...(at === 0 && parts.dashboardFile !== null ? dashboardEnvironment(parts.dashboardFile) : {}),
+      // Only the first process writes its HTML report: each would need its own port.
+      ...(at === 0 && options.dashboardFile !== null ? dashboardEnvironment(options.dashboardFile) : {}),
     },
   }));
 }
 
-/** Nothing leaves the machine but what goes to the target; verdicts are not k6's; its own words are told apart from the lines of a script. */
+/** Sends no usage report, leaves verdicts to the harness, and keeps k6's own output apart from the lines of a script. */
 const runArguments = [
   "run",
   "--quiet",
@@ -60,27 +68,27 @@ const segmentArguments = (segment: string, sequence: string) => [
   sequence,
 ];
 
-function scriptEnvironment(parts: EngineOptions): Record<string, string> {
-  if (parts.keys.main === null) throw new EngineProblem("k6 needs a key to send with: give the target one.");
-  const named = Object.entries(parts.agents).flatMap(([role, id]) =>
+function scriptEnvironment(options: EngineOptions): Record<string, string> {
+  if (options.keys.main === null) throw new EngineProblem("k6 needs a key: name one for the target.");
+  const named = Object.entries(options.agents).flatMap(([role, id]) =>
     id === null ? [] : [[agentVariables[role as Operation["agent"]], id]],
   );
   return {
-    BASE_URL: parts.baseUrl,
-    API_KEY: parts.keys.main,
-    ...(parts.keys.second === null ? {} : { API_KEY_SECOND: parts.keys.second }),
+    BASE_URL: options.baseUrl,
+    [keyVariables.main]: options.keys.main,
+    ...(options.keys.second === null ? {} : { [keyVariables.second]: options.keys.second }),
     ...(Object.fromEntries(named) as Record<string, string>),
-    PLAYERS: JSON.stringify(parts.roleRequests),
-    TIER: parts.tier ?? "enterprise",
-    LIMITS: JSON.stringify(parts.limits),
-    SPEED: String(parts.speed),
+    PLAYERS: JSON.stringify(options.roleRequests),
+    TIER: options.tier ?? "enterprise",
+    LIMITS: JSON.stringify(options.limits),
+    SPEED: String(options.speed),
     RECORD: "true",
-    // Else it looks for hosts that a machine without Internet cannot reach.
+    // Otherwise k6 looks for hosts that a machine without Internet cannot reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };
 }
 
-/** Go, in which k6 is written, takes a proxy from the environment: which one it is was found out before. */
+/** k6 takes a proxy from the environment, as every Go program does. */
 function networkEnvironment({ network, baseUrl }: EngineOptions): Record<string, string> {
   const proxy = proxyFor(network, baseUrl);
   const { client } = network;
@@ -97,11 +105,11 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/** Variables of k6 would change the load (`K6_VUS`), and ours, left over from elsewhere, would name agents that nobody chose; proxies are said anew. */
-function inherited(environment: NodeJS.ProcessEnv): Record<string, string> {
+/** The environment without proxies, k6 variables that would change the load (such as `K6_VUS`), and leftovers of our own variables. */
+function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
     ...Object.values(agentVariables),
-    "API_KEY_SECOND",
+    keyVariables.second,
     "START_AT",
     "CLIENT_CERT",
     "CLIENT_KEY",
@@ -116,7 +124,7 @@ function inherited(environment: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** The equal parts of a load, and their sequence, as k6's `--execution-segment` and `--execution-segment-sequence` want them. */
+/** Equal parts of a load, in the format of k6's `--execution-segment` and `--execution-segment-sequence`. */
 export interface Segments {
   /** `0:1/2`, `1/2:1` */
   readonly parts: readonly string[];
@@ -124,7 +132,6 @@ export interface Segments {
   readonly sequence: string;
 }
 
-/** Cuts a load into so many equal parts. */
 export function segmentsOf(count: number): Segments {
   const points = Array.from({ length: count + 1 }, (_, at) => pointOf(at, count));
   return {
@@ -134,3 +141,23 @@ export function segmentsOf(count: number): Segments {
 }
 
 const pointOf = (at: number, count: number): string => (at === 0 ? "0" : at === count ? "1" : `${at}/${count}`);
+
+/** A temporary file of the CA certificates that k6 trusts. */
+export interface CaBundle {
+  /** `null` if the CA certificates of the machine are enough. */
+  readonly file: string | null;
+  readonly remove: () => void;
+}
+
+/** Whether k6 can use a CA bundle: on macOS and Windows, Go reads none from the environment. Source: Go, crypto/x509. */
+export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
+  platform !== "darwin" && platform !== "win32";
+
+/** Writes the CA certificates of the machine and the user's: the file replaces those of the machine. */
+export function writeCaBundle({ ca }: Network): CaBundle {
+  if (ca === null) return { file: null, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));
+  const file = join(folder, "ca-bundle.pem");
+  writeFileSync(file, [...getCACertificates("default"), ca].join("\n"));
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}

@@ -1,25 +1,106 @@
-import type { Scenario } from "../../scenarios.ts";
+import { rateLimitInfoOf } from "../../../rules/limits/rate-limit-info.ts";
 import { EngineProblem } from "../../engine.ts";
-import { type LoadEvidence, loadEvidenceFormat } from "../../load-evidence.ts";
-import { type CollectedLines, openCollector } from "./collector.ts";
+import { type LoadEvidence, loadEvidenceFormat, type LoadSample, type StreamSummary } from "../../load-evidence.ts";
+import { toMicroseconds } from "../../load-sample.ts";
+import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../sample-collector.ts";
+import type { Scenario } from "../../scenarios.ts";
+import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
-/** What the lines of a process do not tell. */
-export interface ProcessFacts {
-  readonly engineVersion: string;
-  readonly tier: LoadEvidence["tier"];
-  readonly limits: LoadEvidence["limits"];
-  readonly speed: number;
-  readonly isFresh: boolean;
-  readonly segment: string;
-  /** When the process was started, epoch ms: stands in where nothing was sent. */
-  readonly startedMs: number;
-  readonly busiest: number | null;
-  readonly stopped: string | null;
+/** The sum of the lines of one k6 process. */
+export interface CollectedLines extends CollectedSamples {
+  readonly sent: number;
+  readonly late: number;
+  /** When the first request was sent and the last response ended, epoch ms; `null` if nothing was sent. */
+  readonly span: { readonly fromMs: number; readonly toMs: number } | null;
+  /** Number of requests without a response, by reason. */
+  readonly failures: ReadonlyMap<string, number>;
+  /** `null` if the process ended before its last line. */
+  readonly end: EndLine | null;
 }
 
-/** The load evidence of one process of k6. */
+/** Collects the lines of one k6 process. */
+export interface LineCollector {
+  /** Returns false for a line that none of our scripts wrote. */
+  readonly take: (line: string) => boolean;
+  readonly counts: Readonly<RequestCounts>;
+  readonly collected: () => CollectedLines;
+}
+
+/** A request counts as late if it is sent this long after its planned time. */
+const LATE_MS = 100;
+
+export function createLineCollector(): LineCollector {
+  const samples = createSampleCollector();
+  const failures = new Map<string, number>();
+  let end: EndLine | null = null;
+  let late = 0;
+  let fromMs = Infinity;
+  let toMs = -Infinity;
+
+  const takeSample = (line: SampleLine): void => {
+    samples.sample(sampleOf(line), line.latencyMs);
+    if (line.stream !== null) samples.stream(streamOf(line, line.stream));
+    if (line.dueMs !== null && line.sentMs - line.dueMs > LATE_MS) late += 1;
+    if (line.error !== null) failures.set(line.error, (failures.get(line.error) ?? 0) + 1);
+    fromMs = Math.min(fromMs, line.sentMs);
+    toMs = Math.max(toMs, line.endMs);
+  };
+  return {
+    counts: samples.counts,
+    take: (text) => {
+      const line = readLine(text);
+      if (line?.load === "sample") takeSample(line);
+      if (line?.load === "end") end = line;
+      return line !== null;
+    },
+    collected: () => {
+      const { sent } = samples.counts;
+      return { ...samples.collected(), sent, late, span: sent === 0 ? null : { fromMs, toMs }, failures, end };
+    },
+  };
+}
+
+const sampleOf = (line: SampleLine): LoadSample => ({
+  flow: line.flow,
+  key: line.key,
+  sentMs: toMicroseconds(line.sentMs),
+  headMs: toMicroseconds(line.headMs),
+  endMs: line.endMs,
+  status: line.status,
+  ...rateLimitInfoOf(line),
+  left: line.left,
+  tokens: line.tokens,
+  flaws: line.flaws,
+});
+
+const streamOf = (line: SampleLine, stream: NonNullable<SampleLine["stream"]>): StreamSummary => ({
+  flow: line.flow,
+  sentMs: toMicroseconds(line.sentMs),
+  status: line.status,
+  firstEventMs: stream.sequence.length === 0 ? null : toMicroseconds(line.sentMs + line.latencyMs),
+  endMs: line.endMs,
+  longestGapMs: null,
+  sequence: stream.sequence,
+  chunks: stream.chunks,
+  indexes: stream.indexes,
+  ending: stream.ending,
+  totalTokens: line.tokens,
+});
+
+/** Facts about a k6 process that its lines do not contain. */
+export interface ProcessFacts extends Pick<
+  LoadEvidence,
+  "engineVersion" | "tier" | "limits" | "speed" | "isFresh" | "stopped"
+> {
+  readonly segment: string;
+  /** When the process was started, epoch ms; used if nothing was sent. */
+  readonly startedMs: number;
+  readonly peakCpu: number | null;
+}
+
+/** The load evidence of one k6 process. */
 export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: ProcessFacts): LoadEvidence {
-  const { span, sent } = collected;
+  const { span, sent, late, requests, summary, latency, streams } = collected;
   const dropped = collected.end?.droppedIterations ?? 0;
   return {
     format: loadEvidenceFormat,
@@ -35,12 +116,12 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     speed: facts.speed,
     segments: [facts.segment],
     notes: notesOn(collected),
-    requests: [...collected.requests],
-    summary: collected.summary,
-    // How a segment shares a flow is k6's own matter: what it started, and what it could not, is what it was to send.
-    generator: { planned: sent + dropped, sent, dropped, late: collected.late, busiest: facts.busiest },
-    latency: collected.latency,
-    streams: [...collected.streams],
+    requests,
+    summary,
+    // k6 alone knows which part of a flow a segment sends: planned are the requests that it started or could not start.
+    generator: { planned: sent + dropped, sent, dropped, late, busiest: facts.peakCpu },
+    latency,
+    streams,
     ledger: null,
     deliveries: null,
     server: null,
@@ -50,29 +131,29 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
 
 function notesOn({ streams, requests, failures }: CollectedLines): string[] {
   return [
-    "The clock of a k6 script counts whole milliseconds: sending and arrival are widened to what is sure.",
+    "The clock of a k6 script counts whole milliseconds: times of sending and arrival are widened accordingly.",
     "k6 uses all cores of its machine: its busiest share of one core may be above 1.",
     ...(streams.length === 0 ? [] : ["k6 reads a stream as a whole: gaps between events are not known."]),
     ...(requests.some(({ left }) => left)
-      ? ["k6 tells no headers of an answer that it left; a stream that had begun was a 200."]
+      ? ["k6 reports no headers of a response from which it disconnected; a stream that had begun was a 200."]
       : []),
     ...[...failures].map(([reason, count]) => `${count} requests had no answer: ${reason}.`),
   ];
 }
 
 /**
- * The evidence of one process, from what it wrote: the log of a pod, say, with words of k6 itself and of others between the lines.
+ * The evidence of one process from its log, such as that of a pod. The log may contain output of k6 and others between our lines.
  *
- * @throws {EngineProblem} where the log has no last line, or is of a scenario that this version does not know
+ * @throws {EngineProblem} if the log has no last line, or is of an unknown scenario
  */
 export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engineVersion: string): LoadEvidence {
-  const collector = openCollector();
+  const collector = createLineCollector();
   for (const line of linesIn(log)) collector.take(line);
   const collected = collector.collected();
   const { end } = collected;
   if (end === null)
     throw new EngineProblem(
-      'This is no log of a k6 script of ours that came to its end: its last line, {"load":"end",…}, is missing.',
+      'This is not the complete log of one of our k6 scripts: its last line, {"load":"end",…}, is missing.',
     );
   const scenario = scenarios.find(({ name }) => name === end.scenario);
   if (scenario === undefined)
@@ -85,12 +166,12 @@ export function evidenceOfLog(log: string, scenarios: readonly Scenario[], engin
     isFresh: false,
     segment: end.segment,
     startedMs: 0,
-    busiest: null,
+    peakCpu: null,
     stopped: null,
   });
 }
 
-/** One after another: those of a long run are not all held at once. */
+/** Yields line by line, since the log of a long run is large. */
 function* linesIn(text: string): Generator<string> {
   let from = 0;
   while (from < text.length) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { minuteLimit } from "../../../../scenarios/minute-limit.ts";
 import { publishedTiers } from "../../../spec/tiers.ts";
 import { loadEvidenceSchema } from "../../load-evidence.ts";
-import { peakCpuShare } from "./cpu-usage.ts";
-import { openCollector } from "./collector.ts";
+import { peakCpuShare } from "./process.ts";
+import { createLineCollector } from "./evidence.ts";
 import { evidenceOfLog } from "./evidence.ts";
 import { explainFailure } from "./process.ts";
 import { readLine } from "./lines.ts";
@@ -89,7 +89,7 @@ describe("the lines of a script", () => {
   });
 
   it("add up to counts, in order of sending", () => {
-    const collector = openCollector();
+    const collector = createLineCollector();
     const lines = [
       sampleLine({ sentMs: startMs + 2, status: 429, retryAfterSeconds: 22 }),
       sampleLine(),
@@ -100,7 +100,7 @@ describe("the lines of a script", () => {
     for (const line of lines) collector.take(line);
     const { requests, late, failures, latency } = collector.collected();
 
-    expect(collector.counts).toStrictEqual({ sent: 5, admitted: 1, limited: 1, failed: 2 });
+    expect(collector.counts).toStrictEqual({ sent: 5, admitted: 1, refused: 1, failed: 2 });
     expect(requests.map(({ status }) => status)).toStrictEqual([200, 503, null, null, 429]);
     expect(late).toBe(1);
     expect([...failures]).toStrictEqual([["connection refused", 1]]);
@@ -132,7 +132,7 @@ describe("the lines of a script", () => {
 });
 
 describe("the end of k6", () => {
-  const ended = (code: number | null, log: readonly string[] = []) => ({ code, log, business: [] });
+  const ended = (code: number | null, log: readonly string[] = []) => ({ code, log, cpu: [] });
   const lastLine = (errors: number) => {
     const line = readLine(endLine({ errors }));
     return line?.load === "end" ? line : null;

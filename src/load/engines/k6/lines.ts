@@ -5,32 +5,32 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../load-evi
 
 const count = z.int().nonnegative();
 
-/** One request and its answer, as a script writes it (`k6/lib/lines.ts`). Times are epoch ms of its machine, widened to what is sure. */
+/** One request and its response, as a script writes it. Times are epoch ms of its machine, widened for its clock of whole milliseconds. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
-  /** When a paced flow wanted it sent. */
+  /** When a constant-rate flow planned to send it. */
   dueMs: z.number().nullable(),
-  /** k6's own measure, from the first byte sent to the first one received; fractions of a ms. */
+  /** k6's own measurement, from the first byte sent to the first one received, with fractions of a ms. */
   latencyMs: z.number(),
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error: z.string().nullable(),
-  /** What a stream was made of. Plain k6 reads a stream as a whole: when each event came, it does not know. */
+  /** The events of a stream, without times: k6 reads a stream as a whole. */
   stream: streamSchema.pick({ sequence: true, chunks: true, indexes: true, ending: true }).nullable(),
 });
 
-/** The last line of a process. With it, the lines of a process can be judged wherever they were brought. */
+/** The last line of a process. It has all facts that are needed to judge the lines on another machine. */
 const endLineSchema = z.object({
   load: z.literal("end"),
   scenario: z.string(),
   tier: z.enum(tierNames),
   limits: tierLimitsSchema,
   speed: z.number(),
-  /** As given by `--execution-segment`; `0:1` for a process that is alone. */
+  /** As given by `--execution-segment`; `0:1` for a single process. */
   segment: z.string(),
   durationMs: z.number(),
   droppedIterations: count,
   iterations: count,
-  /** Iterations that ended with an exception of the script. */
+  /** Iterations that ended with an exception. */
   errors: count,
 });
 
@@ -39,14 +39,14 @@ const lineSchema = z.discriminatedUnion("load", [sampleLineSchema, endLineSchema
 export type SampleLine = Readonly<z.infer<typeof sampleLineSchema>>;
 export type EndLine = Readonly<z.infer<typeof endLineSchema>>;
 
-/** What each line of a script of ours begins with. */
+/** The beginning of each line that our scripts write. */
 export const lineBeginning = '{"load":';
 
-/** A line of a script of ours; or `null`: a word of k6 itself. Throws where a line of ours is malformed. */
+/** Parses a line of our scripts; `null` for other output. Throws if a line of ours is malformed. */
 export function readLine(line: string): SampleLine | EndLine | null {
   if (!line.startsWith(lineBeginning)) return null;
   const json: unknown = JSON.parse(line);
-  return isWholeAnswer(json) ? json : lineSchema.parse(json);
+  return isPlainSample(json) ? json : lineSchema.parse(json);
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
@@ -57,8 +57,8 @@ const orNull =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** As the schema has it, but for a line that tells of a stream, or of what is wrong with a body. */
-const wholeAnswer: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
+/** The same rules as the schema, for lines without a stream and without body mismatches. */
+const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,
   key: isText,
@@ -80,11 +80,11 @@ const wholeAnswer: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
   flaws: (value) => value === null || (Array.isArray(value) && value.length === 0),
   stream: (value) => value === null,
 };
-const fieldsOfAnswer = Object.entries(wholeAnswer);
+const plainFields = Object.entries(plainSample);
 
-/** Nearly all lines of a log tell of a whole answer, and a log has millions: the schema takes four times as long as `JSON.parse`. */
-function isWholeAnswer(json: unknown): json is SampleLine {
+/** A fast check for nearly all of the millions of lines of a log: the schema takes four times as long as `JSON.parse`. */
+function isPlainSample(json: unknown): json is SampleLine {
   if (typeof json !== "object" || json === null) return false;
   const fields = json as Readonly<Record<string, unknown>>;
-  return fieldsOfAnswer.every(([name, is]) => is(fields[name]));
+  return plainFields.every(([name, is]) => is(fields[name]));
 }

@@ -1,41 +1,41 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-import { type CpuReadings, sampleCpu } from "./cpu-usage.ts";
 import type { K6Command } from "./command.ts";
 import { EngineProblem } from "../../engine.ts";
 import type { EndLine } from "./lines.ts";
 
-/** A process of k6 that runs. */
+/** A running k6 process. */
 export interface K6Process {
   readonly ended: Promise<K6End>;
-  /** k6 ends its iterations and writes its last line. Again has no effect. */
+  /** Makes k6 end its iterations and write its last line. A second call has no effect. */
   stop(): void;
 }
 
 interface K6End {
-  /** `null` where a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly code: number | null;
-  /** What k6 itself said, the last lines. */
+  /** The last lines of k6's own output. */
   readonly log: readonly string[];
-  readonly business: CpuReadings;
+  readonly cpu: CpuReadings;
 }
 
 const KEPT_LOG_LINES = 30;
-/** So long k6 has for its last line after it was stopped. */
-const STOPPING_MS = 10_000;
+/** How long k6 may take to write its last line after it is stopped. */
+const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts k6. `onLine` takes each line that a script writes; what it does not take, by answering false, is kept as k6's own word. */
+/** Starts k6. `onLine` gets each line of output and returns whether a script of ours wrote it; other lines go to the log. */
 export function startK6(
   path: string,
   { args, env }: Omit<K6Command, "segment">,
   onLine: (line: string) => boolean,
 ): K6Process {
-  // Detached: a Ctrl-C of the terminal goes to its whole group, and a second one would end k6 without its last line.
+  // Detached: Ctrl-C reaches the whole process group, and a second one would end k6 without its last line.
   const child = spawn(path, args, { env, stdio: ["ignore", "ignore", "pipe"], detached: true });
-  const killed = () => void child.kill("SIGKILL");
-  process.once("exit", killed);
-  const business = sampleCpu(child.pid);
+  const kill = () => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  const cpu = sampleCpu(child.pid);
   const log: string[] = [];
   let deadline: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -49,17 +49,17 @@ export function startK6(
       try {
         take(line);
       } catch (error) {
-        // A line that we do not understand is our own fault: nothing after it can be trusted.
-        killed();
+        // A malformed line of our own script: later lines cannot be trusted.
+        kill();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, log, business: business.read() }));
+    child.on("close", (code) => resolve({ code, log, cpu: cpu.read() }));
   }).finally(() => {
     isOver = true;
-    process.off("exit", killed);
-    business.stop();
+    process.off("exit", kill);
+    cpu.stop();
     clearTimeout(deadline);
   });
   return {
@@ -67,28 +67,72 @@ export function startK6(
     stop: () => {
       if (isOver || deadline !== undefined) return;
       child.kill("SIGINT");
-      deadline = setTimeout(killed, STOPPING_MS);
+      deadline = setTimeout(kill, STOP_TIMEOUT_MS);
     },
   };
 }
 
-/** Exit codes of k6 that have a meaning here. Source: k6, errext/exitcodes. */
+/** Exit codes of k6. Source: k6, errext/exitcodes. */
 const codes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 107, aborted: 108 } as const;
 
-/** Why a process of k6 gave no evidence; `null` where it gave some. An exception in an iteration leaves k6's code at 0: the last line tells it. */
+/** Why a k6 process produced no evidence; `null` if it did. After an exception k6 exits with 0: only the last line counts exceptions. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
-  const said = log.filter((line) => line !== requestFailed).join("\n");
+  const output = log.filter((line) => line !== requestFailed).join("\n");
   if (end !== null && end.errors > 0)
-    return new Error(`The k6 script threw an exception in ${end.errors} of its iterations:\n${said}`);
+    return new Error(`The k6 script threw an exception in ${end.errors} of its iterations:\n${output}`);
   if (code === codes.fine && end !== null) return null;
   if (code === codes.scriptException || code === codes.invalidConfig || code === codes.aborted)
-    return new EngineProblem(`k6 did not start the load:\n${said}`);
-  if (code === codes.interrupted) return new EngineProblem("k6 was interrupted by somebody else: run it again.");
+    return new EngineProblem(`k6 did not start the load:\n${output}`);
+  if (code === codes.interrupted) return new EngineProblem("k6 was interrupted from outside: run it again.");
   return new EngineProblem(
-    `k6 ended ${code === null ? "by a signal" : `with code ${code}`} before it was done:\n${said}`,
+    `k6 ended ${code === null ? "by a signal" : `with code ${code}`} before it was done:\n${output}`,
   );
 }
 
-/** What k6 says of each request without an answer: evidence tells that better. */
+/** k6 logs this for each request without a response. The evidence has these requests in more detail. */
 const requestFailed = "Request Failed";
+
+/** CPU time that a process had used at several moments. Empty if the machine does not report it. */
+type CpuReadings = readonly { readonly atMs: number; readonly cpuSeconds: number }[];
+
+const CPU_INTERVAL_MS = 250;
+/** Linux reports a process's time in hundredths of a second, whatever the kernel's own clock. */
+const TICKS_PER_SECOND = 100;
+
+/** Reads the CPU time of a process periodically, from `/proc`: only Linux has it. */
+function sampleCpu(pid: number | undefined): { read(): CpuReadings; stop(): void } {
+  const readings: { atMs: number; cpuSeconds: number }[] = [];
+  const read = (): void => {
+    const cpuSeconds = pid === undefined ? null : cpuSecondsOf(pid);
+    if (cpuSeconds !== null) readings.push({ atMs: Date.now(), cpuSeconds });
+  };
+  read();
+  const timer = setInterval(read, CPU_INTERVAL_MS);
+  timer.unref();
+  return { read: () => readings, stop: () => clearInterval(timer) };
+}
+
+function cpuSecondsOf(pid: number): number | null {
+  try {
+    // The program's name is in brackets, and may contain spaces and brackets.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  } catch {
+    return null;
+  }
+}
+
+/** Highest share of one core in any second between two moments; `null` if unknown. */
+export function peakCpuShare(readings: CpuReadings, fromMs: number, toMs: number): number | null {
+  const during = readings.filter(({ atMs }) => atMs >= fromMs - CPU_INTERVAL_MS && atMs <= toMs + CPU_INTERVAL_MS);
+  const shares = during.flatMap((later, at) => {
+    const earlier = during.slice(0, at).findLast(({ atMs }) => later.atMs - atMs >= 950);
+    return earlier === undefined
+      ? []
+      : [(later.cpuSeconds - earlier.cpuSeconds) / ((later.atMs - earlier.atMs) / 1000)];
+  });
+  return shares.length === 0 ? null : Math.max(...shares);
+}

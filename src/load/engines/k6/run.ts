@@ -1,115 +1,120 @@
 import { existsSync } from "node:fs";
 
-import { requestCount, type Scenario } from "../../scenarios.ts";
 import { sumOf } from "../../../base/numbers.ts";
-import { type Engine, EngineProblem, type EngineOptions } from "../../engine.ts";
+import { type Engine, type EngineOptions, EngineProblem } from "../../engine.ts";
 import type { LoadEvidence } from "../../load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
+import type { RequestCounts } from "../../sample-collector.ts";
+import { requestCount, type Scenario } from "../../scenarios.ts";
 import { stopReason } from "../../stall-timeout.ts";
-import { writeCaBundle } from "./ca-bundle.ts";
 import { findK6 } from "./binary.ts";
-import { peakCpuShare } from "./cpu-usage.ts";
-import { type Collector, openCollector } from "./collector.ts";
-import { commandsOf, scriptOf } from "./command.ts";
-import { evidenceOf } from "./evidence.ts";
-import { explainFailure, type K6Process, startK6 } from "./process.ts";
+import { commandsOf, scriptOf, writeCaBundle } from "./command.ts";
+import { createLineCollector, evidenceOf, type LineCollector } from "./evidence.ts";
+import { explainFailure, type K6Process, peakCpuShare, startK6 } from "./process.ts";
 
-/** One process with what it has written. */
-interface Running {
+/** A k6 process and the collector of its lines. */
+interface RunningK6 {
   readonly segment: string;
-  readonly collector: Collector;
+  readonly collector: LineCollector;
   readonly process: K6Process;
 }
 
 const PROGRESS_MS = 250;
-/** So long one process takes until its virtual users are there; several share the cores. */
+/** How long one process takes to start its virtual users. Several processes share the cores, and take longer. */
 const START_MS = 1500;
 
-/** Runs a scenario with k6, in as many processes as there are segments, and merges what they saw. */
-export const runK6: Engine = async (scenario, parts) => {
+/** Runs a scenario with k6, in one process for each segment, and merges their evidence. */
+export const runK6: Engine = async (scenario, options) => {
   const script = scriptOf(scenario.name);
   if (!existsSync(script)) throw new EngineProblem(`k6 cannot send "${scenario.name}": there is no script ${script}.`);
   const { path, version } = await findK6();
   const startedMs = Date.now();
-  const authorities = writeCaBundle(parts.network);
-  const running = commandsOf(script, parts, startedMs + START_MS * parts.segments, authorities.file).map(
-    ({ segment, ...command }): Running => {
-      const collector = openCollector();
+  const caBundle = writeCaBundle(options.network);
+  const running = commandsOf(script, options, startedMs + START_MS * options.segments, caBundle.file).map(
+    ({ segment, ...command }): RunningK6 => {
+      const collector = createLineCollector();
       return { segment, collector, process: startK6(path, command, collector.take) };
     },
   );
   const stop = () => running.forEach((one) => one.process.stop());
-  parts.signal.addEventListener("abort", stop, { once: true });
-  if (parts.signal.aborted) stop();
-  const progress = () => tell(scenario, parts, running, startedMs);
+  options.signal.addEventListener("abort", stop, { once: true });
+  if (options.signal.aborted) stop();
+  const progress = () => reportProgress(scenario, options, running, startedMs);
   const timer = setInterval(progress, PROGRESS_MS);
   try {
-    const seen = await Promise.all(running.map((one) => finish(scenario, parts, one, { version, startedMs, stop })));
+    const parts = await Promise.all(
+      running.map((one) => evidenceOfProcess(scenario, options, one, { version, startedMs, stop })),
+    );
     progress();
-    return withPage(parts, asPlanned(scenario, parts, mergeEvidence(seen, 0)));
+    return withDashboardNote(options, withPlanned(scenario, options, mergeEvidence(parts, 0)));
   } finally {
-    authorities.remove();
+    caBundle.remove();
     clearInterval(timer);
-    parts.signal.removeEventListener("abort", stop);
+    options.signal.removeEventListener("abort", stop);
     stop();
   }
 };
 
-interface Run {
-  readonly version: string;
-  readonly startedMs: number;
-  /** Stops all processes: one that failed makes the others useless. */
-  readonly stop: () => void;
-}
-
-async function finish(scenario: Scenario, parts: EngineOptions, running: Running, run: Run): Promise<LoadEvidence> {
+async function evidenceOfProcess(
+  scenario: Scenario,
+  { tier, limits, speed, isFresh, signal }: EngineOptions,
+  running: RunningK6,
+  { version, startedMs, stop }: { readonly version: string; readonly startedMs: number; readonly stop: () => void },
+): Promise<LoadEvidence> {
   const end = await running.process.ended;
   const collected = running.collector.collected();
-  const problem = explainFailure(end, collected.end, parts.signal.aborted);
+  const problem = explainFailure(end, collected.end, signal.aborted);
   if (problem !== null) {
-    run.stop();
+    // Without this process, the others are useless.
+    stop();
     throw problem;
   }
+  const { span } = collected;
   return evidenceOf(scenario, collected, {
-    engineVersion: run.version,
-    tier: parts.tier,
-    limits: parts.limits,
-    speed: parts.speed,
-    isFresh: parts.isFresh,
+    engineVersion: version,
+    tier,
+    limits,
+    speed,
+    isFresh,
     segment: running.segment,
-    startedMs: run.startedMs,
-    busiest: collected.span === null ? null : peakCpuShare(end.business, collected.span.fromMs, collected.span.toMs),
-    stopped: stopReason(parts.signal),
+    startedMs,
+    peakCpu: span === null ? null : peakCpuShare(end.cpu, span.fromMs, span.toMs),
+    stopped: stopReason(signal),
   });
 }
 
-/** All segments together send what the flows ask for; one segment does not know how much of it is its own. */
-function asPlanned(scenario: Scenario, parts: EngineOptions, evidence: LoadEvidence): LoadEvidence {
+/** Sets the planned requests of the whole load: a single segment does not know its part. */
+function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
-  const requests = scenario.flows(parts.limits).map((flow) => requestCount(flow) ?? sentOf(evidence, flow.name));
+  const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));
   return { ...evidence, generator: { ...evidence.generator, planned: sumOf(requests) } };
 }
 
-/** k6 writes its page from readings a second apart: of a run of two or three seconds there is none. */
-function withPage({ dashboardFile }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
+function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
+  const kept = requests.filter((sample) => sample.flow === flow).length;
+  const counts = summary.filter((each) => each.flow === flow);
+  return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, kept);
+}
+
+/** k6 takes readings for its HTML report once a second: a run of two or three seconds gets no report. */
+function withDashboardNote({ dashboardFile }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (dashboardFile === null || existsSync(dashboardFile)) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };
 }
 
-function sentOf({ requests, summary }: LoadEvidence, flow: string): number {
-  const kept = requests.filter((sample) => sample.flow === flow).length;
-  const counted = summary.filter((slot) => slot.flow === flow);
-  return counted.reduce((sum, slot) => sum + slot.admitted + slot.refused + slot.failed + slot.unanswered, kept);
-}
-
-function tell(scenario: Scenario, parts: EngineOptions, running: readonly Running[], startedMs: number): void {
-  const total = (name: keyof Collector["counts"]) => running.reduce((sum, one) => sum + one.collector.counts[name], 0);
-  parts.onProgress({
+function reportProgress(
+  scenario: Scenario,
+  { limits, speed, onProgress }: EngineOptions,
+  running: readonly RunningK6[],
+  startedMs: number,
+): void {
+  const total = (name: keyof RequestCounts) => sumOf(running.map(({ collector }) => collector.counts[name]));
+  onProgress({
     elapsedMs: Date.now() - startedMs,
-    expectedMs: (scenario.seconds(parts.limits) * 1000) / parts.speed,
+    expectedMs: (scenario.seconds(limits) * 1000) / speed,
     sent: total("sent"),
     admitted: total("admitted"),
-    limited: total("limited"),
+    refused: total("refused"),
     failed: total("failed"),
   });
 }

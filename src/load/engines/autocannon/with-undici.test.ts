@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { TrafficShape } from "../../scenarios.ts";
 import { sample } from "../../testing/samples.ts";
-import { createSampleCollector } from "./sample-collector.ts";
-import { sendInShape } from "./traffic-shapes.ts";
+import { createSampleCollector } from "../../sample-collector.ts";
+import { sendInShape } from "./with-undici.ts";
 
 const never = new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -77,7 +77,7 @@ describe("what is collected", () => {
       few.sample(sample({ status }));
       many.sample(sample({ status }));
     }
-    expect(few.tally).toEqual({ sent: 3, admitted: 1, limited: 1, failed: 1 });
+    expect(few.counts).toEqual({ sent: 3, admitted: 1, refused: 1, failed: 1 });
     expect(few.collected()).toEqual(
       expect.objectContaining({ requests: [expect.anything(), expect.anything(), expect.anything()], summary: [] }),
     );

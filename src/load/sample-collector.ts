@@ -1,0 +1,69 @@
+import { latencyGroupOf, createLatencyRecorder } from "./histogram.ts";
+import type { LoadEvidence, LoadSample, StreamSummary } from "./load-evidence.ts";
+import { createSecondCounter, maxKeptSamples, type SecondCounter } from "./second-counts.ts";
+
+/** Running totals; see `LoadProgress`. */
+export interface RequestCounts {
+  sent: number;
+  admitted: number;
+  refused: number;
+  failed: number;
+}
+
+export type CollectedSamples = Pick<LoadEvidence, "requests" | "summary" | "latency" | "streams">;
+
+/** Collects the samples of a load. Keeps each sample, or only counts per second if there are too many. */
+export interface SampleCollector {
+  /** `latencyMs` is the engine's own measurement, if it has one. */
+  readonly sample: (sample: LoadSample, latencyMs?: number) => void;
+  readonly stream: (stream: StreamSummary) => void;
+  readonly counts: Readonly<RequestCounts>;
+  readonly collected: () => CollectedSamples;
+}
+
+const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
+
+export function createSampleCollector(maxSamples: number = maxKeptSamples): SampleCollector {
+  const counts: RequestCounts = { sent: 0, admitted: 0, refused: 0, failed: 0 };
+  const latency = {
+    admitted: createLatencyRecorder(),
+    refused: createLatencyRecorder(),
+    other: createLatencyRecorder(),
+  };
+  const streams: StreamSummary[] = [];
+  let requests: LoadSample[] = [];
+  let summary: SecondCounter | null = null;
+
+  const keep = (sample: LoadSample): void => {
+    if (summary !== null) return summary.add(sample);
+    requests.push(sample);
+    if (requests.length <= maxSamples) return;
+    summary = createSecondCounter();
+    for (const each of requests) summary.add(each);
+    requests = [];
+  };
+  return {
+    counts,
+    stream: (stream) => void streams.push(stream),
+    sample: (sample, latencyMs = sample.headMs - sample.sentMs) => {
+      counts.sent += 1;
+      if (sample.status === null) counts.failed += sample.left ? 0 : 1;
+      else {
+        const group = latencyGroupOf(sample.status);
+        counts[countNames[group]] += 1;
+        latency[group].add(latencyMs);
+      }
+      keep(sample);
+    },
+    collected: () => ({
+      requests: requests.toSorted((one, other) => one.sentMs - other.sentMs),
+      summary: summary?.counts() ?? [],
+      latency: {
+        admitted: latency.admitted.histogram(),
+        refused: latency.refused.histogram(),
+        other: latency.other.histogram(),
+      },
+      streams: streams.toSorted((one, other) => one.sentMs - other.sentMs),
+    }),
+  };
+}

@@ -1,2 +1,0 @@
-/** Epoch milliseconds that never go back, with fractions. */
-export const epochMs = (): number => performance.timeOrigin + performance.now();

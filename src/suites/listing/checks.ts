@@ -1,18 +1,18 @@
+import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import { fieldMismatch, optionalFieldMismatch } from "../../rules/bodies/fields.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import { checkEvery, type Member } from "../../run/judge/check-every.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
-import type { Mismatch } from "../../rules/mismatch.ts";
-import { type Member, checkEvery } from "../../run/judge/check-every.ts";
-import { type JudgedResponse, bodyCases } from "../shared/cases.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
-import { optionalFieldMismatch, fieldMismatch } from "../../rules/bodies/fields.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
-import { codeOf, hasStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
-import { getPath, isObject } from "../../base/json.ts";
-import { firstPageListed, listedOutOfRange, listedByDefault, secondPageListed } from "./probes.ts";
-import { listingOf, type Page, pageOf } from "./pages.ts";
-import { noPage, pagingChecks } from "./paging.ts";
+import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
+import { judgeOk } from "../shared/common-checks.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { describeFields, describeStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
+import { listingOf, type Page, pageOf, pagesOf } from "./pages.ts";
+import { firstPageListed, listedByDefault, listedOutOfRange, pageLimit, secondPageListed } from "./probes.ts";
 
 /** The two fields of a listing, in any published shape. */
 function rootOf(exchange: Exchange): unknown {
@@ -21,11 +21,11 @@ function rootOf(exchange: Exchange): unknown {
 }
 
 /** `page` and `limit` of a request; `null` if absent. */
-const askedIn = memoizeByObject(
+const requestedPage = memoizeByObject(
   (exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
     const asked = new URL(exchange.request.url).searchParams;
-    const of = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
-    return { page: of("page"), limit: of("limit") };
+    const valueOf = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
+    return { page: valueOf("page"), limit: valueOf("limit") };
   },
 );
 
@@ -34,38 +34,46 @@ const askedIn = memoizeByObject(
  * @param totals the `total` values of the run's pages
  */
 function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boolean {
-  const { page, limit } = askedIn(exchange);
+  const { page, limit } = requestedPage(exchange);
   if ((page !== null && !(page >= 1)) || (limit !== null && !(limit >= 1))) return true;
   if (page === null || limit === null || page === 1) return false;
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
 /** All listings, each with whether the document leaves its content open. */
-const answersOfList = memoizeByObject((all: AllExchanges) => {
+const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
-  return pages.map((each) => ({ ...each, subject: openOrNot(each.subject, isBeyond(each.subject, totals)) }));
+  return pages.map((each) => ({ ...each, subject: withOpenness(each.subject, isBeyond(each.subject, totals)) }));
 });
 
-const openOrNot = memoizeByPair((seen: JudgedResponse, isOpen: boolean) => ({ ...seen, isOpen }));
+const withOpenness = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
 
 /** Listings of pages that may exist. */
-const pagesSeen = (all: AllExchanges): Member<JudgedResponse>[] =>
-  answersOfList(all).filter(({ subject }) => !subject.isOpen);
+const pageCases = (all: AllExchanges): Member<JudgedResponse>[] =>
+  listCases(all).filter(({ subject }) => !subject.isOpen);
+
+const noPage = () => unproven("no page has its agents and a complete `pagination`");
+
+/** Identifies an agent of the list by its id, or else by all of its fields. */
+function identityOf(agent: unknown): string {
+  const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
+  return JSON.stringify(id ?? agent);
+}
 
 /** Checks every complete page. */
-const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Mismatch | null | undefined): Check =>
+const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch | null | undefined): Check =>
   checkEvery(
     clause,
     { all: allExchanges, secondPageListed },
     {
       matrix: fieldMatrix("list"),
-      members: ({ all }) => pagesSeen(all),
+      members: ({ all }) => pageCases(all),
       judge: ({ exchange }) => {
         const page = pageOf(exchange);
         // The document does not define the response to a page past the end.
-        const isSpoken = page !== null && (page.agents.length > 0 || (askedIn(exchange).page ?? 1) === 1);
-        return isSpoken ? say(page) : undefined;
+        const isDefined = page !== null && (page.agents.length > 0 || (requestedPage(exchange).page ?? 1) === 1);
+        return isDefined ? judge(page) : undefined;
       },
       whenEmpty: noPage(),
     },
@@ -73,8 +81,7 @@ const onPages = (clause: "LST-4" | "LST-5", say: (page: Page) => Mismatch | null
 
 export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => {
-    if (hasStatus(first, 429)) return unproven("a limit refused the request (429)");
-    return hasStatus(first, 200) ? holds() : breach("200", outcomeOf(first), first);
+    return judgeOk(first);
   }),
   ...(["LST-2", "LST-3"] as const).map((clause) =>
     checkEvery(
@@ -82,60 +89,100 @@ export const listing = suite("List agents", [
       { all: allExchanges, firstPageListed },
       {
         matrix: fieldMatrix("list"),
-        members: ({ all }) => answersOfList(all),
+        members: ({ all }) => listCases(all),
         judge: ({ root, isOpen }) =>
           isOpen ? (optionalFieldMismatch("list", clause, root) ?? undefined) : fieldMismatch("list", clause, root),
         whenEmpty: ({ firstPageListed: { first } }) =>
-          isSuccess(first)
-            ? unproven("the answer is no JSON")
-            : unproven(`the list did not come (${outcomeOf(first)})`),
+          isSuccess(first) ? unproven("the response is not JSON") : unproven(`there is no list (${outcomeOf(first)})`),
       },
     ),
   ),
-  onPages("LST-4", ({ exchange, pagination }) => {
-    const asked = askedIn(exchange);
+  checkPages("LST-4", ({ exchange, pagination }) => {
+    const asked = requestedPage(exchange);
     if (asked.page === null && asked.limit === null) return undefined;
     const [page, limit] = [asked.page ?? pagination.page, asked.limit ?? pagination.limit];
     if (pagination.page === page && pagination.limit === limit) return null;
     return {
-      expected: `page ${page} and limit ${limit}, as asked`,
+      expected: `page ${page} and limit ${limit}, as requested`,
       actual: `page ${pagination.page} and limit ${pagination.limit}`,
     };
   }),
-  onPages("LST-5", ({ pagination: { total, limit, pages } }) => {
+  checkPages("LST-5", ({ pagination: { total, limit, pages } }) => {
     if (limit <= 0) return undefined;
     const expected = Math.ceil(total / limit);
     const isEmptyAsOne = total === 0 && pages === 1;
     if (pages === expected || isEmptyAsOne) return null;
     return { expected: `\`pages\` is ${expected} (${total} by ${limit})`, actual: String(pages) };
   }),
-  ...pagingChecks,
+  checkEvery(
+    "LST-6",
+    { all: allExchanges, secondPageListed },
+    {
+      matrix: fieldMatrix("list"),
+      members: ({ all }) => bodyCases("list", all, isSuccess),
+      judge: ({ exchange }) => {
+        const asked = Number(new URL(exchange.request.url).searchParams.get("limit") ?? 0);
+        const page = pageOf(exchange);
+        if (page === null || !Number.isInteger(asked) || asked < 1) return undefined;
+        return page.agents.length <= asked
+          ? null
+          : { expected: `at most ${asked} agents, as \`limit\` asks`, actual: String(page.agents.length) };
+      },
+      whenEmpty: noPage(),
+    },
+  ),
+  check("LST-7", secondPageListed, ({ first, second }) => {
+    const [one, two] = [pageOf(first), pageOf(second)];
+    if (one === null || two === null) return noPage();
+    // The document does not define the response to a page past the end.
+    if (one.agents.length === 0 || two.agents.length === 0 || one.pagination.total <= pageLimit)
+      return unproven("the target has too few agents for a second page", `a target with more than ${pageLimit} agents`);
+    if (one.pagination.total !== two.pagination.total)
+      return unproven("the number of agents changed from one page to the next");
+    const known = new Set(one.agents.map(identityOf));
+    if (known.size < one.agents.length) return unproven("the agents of one page cannot be told apart");
+    const twice = two.agents.map(identityOf).find((each) => known.has(each));
+    return twice === undefined
+      ? holds()
+      : breach("an agent stands on one page only", `${twice} on both`, first, second);
+  }),
+  check("LST-11", secondPageListed, (evidence) => {
+    const pages = pagesOf(evidence).filter(({ pagination: { page, limit } }) => page > 0 && limit > 0);
+    if (pages.length === 0) return noPage();
+    if (pages.some(({ agents }) => agents.length > pageLimit))
+      return unproven("a page has more agents than were asked for; see LST-6");
+    for (const { exchange, agents, pagination } of pages) {
+      const { page, limit, total } = pagination;
+      const expected = Math.min(limit, Math.max(0, total - (page - 1) * limit));
+      if (agents.length !== expected)
+        return breach(
+          `${expected} agents on page ${page} (limit ${limit}, total ${total})`,
+          String(agents.length),
+          exchange,
+        );
+    }
+    return holds();
+  }),
   observe("LST-8", listedByDefault, ({ listed }) => {
     const page = pageOf(listed);
-    if (page === null) return observed(`without parameters: ${answerTo(listed)}`);
+    if (page === null) return observed(`without parameters: ${describeList(listed)}`);
     const { pagination } = page;
     return observed(`without parameters: page ${pagination.page}, limit ${pagination.limit}`);
   }),
   observe("LST-9", firstPageListed, ({ first }) => {
     const { agents } = listingOf(first);
     const [agent] = Array.isArray(agents) ? (agents as readonly unknown[]) : [];
-    if (agent === undefined) return unproven("the list shows no agent");
-    if (!isObject(agent)) return observed(`an item is a ${typeName(agent)}`);
-    return observed(
-      `an item has ${Object.entries(agent)
-        .map(([name, value]) => `${name} (${typeName(value)})`)
-        .join(", ")}`,
-    );
+    if (agent === undefined) return unproven("the list has no agent");
+    return observed(isObject(agent) ? `an item has ${describeFields(agent)}` : `an item is a ${typeName(agent)}`);
   }),
   observe("LST-10", listedOutOfRange, ({ pastTheEnd, limitOfNone }) =>
-    observed(`page 99999: ${answerTo(pastTheEnd)}; limit 0: ${answerTo(limitOfNone)}`),
+    observed(`page 99999: ${describeList(pastTheEnd)}; limit 0: ${describeList(limitOfNone)}`),
   ),
 ]);
 
-function answerTo(exchange: Exchange): string {
+function describeList(exchange: Exchange): string {
   const page = pageOf(exchange);
   if (page !== null)
     return `${outcomeOf(exchange)} with ${page.agents.length} agents, page ${page.pagination.page}, limit ${page.pagination.limit}`;
-  const code = codeOf(exchange);
-  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
+  return describeStatus(exchange);
 }

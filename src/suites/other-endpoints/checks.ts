@@ -1,22 +1,40 @@
-import type { Exchange } from "../../evidence/exchange.ts";
-import { observe, suite } from "../../run/judge/check.ts";
-import { observed, unproven } from "../../run/judge/finding.ts";
-import { listingOf } from "../listing/pages.ts";
-import { describeResponse, fieldNamesOf, fieldsOf, isSuccess } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { agentDetailsRead, entrypointExecuted } from "./probes.ts";
+import { encodedSegment } from "../../base/path-segment.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
+import { observed, unproven } from "../../run/judge/finding.ts";
+import { probe } from "../../run/probe.ts";
+import { listingOf } from "../listing/pages.ts";
+import { fillAgentId } from "../operations/probes.ts";
+import { describeResponse, fieldNamesOf, fieldsOf, isSuccess } from "../shared/response.ts";
+
+const entrypointExecuted = probe(
+  "an entrypoint is executed on its local path",
+  { needs: ["paths.execute", "agents.answering"], requests: 1 },
+  async ({ client, given }) => {
+    const path = given["paths.execute"];
+    const agent = given["agents.answering"];
+    const body = { query: defaultQuery };
+    return { path, answered: await client.send("POST", fillAgentId(path, agent), { json: body, fromOrigin: true }) };
+  },
+);
+
+/** An agent's details at the path that a user would try first. */
+const agentDetailsRead = probe(
+  "an agent's detailed information is read",
+  { needs: ["agents.answering"], requests: 1, reads: true },
+  async ({ client, given, discovery }) => ({
+    read: await client.send("GET", `/agents/${encodedSegment(given["agents.answering"])}`),
+    listing: discovery.listing,
+  }),
+);
 
 /** Fields that tell an agent's record from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
-interface Described {
-  readonly read: Exchange;
-  readonly listing: Exchange;
-}
-
 /** All agent records that the target shows, in detail and in the list. */
-function recordsIn({ read, listing }: Described): unknown[] {
+function recordsIn({ read, listing }: EvidenceOf<typeof agentDetailsRead>): unknown[] {
   const { agents } = listingOf(listing);
   const detail = isSuccess(read) ? [fieldsOf(read, agentFields)] : [];
   return [...detail, ...(Array.isArray(agents) ? agents : [])];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isLocalAddress } from "./local-address.ts";
+import { isLocalAddress } from "./transport-security.ts";
 import { endpointOf, isSpecifiedRequest } from "../shared/all-exchanges.ts";
 import type { SpellingResult } from "./probes.ts";
 import { requests } from "./checks.ts";

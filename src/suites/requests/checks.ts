@@ -1,8 +1,10 @@
 import { z } from "zod";
 
-import { mayBeJson } from "../../rules/bodies/rules.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { statusCodes } from "../../spec/errors.ts";
+import { mayBeJson } from "../../rules/bodies/rules.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import {
   type Breach,
@@ -14,67 +16,105 @@ import {
   type Unproven,
   unproven,
 } from "../../run/judge/finding.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
+import { statusCodes } from "../../spec/errors.ts";
 import { keyRequired } from "../authentication/checks.ts";
-import { codeOf, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
-import { responsesOf, isEnveloped, type OpenEndpoint, shapeOf } from "./envelope.ts";
-import { responseCases } from "../shared/cases.ts";
-import { responseMatrix, responseCells } from "../shared/matrices.ts";
 import {
-  endpointOf,
-  allExchanges,
   type AllExchanges,
+  allExchanges,
+  byEndpoint,
+  endpointOf,
   hasValidKey,
-  specifiedExchanges,
   mediaTypeOf,
+  specifiedExchanges,
 } from "../shared/all-exchanges.ts";
+import { responseCases } from "../shared/cases.ts";
+import { responseCells, responseMatrix } from "../shared/matrices.ts";
+import { describeVerdict, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
+import { streamed } from "../stream/probes.ts";
 import {
+  discoveryReads,
   invokedInOtherSpellings,
+  invokedWithLongBody,
   invokedWithoutJson,
   isCompleteSuccess,
-  discoveryReads,
+  longBodyBytes,
   type Spelling,
   type SpellingResult,
-  invokedWithLongBody,
-  longBodyBytes,
 } from "./probes.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
-import { streamed } from "../stream/probes.ts";
 import { addressCheck } from "./transport-security.ts";
 
 /** Judges that one spelling of a request is accepted if a plain request is. */
 export function judgeSpelling(
   { together, plain, apart }: SpellingResult,
   spelling: Spelling,
-  says: string,
+  expected: string,
 ): { readonly kind: "holds" } | Breach | Unproven {
   if (isCompleteSuccess(together)) return holds();
   if (plain === null || !isCompleteSuccess(plain))
     return unproven(`a plain invoke did not succeed either (${outcomeOf(plain ?? together)})`);
   const alone = apart[spelling];
   if (alone === undefined || hasStatus(alone, 401, 429))
-    return unproven(`the request came to no verdict (${outcomeOf(alone ?? together)})`);
-  return isCompleteSuccess(alone) ? holds() : breach(says, outcomeOf(alone), alone, plain);
+    return unproven(`the request was neither accepted nor rejected (${outcomeOf(alone ?? together)})`);
+  return isCompleteSuccess(alone) ? holds() : breach(expected, outcomeOf(alone), alone, plain);
 }
 
-const isDeclaredPlainly = ({ request: { headers, body } }: Exchange): boolean =>
+const isDeclaredAsJson = ({ request: { headers, body } }: Exchange): boolean =>
   body.kind !== "none" &&
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && value.trim() === "application/json");
 
-const asksForEvents = ({ request }: Exchange): boolean =>
+const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
+/** Where an endpoint's fields are; `elsewhere` is neither of the published shapes, `null` means not found. */
+type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
+
+/** Endpoints whose shape the document leaves open, with a test for their own fields. */
+const ownFields = {
+  list: (value: unknown): boolean =>
+    isObject(getPath(value, "pagination")) || Array.isArray(getPath(value, "data")) || Array.isArray(value),
+  usage: (value: unknown): boolean => isObject(getPath(value, "requests")) || isObject(getPath(value, "tokens")),
+} as const;
+
+type OpenEndpoint = keyof typeof ownFields;
+
+/** Successful responses of an endpoint with a JSON body. */
+const responsesOf = (endpoint: OpenEndpoint, all: AllExchanges): Exchange[] =>
+  (byEndpoint(all).get(endpoint) ?? []).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);
+
+function shapeOf(endpoint: OpenEndpoint, exchange: Exchange): ResponseShape {
+  const body = bodyJson(exchange);
+  const isOwn = ownFields[endpoint];
+  if (isEnveloped(body) && [getPath(body, "data", "result"), getPath(body, "data")].some(isOwn)) return "envelope";
+  if (isObject(body) && isOwn(body)) return "top-level";
+  return isWithin(body, isOwn) ? "elsewhere" : null;
+}
+
+/** Whether an object with an endpoint's fields is one or two levels down. */
+const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2): boolean =>
+  isObject(body) &&
+  Object.values(body).some(
+    (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
+  );
+
+/**
+ * Whether a body is the envelope: a string `status` and `data`, but no `pagination`. A `status` next to a list and its
+ * pagination is only an extra field.
+ */
+const isEnveloped = (body: unknown): boolean =>
+  typeof getPath(body, "status") === "string" &&
+  getPath(body, "data") !== undefined &&
+  getPath(body, "pagination") === undefined;
+
 /** Judges that all responses of an endpoint have the same one of the two shapes. */
-const oneShape =
+const judgeShape =
   (endpoint: OpenEndpoint) =>
   ({ all }: { readonly all: AllExchanges }): Finding<"top-level" | "envelope"> => {
     const answers = responsesOf(endpoint, all);
     const [first] = answers;
-    if (first === undefined) return unproven(`${endpoint} gave no answer of 200 with a JSON body`);
+    if (first === undefined) return unproven(`${endpoint} has no response 200 with a JSON body`);
     const shape = shapeOf(endpoint, first);
     const other = answers.find((each) => shapeOf(endpoint, each) !== shape);
-    if (shape === null) return unproven(`the fields of ${endpoint} are not found in its answer`);
+    if (shape === null) return unproven(`the fields of ${endpoint} were not found in its response`);
     if (shape === "elsewhere")
       return breach(
         "the endpoint's fields at the top level, or in `data` of `{status, data}`",
@@ -89,7 +129,7 @@ const envelopeStatus = z.enum(["success", "error"]);
 const envelopeMetadata = z.looseObject({ execution_time: z.number().optional(), tokens_used: z.int().optional() });
 
 /** Judges the fields of the envelope that are present. */
-function misshapenEnvelope(exchange: Exchange): Breach | null {
+function envelopeMismatch(exchange: Exchange): Breach | null {
   const body = bodyJson(exchange);
   const metadata = getPath(body, "data", "metadata");
   return (
@@ -102,7 +142,7 @@ export const requests = suite("Common request rules", [
   addressCheck,
   keyRequired,
   check("REQ-3", { all: allExchanges, invokedOddly: invokedInOtherSpellings }, ({ all }) => {
-    const sent = all.exchanges.filter((each) => hasValidKey(each, all) && isDeclaredPlainly(each));
+    const sent = all.exchanges.filter((each) => hasValidKey(each, all) && isDeclaredAsJson(each));
     const refused = sent.find((each) => hasStatus(each, 415));
     if (refused !== undefined) return breach("a body declared as `application/json` is accepted", "415", refused);
     return sent.some(isSuccess) ? holds() : unproven("no request with a body succeeded");
@@ -110,8 +150,8 @@ export const requests = suite("Common request rules", [
   observe("REQ-10", invokedInOtherSpellings, ({ together, plain, apart: { charset } }) => {
     if (isCompleteSuccess(together)) return observed("`application/json; charset=utf-8` is accepted");
     if (plain === null || !isCompleteSuccess(plain) || charset === undefined || hasStatus(charset, 401, 429))
-      return unproven(`the request came to no verdict (${outcomeOf(charset ?? together)})`);
-    return observed(`\`application/json; charset=utf-8\`: ${answerTo(charset)}`);
+      return unproven(`the request was neither accepted nor rejected (${outcomeOf(charset ?? together)})`);
+    return observed(`\`application/json; charset=utf-8\`: ${describeVerdict(charset)}`);
   }),
   checkEvery(
     "REQ-4",
@@ -119,7 +159,7 @@ export const requests = suite("Common request rules", [
     {
       as: "json",
       matrix: responseMatrix(
-        "every answer of every published endpoint whose body is JSON, with a status of the document",
+        "every response of every published endpoint with a JSON body and a status of the document",
         responseCells(statusCodes),
       ),
       members: ({ all }) =>
@@ -132,8 +172,11 @@ export const requests = suite("Common request rules", [
       judge: (exchange) =>
         mayBeJson(mediaTypeOf(exchange))
           ? null
-          : { expected: "an answer with `Content-Type: application/json`", actual: formatValue(mediaTypeOf(exchange)) },
-      whenEmpty: unproven("no answer had a body that is JSON"),
+          : {
+              expected: "a response with `Content-Type: application/json`",
+              actual: formatValue(mediaTypeOf(exchange)),
+            },
+      whenEmpty: unproven("no response has a JSON body"),
     },
   ),
   checkEvery(
@@ -142,19 +185,21 @@ export const requests = suite("Common request rules", [
     {
       as: "stream",
       matrix: responseMatrix(
-        "every answer 200 of stream, asked for as an event stream",
+        "every response 200 of stream to a request that accepts an event stream",
         responseCells([200], ["stream"]),
       ),
       members: ({ all }) =>
         responseCases(
-          all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200) && asksForEvents(each)),
+          all.exchanges.filter(
+            (each) => endpointOf(each) === "stream" && hasStatus(each, 200) && acceptsEventStream(each),
+          ),
           all,
         ),
       judge: (exchange) =>
         mediaTypeOf(exchange) === "text/event-stream"
           ? null
           : {
-              expected: "an answer with `Content-Type: text/event-stream`",
+              expected: "a response with `Content-Type: text/event-stream`",
               actual: formatValue(mediaTypeOf(exchange) ?? undefined),
             },
       whenEmpty: unproven("no stream was opened", "`agents.streaming` in the target file"),
@@ -175,17 +220,19 @@ export const requests = suite("Common request rules", [
     { as: "key-order" },
   ),
   observe("REQ-6", invokedWithoutJson, ({ malformed, plainText }) =>
-    observed(`a body that is not JSON: ${answerTo(malformed)}; JSON declared as text/plain: ${answerTo(plainText)}`),
+    observed(
+      `a body that is not JSON: ${describeVerdict(malformed)}; JSON declared as text/plain: ${describeVerdict(plainText)}`,
+    ),
   ),
-  check("REQ-7", { all: allExchanges, lookedAt: discoveryReads }, oneShape("list"), { as: "list" }),
-  check("REQ-7", { all: allExchanges, lookedAt: discoveryReads }, oneShape("usage"), { as: "usage" }),
+  check("REQ-7", { all: allExchanges, lookedAt: discoveryReads }, judgeShape("list"), { as: "list" }),
+  check("REQ-7", { all: allExchanges, lookedAt: discoveryReads }, judgeShape("usage"), { as: "usage" }),
   check("REQ-8", { all: allExchanges, lookedAt: discoveryReads }, ({ all }) => {
     const answers = [...responsesOf("list", all), ...responsesOf("usage", all)];
-    if (answers.length === 0) return unproven("neither list nor usage gave an answer of 200 with a JSON body");
+    if (answers.length === 0) return unproven("neither list nor usage has a response 200 with a JSON body");
     const enveloped = answers.filter((each) => isEnveloped(bodyJson(each)));
     for (const each of enveloped) {
-      const wrong = misshapenEnvelope(each);
-      if (wrong !== null) return wrong;
+      const mismatch = envelopeMismatch(each);
+      if (mismatch !== null) return mismatch;
     }
     return follows(enveloped.length === 0 ? "absent" : "envelope");
   }),
@@ -193,16 +240,11 @@ export const requests = suite("Common request rules", [
     observed(`a body of ${longBodyBytes / 1024} KiB: ${outcomeOf(answer)}`),
   ),
   observe("REQ-9", discoveryReads, ({ listing, usage }) =>
-    observed(`list: ${shapeSaid("list", listing)}; usage: ${shapeSaid("usage", usage)}`),
+    observed(`list: ${describeShape("list", listing)}; usage: ${describeShape("usage", usage)}`),
   ),
 ]);
 
-function answerTo(exchange: Exchange): string {
-  const code = codeOf(exchange);
-  return isSuccess(exchange) ? "accepted" : `${outcomeOf(exchange)}${code === null ? "" : ` ${code}`}`;
-}
-
-function shapeSaid(endpoint: OpenEndpoint, exchange: Exchange): string {
+function describeShape(endpoint: OpenEndpoint, exchange: Exchange): string {
   if (!hasStatus(exchange, 200)) return `not seen (${outcomeOf(exchange)})`;
   return shapeOf(endpoint, exchange) ?? "its fields were not found";
 }

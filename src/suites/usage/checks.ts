@@ -1,47 +1,50 @@
 import { minuteMs } from "../../base/duration.ts";
+import { formatValue } from "../../base/format-value.ts";
 import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import { type UsageCount, growthOf, usageField, usageFields } from "../../rules/limits/usage-report.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
+import { growthOf, type UsageCount, usageField, usageFields } from "../../rules/limits/usage-report.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
-import { hasNonJsonBody, hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { bodyCases } from "../shared/cases.ts";
-import { fieldMatrix } from "../shared/matrices.ts";
-import { fieldMismatch } from "../../rules/bodies/fields.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { streamAccounted, type UsageGrowth, usageGrown, usageRead } from "./probes.ts";
-import { usageCountOf, type TokenGrowth, tokenGrowth } from "./token-growth.ts";
+import { bodyCases } from "../shared/cases.ts";
+import { checkFields, judgeOk } from "../shared/common-checks.ts";
+import { fieldMatrix } from "../shared/matrices.ts";
+import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
+import {
+  streamAccounted,
+  type TokenGrowth,
+  tokenGrowth,
+  usageCountOf,
+  usageGrown,
+  type UsageGrowth,
+  usageRead,
+} from "./probes.ts";
 
 const rootOf = (exchange: Exchange): unknown => usageFields(bodyJson(exchange));
 
 const fieldOf = (exchange: Exchange, name: "period" | "requests" | "tokens"): unknown =>
   usageField(bodyJson(exchange), name);
 
-const withoutReport = (exchange: Exchange) => {
-  if (!isSuccess(exchange)) return unproven(`the usage report did not come (${outcomeOf(exchange)})`);
-  return hasNonJsonBody(exchange) ? unproven("the answer is no JSON") : null;
+const missingReport = (exchange: Exchange) => {
+  if (!isSuccess(exchange)) return unproven(`there is no usage report (${outcomeOf(exchange)})`);
+  return hasNonJsonBody(exchange) ? unproven("the response is not JSON") : null;
 };
 
 export const usage = suite("Read usage", [
-  check("USE-1", usageRead, ({ usage: report }) => {
-    if (hasStatus(report, 429)) return unproven("a limit refused the request (429)");
-    return hasStatus(report, 200) ? holds() : breach("200", outcomeOf(report), report);
-  }),
+  check("USE-1", usageRead, ({ usage: report }) => judgeOk(report)),
   ...(["USE-2", "USE-3", "USE-4"] as const).map((clause) =>
-    checkEvery(
+    checkFields(
       clause,
       { all: allExchanges, usageRead },
       {
-        matrix: fieldMatrix("usage"),
+        table: "usage",
         members: ({ all }) => bodyCases("usage", all, isSuccess, rootOf),
-        judge: ({ root }) => fieldMismatch("usage", clause, root),
         whenEmpty: ({ usageRead: { usage: report } }) =>
-          withoutReport(report) ?? unproven("what holds the field is not there"),
+          missingReport(report) ?? unproven("the object that should have the field is missing"),
       },
     ),
   ),
@@ -66,7 +69,7 @@ export const usage = suite("Read usage", [
           actual: String(part.remaining),
         };
       },
-      whenEmpty: unproven("the report has no whole `requests` or `tokens`"),
+      whenEmpty: unproven("the report has no complete `requests` or `tokens`"),
     },
   ),
   check("USE-6", usageRead, ({ usage: report, quota }) => {
@@ -76,22 +79,23 @@ export const usage = suite("Read usage", [
         anyOf(need("tier"), "`tier` of a key in the target file"),
       );
     const tokens = usageCountOf(report, "tokens");
-    if (tokens === null) return unproven("the report has no whole `tokens`");
+    if (tokens === null) return unproven("the report has no complete `tokens`");
     return tokens.limit === quota ? holds() : breach(`\`tokens.limit\` is ${quota}`, String(tokens.limit), report);
   }),
   check("USE-7", usageGrown, (evidence) => {
     const { usage: report, later, samples, isFresh } = evidence;
     const [before, after] = [usageCountOf(report, "requests"), usageCountOf(later, "requests")];
-    if (before === null || after === null) return unproven("two readings of `requests` did not come");
+    if (before === null || after === null) return unproven("`requests` was not read twice");
     const within = samples.filter((each) => isBetweenSamples(each, report, later));
     const admitted = within.filter(({ kind, status }) => kind === "invoke" && status === 200).length;
     // A request without a response may have been sent twice, the second time on a new connection.
-    const sent = sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + edges;
-    const max = isFresh ? sent + underway(samples, report, later) : Infinity;
+    const sent =
+      sumOf(within.map(({ kind, status }) => (kind === "health" ? 0 : status === null ? 2 : 1))) + readsThemselves;
+    const max = isFresh ? sent + inFlightDuring(samples, report, later) : Infinity;
     const { kind, grown } = growthOf(before, after, { min: admitted, max });
     if (kind === "begun again" || hasRolledOver(evidence, before))
-      return unproven("the window that `requests` speaks of may have changed between the readings");
-    if (admitted === 0) return unproven("no invoke was admitted between the readings");
+      return unproven("the window of `requests` may have changed between the reads");
+    if (admitted === 0) return unproven("no invoke was admitted between the reads");
     if (kind === "agrees") return holds();
     if (kind === "beyond") {
       const expected = `\`requests.used\` grows by the ${sent} requests that were sent, at most`;
@@ -100,7 +104,7 @@ export const usage = suite("Read usage", [
     // Requests from before the run may leave a rolling window at any time.
     const earlier = Math.max(0, before.used - samples.filter(({ endMs }) => endMs <= report.answer.endMs).length);
     if (grown > 0 && admitted - grown <= earlier)
-      return unproven("earlier use of the key may have left the window between the readings");
+      return unproven("earlier use of the key may have left the window between the reads");
     const expected = `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`;
     return breach(expected, by(grown), report, later);
   }),
@@ -110,12 +114,12 @@ export const usage = suite("Read usage", [
     "USE-8",
     usageGrown,
     ({ allAlong }) =>
-      allAlong === null ? inapplicable("the target's clock was moved between the readings") : judgeTokens(allAlong),
+      allAlong === null ? inapplicable("the target's clock was advanced between the reads") : judgeTokens(allAlong),
     { as: "all along" },
   ),
   observe("USE-9", usageRead, ({ usage: report, limits }) => {
     const requests = usageCountOf(report, "requests");
-    if (requests === null) return unproven("the report has no whole `requests`");
+    if (requests === null) return unproven("the report has no complete `requests`");
     return observed(
       `\`requests.limit\` is ${requests.limit}${windowOf(requests, limits)}; \`period\` is ${formatValue(fieldOf(report, "period"))}`,
     );
@@ -125,11 +129,11 @@ export const usage = suite("Read usage", [
 /** Judges that the month's tokens grow by what the responses between two reads reported. */
 function judgeTokens(evidence: TokenGrowth): Finding<never> {
   const growth = tokenGrowth(evidence);
-  if (growth === null) return unproven("two readings of `tokens` did not come");
+  if (growth === null) return unproven("`tokens` was not read twice");
   const { kind, grown, min, max, remaining } = growth;
-  if (kind === "begun again") return unproven("the month may have changed between the readings");
+  if (kind === "begun again") return unproven("the month may have changed between the reads");
   if (remaining === 0) return unproven("the month's tokens are used up");
-  if (min === 0) return unproven("no turn between the readings reported its tokens");
+  if (min === 0) return unproven("no agent call between the reads reported its tokens");
   if (kind === "agrees") return holds();
   const expected =
     kind === "short"
@@ -139,17 +143,15 @@ function judgeTokens(evidence: TokenGrowth): Finding<never> {
 }
 
 /** Either read of usage may or may not count itself. */
-const edges = 2;
+const readsThemselves = 2;
 const by = (grown: number): string => `by ${grown}`;
 
 const isBetweenSamples = ({ sentMs, endMs }: Sample, before: Exchange, after: Exchange): boolean =>
   sentMs >= before.answer.endMs && endMs <= after.sentMs;
 
 /** Number of requests in flight during a read, which may or may not have counted them. */
-const underway = (samples: readonly Sample[], ...readings: readonly Exchange[]): number =>
-  samples.filter(({ sentMs, endMs }) =>
-    readings.some((reading) => sentMs < reading.answer.endMs && endMs > reading.sentMs),
-  ).length;
+const inFlightDuring = (samples: readonly Sample[], ...reads: readonly Exchange[]): number =>
+  samples.filter(({ sentMs, endMs }) => reads.some((read) => sentMs < read.answer.endMs && endMs > read.sentMs)).length;
 
 /** Whether the window of the report may have ended between the reads, by the headers and the tier. */
 function hasRolledOver({ usage: report, later, samples, limits }: UsageGrowth, { limit }: UsageCount): boolean {

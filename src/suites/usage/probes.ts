@@ -1,13 +1,58 @@
-import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
+import { getPath } from "../../base/json.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
+import {
+  type Growth,
+  type GrowthBounds,
+  growthOf,
+  tokensUsedBy,
+  type UsageCount,
+  usageCountIn,
+} from "../../rules/limits/usage-report.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import { limitsOf } from "../../run/plan/key-limits.ts";
-import { getPath } from "../../base/json.ts";
-import { remeasureIfDisturbed, type TokenGrowth } from "./token-growth.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { isSuccess, reportedTokens } from "../shared/response.ts";
+
+/** Two reads of usage, and the agent calls between them. */
+export interface TokenGrowth {
+  readonly usage: Exchange;
+  readonly later: Exchange;
+  /** Invokes and streams between the reads. */
+  readonly turns: readonly Exchange[];
+  /** Whether the key was unused before the run, so that no one else uses it either. */
+  readonly isFresh: boolean;
+}
+
+/** A count of a usage report; `null` if there is no report. */
+export const usageCountOf = (exchange: Exchange, name: "requests" | "tokens"): UsageCount | null =>
+  isSuccess(exchange) ? usageCountIn(bodyJson(exchange), name) : null;
+
+/** Measured and required growth of the month's tokens; `null` if a read has no tokens. */
+export function tokenGrowth({
+  usage,
+  later,
+  turns,
+  isFresh,
+}: TokenGrowth): (Growth & GrowthBounds & { readonly remaining: number }) | null {
+  const [before, after] = [usageCountOf(usage, "tokens"), usageCountOf(later, "tokens")];
+  if (before === null || after === null) return null;
+  const reported = tokensUsedBy(turns.map((turn) => ({ status: statusOf(turn), tokens: reportedTokens(turn) })));
+  const bounds = isFresh ? reported : { ...reported, max: Infinity };
+  return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
+}
+
+/**
+ * Measures, and once more if usage grew by too much: an earlier request whose client disconnected may have been charged
+ * between the reads. By the second measurement it has ended.
+ */
+export async function remeasureIfDisturbed<T extends TokenGrowth>(measure: () => Promise<T>): Promise<T> {
+  const first = await measure();
+  return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
+}
 
 /** A read of usage, with the key's limits. */
 export interface UsageRead {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exchange } from "../testing/exchange.ts";
-import { remeasureIfDisturbed, type TokenGrowth, tokenGrowth } from "./token-growth.ts";
+import { remeasureIfDisturbed, type TokenGrowth, tokenGrowth } from "./probes.ts";
 
 const report = (used: number) =>
   exchange({

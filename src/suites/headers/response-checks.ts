@@ -69,9 +69,9 @@ interface SpokenParts<T, R extends string> {
   readonly expected: string;
   readonly members: (evidence: Shown) => readonly Member<T>[];
   /** Describes the mismatch; `null` if there is none, `undefined` if the clause does not apply. */
-  readonly say: (subject: T) => string | null | undefined;
-  readonly none?: Unproven;
-  readonly agree?: (subjects: readonly T[], evidence: Shown) => Finding<R>;
+  readonly judge: (subject: T) => string | null | undefined;
+  readonly whenEmpty?: Unproven;
+  readonly judgeAcross?: (subjects: readonly T[], evidence: Shown) => Finding<R>;
 }
 
 /** Judges every response that has rate-limit headers and whose key the server accepts. */
@@ -79,8 +79,8 @@ const everyAnswer = <const K extends SpokenClause, T extends { readonly sample: 
   clause: K,
   {
     expected,
-    say,
-    none: whenEmpty = unproven("no answer had the headers in question"),
+    judge,
+    whenEmpty = unproven("no answer had the headers in question"),
     ...more
   }: SpokenParts<T, ReadingOf<K>>,
 ): Check =>
@@ -95,7 +95,7 @@ const everyAnswer = <const K extends SpokenClause, T extends { readonly sample: 
         coverageProbe: null,
       },
       judge: (subject) => {
-        const wrong = say(subject);
+        const wrong = judge(subject);
         if (typeof wrong !== "string") return wrong;
         const { id, kind, status } = subject.sample;
         return { expected, actual: `${wrong} (${id}, ${kind}, ${status})` };
@@ -110,7 +110,7 @@ type SpokenClause = HeaderRule["clause"] | "HDR-14";
 const byRule = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: spokenMembers,
-  say: ({ sample, limits }: Spoken) => judge(sample, limits),
+  judge: ({ sample, limits }: Spoken) => judge(sample, limits),
 });
 
 /** Checks that need nothing but their rule. */
@@ -142,8 +142,8 @@ export const responseChecks: readonly Check[] = [
       spokenMembers(evidence).filter(
         ({ subject: { sample } }) => sample.status !== 404 && !elsewhereIn(evidence.all).has(sample.id),
       ),
-    none: unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier"))),
-    agree: (_, { shown, all }) => follows(readingIn(shown, elsewhereIn(all))),
+    whenEmpty: unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier"))),
+    judgeAcross: (_, { shown, all }) => follows(readingIn(shown, elsewhereIn(all))),
   }),
   everyAnswer("HDR-14", {
     expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
@@ -152,7 +152,7 @@ export const responseChecks: readonly Check[] = [
         ...each,
         subject: resetIn(resetsOf(evidence.shown))(each.subject.sample),
       })),
-    say: ({ resets, sample }) => resetMismatchInRun(resets, sample),
+    judge: ({ resets, sample }) => resetMismatchInRun(resets, sample),
   }),
   ...byRuleAlone,
 ];

@@ -34,7 +34,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
-import { deliveriesTo } from "../webhooks/create-webhook.ts";
+import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
 
 /** What webhooks got of an agent that was invoked, and all that came to webhooks later. */

@@ -7,7 +7,7 @@ import { withoutPings } from "./missing-deliveries.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { isTimestamp, unixMsOf } from "../../rules/bodies/timestamps.ts";
-import { deliveriesTo } from "../webhooks/create-webhook.ts";
+import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import type { InvokedWithWebhooks } from "../webhooks/probes.ts";
 
 /** What came to the webhooks of the agent that was invoked. */

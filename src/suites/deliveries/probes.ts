@@ -27,15 +27,13 @@ import {
   agentIdOf,
   type RequestedWebhook,
   requestedWebhookOf,
-  awaitCondition,
-  deliveriesTo,
   createWebhook,
   hookPrefix,
   type OpenedWebhook,
   provenReachOf,
   type Reach,
-  awaitUnexpected,
 } from "../webhooks/create-webhook.ts";
+import { awaitCondition, deliveriesTo, awaitUnexpected } from "../webhooks/await-deliveries.ts";
 
 type Ending = "agent.failed" | "agent.timeout";
 

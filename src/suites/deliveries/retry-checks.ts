@@ -31,7 +31,7 @@ import { explainAttempts, type Explanation, firstRetryWithinMs, maxPauseMs } fro
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
-import { deliveriesTo } from "../webhooks/create-webhook.ts";
+import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
 
 const on = { sent: failingReceivers, all: allDeliveries };

@@ -7,7 +7,7 @@ import { isSameEvent } from "./event.ts";
 import { missingDeliveryExcuse } from "./missing-deliveries.ts";
 import type { ObservedAttempts, TimeSpan } from "./retry-schedule.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { deliveriesTo } from "../webhooks/create-webhook.ts";
+import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 
 /** Failing receivers, and what had come to them by the end. */
 export interface RetryEvidence {

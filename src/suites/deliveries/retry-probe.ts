@@ -18,24 +18,26 @@ import {
   type Order,
 } from "./retry-schedule.ts";
 import { isSuccess } from "../shared/response.ts";
-import { ownAgent } from "./own-agent.ts";
+import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
 import { maxBody } from "../invoke/probes.ts";
 import {
   agentIdOf,
   type RequestedWebhook,
   requestedWebhookOf,
-  awaitDeliveries,
   createWebhook,
-  type ExpectedDeliveries,
   hookPrefix,
   type OpenedWebhook,
-  deliveryTimeoutMs,
   provenReachOf,
   type Reach,
-  awaitUnexpected,
   webhookIdOf,
   webhookPath,
 } from "../webhooks/create-webhook.ts";
+import {
+  awaitDeliveries,
+  type ExpectedDeliveries,
+  deliveryTimeoutMs,
+  awaitUnexpected,
+} from "../webhooks/await-deliveries.ts";
 
 const status = (code: number): Reply => ({ kind: "status", status: code });
 
@@ -114,7 +116,7 @@ export const failingReceivers = probe(
     const { client, given, target, time } = scene;
     const { receiver } = given;
     const reach = await provenReachOf(receiver, target);
-    const agent = (await ownAgent(scene)) ?? agentIdOf({ target });
+    const agent = (await agentWithoutWebhooks(scene)) ?? agentIdOf({ target });
     const isLean = hasFewRequests(target);
     const opened = await openAll({ client, receiver, time }, agent, isLean ? leanScripts : receiverScripts);
     const query = isLean ? maxBody : { query: `Hello. ${randomUUID()}` };

@@ -140,7 +140,7 @@ describe("webhooks", () => {
     ["WHK-2/events", 302, "breach"],
     ["WHK-2/events", 429, "unproven"],
   ] as const)("%s answered %i %s", (id, status, expected) => {
-    const odd = { numberAsUrl: exchange({ status }), textAsEvents: exchange({ status }) };
-    expect(judged(webhooks, id, { sound: hooked(), odd })).toBe(expected);
+    const malformed = { numberAsUrl: exchange({ status }), textAsEvents: exchange({ status }) };
+    expect(judged(webhooks, id, { valid: hooked(), malformed })).toBe(expected);
   });
 });

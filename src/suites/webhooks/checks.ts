@@ -1,46 +1,33 @@
 import { z } from "zod";
 
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, inapplicable, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import { responseCell } from "../shared/cases.ts";
-import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { eventTypeOf } from "../deliveries/event.ts";
-import { allDeliveries } from "../deliveries/probes.ts";
-import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { isPublishedEvent } from "../deliveries/missing-deliveries.ts";
-import { codeOf, hasStatus, isSuccess, outcomeOf, schemaMismatch, typeName } from "../shared/response.ts";
+import { allDeliveries } from "../deliveries/probes.ts";
+import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { responseCell } from "../shared/cases.ts";
 import { rejectedReceiverAddress } from "../shared/rejection.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath, isObject } from "../../base/json.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
-import { deliveriesTo, webhookIdOf } from "./create-webhook.ts";
-import { invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks as misshapenAsked } from "./probes.ts";
+import { describeFields, describeStatus, hasStatus, isSuccess, outcomeOf, schemaMismatch } from "../shared/response.ts";
+import { deliveriesTo } from "./await-deliveries.ts";
+import { webhookIdOf } from "./create-webhook.ts";
+import { invokedWithWebhooks, type InvokedWithWebhooks, malformedWebhooks } from "./probes.ts";
 
-const asked = { sound: invokedWithWebhooks, odd: misshapenAsked };
+const validAndMalformed = { valid: invokedWithWebhooks, malformed: malformedWebhooks };
 
 const fewRequests = () => unproven("the key has few requests a minute", need("clock"));
 
 const notCreated = (exchange: Exchange): Unproven => unproven(`no webhook was created (${outcomeOf(exchange)})`);
 
-/** Describes a response by its status and error code. */
-function answerTo(exchange: Exchange): string {
-  const code = codeOf(exchange);
-  return typeof code === "string" ? `${outcomeOf(exchange)} ${code}` : outcomeOf(exchange);
-}
-
-/** Describes the fields of an object with their types. */
-const fieldsShown = (value: unknown): string =>
-  isObject(value)
-    ? Object.entries(value)
-        .map(([name, each]) => `${name} (${typeName(each)})`)
-        .join(", ")
-    : typeName(value);
-
 /** The webhook in the response to its creation, in any published shape. */
-function recordIn(exchange: Exchange): unknown {
+function createdWebhook(exchange: Exchange): unknown {
   const body = bodyJson(exchange);
   const places = [getPath(body, "data", "result"), getPath(body, "webhook"), getPath(body, "data"), body];
   return places.find((each) => isObject(each)) ?? body;
@@ -53,7 +40,7 @@ function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
 }
 
 const integer = z.int();
-const metricsShape = z.looseObject({
+const metricsSchema = z.looseObject({
   webhook_id: z.string(),
   total_deliveries: integer,
   successful: integer,
@@ -71,21 +58,21 @@ interface Metrics {
 /** Responses with webhook metrics, recognized by the name of a field. */
 const metricsIn = (exchanges: readonly Exchange[]): Metrics[] =>
   exchanges.flatMap((exchange) => {
-    const metrics = isSuccess(exchange) ? holderOf("total_deliveries", bodyJson(exchange)) : null;
+    const metrics = isSuccess(exchange) ? objectWith("total_deliveries", bodyJson(exchange)) : null;
     return metrics === null ? [] : [{ metrics, exchange }];
   });
 
-const answersOn = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => [
+const metricResponses = ({ shown, listed }: InvokedWithWebhooks): Exchange[] => [
   ...shown,
   ...(listed === null ? [] : [listed]),
 ];
 
 /** The first metrics of the probe's own webhooks. */
-const metricsOf = (evidence: InvokedWithWebhooks): Metrics | null => metricsIn(answersOn(evidence))[0] ?? null;
+const metricsOf = (evidence: InvokedWithWebhooks): Metrics | null => metricsIn(metricResponses(evidence))[0] ?? null;
 
 /** All metrics in responses to webhook paths, from any probe. */
 function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics[] {
-  const own = answersOn(evidence);
+  const own = metricResponses(evidence);
   const others = all.exchanges.filter(
     ({ id, request, key }) => key !== null && /\/webhooks\b/.test(request.url) && own.every((each) => each.id !== id),
   );
@@ -93,18 +80,18 @@ function everyMetrics(all: AllExchanges, evidence: InvokedWithWebhooks): Metrics
 }
 
 /** Finds the object that has a field, at most three levels down. */
-function holderOf(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
+function objectWith(name: string, value: unknown, levels = 3): Readonly<Record<string, unknown>> | null {
   if (!isObject(value)) return null;
   if (Object.hasOwn(value, name)) return value;
   if (levels === 0) return null;
   for (const inner of Object.values(value)) {
-    const found = holderOf(name, inner, levels - 1);
+    const found = objectWith(name, inner, levels - 1);
     if (found !== null) return found;
   }
   return null;
 }
 
-const withoutMetrics = () => unproven("no endpoint shows webhook metrics");
+const noMetrics = () => unproven("no response has webhook metrics");
 
 /** Fields of a creation's request body. */
 const ownFields = ["url", "events", "agent_id", "secret"];
@@ -114,13 +101,13 @@ export const webhooks = suite("Webhooks", [
     const answers = Object.values(created).flatMap((each) => each?.exchange ?? []);
     if (answers.every((each) => hasStatus(each, 429))) return unproven("a limit refused the requests (429)");
     const made = answers.filter(isSuccess);
-    const odd = withoutQuota(answers).find(
+    const rejected = withoutQuota(answers).find(
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
-    if (odd !== undefined)
+    if (rejected !== undefined)
       return (
-        (made.length === 0 ? rejectedReceiverAddress(odd, reach.isNamed) : null) ??
-        breach("a success", outcomeOf(odd), odd)
+        (made.length === 0 ? rejectedReceiverAddress(rejected, reach.isNamed) : null) ??
+        breach("a success", outcomeOf(rejected), rejected)
       );
     if (made.length === 0) return unproven(`no webhook was created (${answers.map(outcomeOf).join(", ")})`);
     const isAll = (status: number): boolean => made.every((each) => hasStatus(each, status));
@@ -129,11 +116,11 @@ export const webhooks = suite("Webhooks", [
   ...(["numberAsUrl", "textAsEvents"] as const).map((name) =>
     check(
       "WHK-2",
-      asked,
-      ({ sound, odd }) => {
-        const control = (sound.webhooks.deployments ?? sound.webhooks.both).exchange;
+      validAndMalformed,
+      ({ valid, malformed }) => {
+        const control = (valid.webhooks.deployments ?? valid.webhooks.both).exchange;
         if (!isSuccess(control)) return notCreated(control);
-        const exchange = odd[name];
+        const exchange = malformed[name];
         if (exchange === null) return inapplicable("the key has few requests a minute");
         if (hasStatus(exchange, 429)) return unproven("a limit refused the request first (429)");
         if (isSuccess(exchange)) return follows("accepted");
@@ -149,15 +136,15 @@ export const webhooks = suite("Webhooks", [
   check("WHK-3", invokedWithWebhooks, ({ webhooks: created, elsewhere, deliveries }) => {
     if (elsewhere === null)
       return unproven(
-        "the target has but one agent that is known to answer",
-        "`agents.webhooked` in the target file: an agent that is called by nothing else",
+        "only one agent of the target is known to answer",
+        "`agents.webhooked` in the target file: an agent that nothing else invokes",
       );
     if (!isSuccess(elsewhere.exchange)) return notCreated(elsewhere.exchange);
     const own = Object.values(created).flatMap((each) => (each === null ? [] : deliveriesTo(deliveries, each.hook)));
-    if (own.length === 0) return unproven("no webhook of the agent that was invoked got an event");
+    if (own.length === 0) return unproven("no webhook of the invoked agent got an event");
     // A ping to a new address belongs to no agent.
-    const told = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
-    const agents = new Set(told.map((each) => getPath(deliveryJson(each), "agent_id")));
+    const published = own.filter((each) => isPublishedEvent(eventTypeOf(each)));
+    const agents = new Set(published.map((each) => getPath(deliveryJson(each), "agent_id")));
     const foreign = deliveriesTo(deliveries, elsewhere.hook).find((each) =>
       agents.has(getPath(deliveryJson(each), "agent_id")),
     );
@@ -174,17 +161,17 @@ export const webhooks = suite("Webhooks", [
     { sent: invokedWithWebhooks, all: allDeliveries },
     ({ sent: { webhooks: created, deliveries }, all }) => {
       const own = new Set(Object.values(created).flatMap((each) => each?.hook ?? []));
-      const told = (those: readonly Delivery[]): { agent: string; delivery: Delivery }[] =>
+      const ownEvents = (those: readonly Delivery[]): { agent: string; delivery: Delivery }[] =>
         those.flatMap((delivery) => {
           const agent = getPath(deliveryJson(delivery), "agent_id");
           const type = eventTypeOf(delivery);
           const isOwn = own.has(delivery.hook) && isPublishedEvent(type);
           return isOwn && typeof agent === "string" ? [{ agent, delivery }] : [];
         });
-      const [first, ...others] = new Set(told(deliveries).map(({ agent }) => agent));
+      const [first, ...others] = new Set(ownEvents(deliveries).map(({ agent }) => agent));
       if (first === undefined || others.length > 0)
         return unproven("the events do not name the agent that was invoked");
-      const foreign = told(all.deliveries).find(({ agent }) => agent !== first);
+      const foreign = ownEvents(all.deliveries).find(({ agent }) => agent !== first);
       return foreign === undefined
         ? holds()
         : breach(
@@ -197,24 +184,24 @@ export const webhooks = suite("Webhooks", [
   ),
   observe("WHK-4", invokedWithWebhooks, ({ webhooks: { both } }) =>
     isSuccess(both.exchange)
-      ? observed(`${outcomeOf(both.exchange)} with ${fieldsShown(bodyJson(both.exchange))}`)
+      ? observed(`${outcomeOf(both.exchange)} with ${describeFields(bodyJson(both.exchange))}`)
       : notCreated(both.exchange),
   ),
-  observe("WHK-5", misshapenAsked, ({ withoutUrl, unknownEvent }) =>
+  observe("WHK-5", malformedWebhooks, ({ withoutUrl, unknownEvent }) =>
     withoutUrl === null || unknownEvent === null
       ? fewRequests()
-      : observed(`without url: ${answerTo(withoutUrl)}; unknown event type: ${answerTo(unknownEvent)}`),
+      : observed(`without url: ${describeStatus(withoutUrl)}; unknown event type: ${describeStatus(unknownEvent)}`),
   ),
-  observe("WHK-6", misshapenAsked, ({ withoutUrl, withoutAgent, withoutSecret }) =>
+  observe("WHK-6", malformedWebhooks, ({ withoutUrl, withoutAgent, withoutSecret }) =>
     withoutUrl === null || withoutAgent === null || withoutSecret === null
       ? fewRequests()
       : observed(
-          `without url: ${answerTo(withoutUrl)}; without agent_id: ${answerTo(withoutAgent.exchange)}; without secret: ${answerTo(withoutSecret)}`,
+          `without url: ${describeStatus(withoutUrl)}; without agent_id: ${describeStatus(withoutAgent.exchange)}; without secret: ${describeStatus(withoutSecret)}`,
         ),
   ),
   check("WHK-7", invokedWithWebhooks, ({ webhooks: { both }, listed }) => {
     if (!isSuccess(both.exchange)) return notCreated(both.exchange);
-    if (listed === null) return unproven("the answer to the creation shows no `webhook_id` or `id`");
+    if (listed === null) return unproven("the response to the creation has no `webhook_id` or `id`");
     if (hasStatus(listed, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(listed, 200)
       ? holds()
@@ -232,46 +219,46 @@ export const webhooks = suite("Webhooks", [
     const [item] = items ?? [];
     return observed(
       items === null
-        ? `answers ${fieldsShown(body)}`
-        : `answers ${Array.isArray(body) ? "an array" : fieldsShown(body)}; ${items.length} items${item === undefined ? "" : `, each with ${fieldsShown(item)}`}`,
+        ? `answers ${describeFields(body)}`
+        : `answers ${Array.isArray(body) ? "an array" : describeFields(body)}; ${items.length} items${item === undefined ? "" : `, each with ${describeFields(item)}`}`,
     );
   }),
   checkEvery(
     "WHK-9",
     { all: allExchanges, hooked: invokedWithWebhooks },
     {
-      matrix: { description: "every answer that shows webhook metrics", cells: [], coverageProbe: null },
+      matrix: { description: "every response with webhook metrics", cells: [], coverageProbe: null },
       members: (evidence) =>
         everyMetrics(evidence.all, evidence.hooked).map((each) => ({
           cell: responseCell(each.exchange, evidence.all),
           proof: each.exchange,
           subject: each,
         })),
-      judge: ({ metrics, exchange }) => schemaMismatch(metricsShape, metrics, "webhook metrics", exchange),
+      judge: ({ metrics, exchange }) => schemaMismatch(metricsSchema, metrics, "webhook metrics", exchange),
       whenEmpty: ({ hooked: { listed } }) =>
-        listed === null || !isSuccess(listed) ? unproven("no webhook can be asked about") : follows("absent"),
+        listed === null || !isSuccess(listed) ? unproven("no webhook has a known id") : follows("absent"),
       judgeAcross: () => follows("present"),
     },
   ),
   observe("WHK-10", invokedWithWebhooks, (evidence) => {
     const found = metricsOf(evidence);
-    if (found === null) return withoutMetrics();
+    if (found === null) return noMetrics();
     return observed(
       `\`average_response_time\` is ${formatValue(found.metrics["average_response_time"])} where the receiver answers in a few milliseconds`,
     );
   }),
   check("WHK-11", invokedWithWebhooks, (evidence) => {
     const found = metricsOf(evidence);
-    if (found === null) return withoutMetrics();
-    const parsed = metricsShape.safeParse(found.metrics);
-    if (!parsed.success) return unproven("the metrics are not whole; see WHK-9");
+    if (found === null) return noMetrics();
+    const parsed = metricsSchema.safeParse(found.metrics);
+    if (!parsed.success) return unproven("the metrics are incomplete; see WHK-9");
     const { total_deliveries: total, successful, failed } = parsed.data;
     return total === successful + failed
       ? holds()
       : breach(`\`total_deliveries\` is ${successful} + ${failed}`, String(total), found.exchange);
   }),
   observe("WHK-12", invokedWithWebhooks, ({ webhooks: { both } }) => {
-    const record = recordIn(both.exchange);
+    const record = createdWebhook(both.exchange);
     if (!isSuccess(both.exchange) || !isObject(record)) return notCreated(both.exchange);
     const more = Object.keys(record).filter((name) => !ownFields.includes(name));
     return observed(more.length === 0 ? "none is shown" : `the webhook is shown with ${more.join(", ")}`);

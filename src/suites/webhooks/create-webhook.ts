@@ -1,13 +1,11 @@
+import { getPath } from "../../base/json.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
-import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
 import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
-import type { RunClock } from "../../run/time/run-clock.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
-import { getPath } from "../../base/json.ts";
 
 /** Prefix of the receiver's webhook addresses. It separates deliveries from alert messages. */
 export const hookPrefix = "webhook-";
@@ -118,67 +116,3 @@ export function webhookIdOf(exchange: Exchange): string | null {
 
 /** Path of a webhook below the base URL. */
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;
-
-/** Number of deliveries that an address should get. */
-export interface ExpectedDeliveries {
-  readonly address: Hook;
-  readonly count: number;
-}
-
-/** Maximum delay of a delivery. A sender may poll its queue only every few seconds. */
-const mostQueuedMs = 10_000;
-const queueStepMs = 1000;
-
-/** Real time in which a sent delivery arrives. If the clock settles at once, deliveries have arrived when an advance ends. */
-export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
-  if (!canAdvance) return mostQueuedMs;
-  return settleMs === 0 ? 100 : Math.max(500, settlings * settleMs);
-};
-
-const settlings = 3;
-
-/** Waits until the deliveries have arrived. Returns whether they did. */
-export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: RunClock): Promise<boolean> =>
-  passQueue(
-    async (realMs) =>
-      (await Promise.all(expected.map(({ address, count }) => address.waitForDeliveries(count, realMs)))).every(
-        Boolean,
-      ),
-    time,
-  );
-
-/** Waits until a condition holds that does not depend on a single address. Returns whether it does. */
-export const awaitCondition = (isThere: () => boolean, time: RunClock): Promise<boolean> =>
-  passQueue(async (realMs) => {
-    for (let waitedMs = 0; !isThere() && waitedMs < realMs; waitedMs += shortMs) await time.sleepReal(shortMs);
-    return isThere();
-  }, time);
-
-/**
- * Checks a condition until a sender has certainly polled its queue. Advances the target's clock in steps, and then waits
- * in real time unless the user stated that agents follow that clock.
- */
-async function passQueue(areThere: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
-  if (time.canAdvance) await time.passTime(1, onItsWay);
-  if (await areThere(deliveryTimeoutMs(time))) return true;
-  if (!time.canAdvance) return false;
-  for (let passedMs = 0; passedMs < mostQueuedMs; passedMs += queueStepMs) {
-    await time.passTime(queueStepMs, "a delivery that waits in a queue");
-    if (await areThere(Math.max(shortMs, time.settleMs))) return true;
-  }
-  return areThere(time.agentsFollow ? settlings * time.settleMs : mostQueuedMs);
-}
-
-/** Waits long enough for an unexpected delivery to arrive. Even the smallest advance of a clock lasts until deliveries in transit have arrived. */
-export async function awaitUnexpected(time: RunClock): Promise<void> {
-  if (time.canAdvance) await time.passTime(1, onItsWay);
-  await time.sleepReal(time.canAdvance ? time.settleMs : quietMs);
-}
-
-const onItsWay = "what is on its way";
-const shortMs = 5;
-const quietMs = 500;
-
-/** Deliveries to one of the receiver's addresses. */
-export const deliveriesTo = (deliveries: readonly Delivery[], hook: string): Delivery[] =>
-  deliveries.filter((each) => each.hook === hook);

@@ -1,12 +1,47 @@
+import { is2xx } from "../../base/http-status.ts";
+import { statusOf } from "../../evidence/exchange.ts";
+import { findAnsweringAgent } from "../../run/discovery/answering-agent.ts";
 import { listedAgents } from "../../run/discovery/discover-target.ts";
+import { respondsQuickly } from "../../run/discovery/webhook-agent.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
 import type { ProbeContext } from "../../run/probe.ts";
-import { assignedAgents } from "../../target/target.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { assignedAgents, type Target } from "../../target/target.ts";
+import { agentIdOf } from "./create-webhook.ts";
 
 /**
  * Listed agents that the run does not invoke, in the order of the list. Their webhooks stay quiet, which matters because
  * webhooks cannot be deleted.
  */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
-  const played = new Set([agent, ...assignedAgents(target)]);
-  return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !played.has(each));
+  const assigned = new Set([agent, ...assignedAgents(target)]);
+  return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
+}
+
+/**
+ * Finds an agent without webhooks, so that its invokes cause deliveries to the failing receivers only; `null` if there is
+ * none that responds quickly, or on a real clock, where the extra invoke costs more than the spared deliveries.
+ */
+export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
+  if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
+  const [, ...listed] = idleAgents(context, agentIdOf(context));
+  const [named] = namedIdleAgents(context.target);
+  // An agent that an earlier search invoked was not suitable.
+  const isUntried = (agent: string): boolean =>
+    !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
+  const candidates = named === undefined ? listed.filter(isUntried) : [named];
+  const found = await findAnsweringAgent(context.client, candidates, is2xx);
+  return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
+}
+
+/**
+ * Agents named by the user that no later probe invokes: the session probes are over, and of a degraded agent only the
+ * health is read. If deployments are triggered, the degraded agent may be the deployed one, which is then invoked.
+ */
+function namedIdleAgents({ agents, triggers }: Target): string[] {
+  const { answering, webhooked, remembering, degraded } = agents;
+  const triggersDeployments = Object.keys(triggers).length > 0;
+  return [remembering, triggersDeployments ? undefined : degraded].flatMap((agent) =>
+    agent === undefined || agent === answering || agent === webhooked ? [] : [agent],
+  );
 }

@@ -13,16 +13,15 @@ import {
   agentIdOf,
   type RequestedWebhook,
   requestedWebhookOf,
-  awaitDeliveries,
   createWebhook,
   hookPrefix,
   type OpenedWebhook,
   type Reach,
   reachOf,
-  awaitUnexpected,
   webhookIdOf,
   webhookPath,
 } from "./create-webhook.ts";
+import { awaitDeliveries, awaitUnexpected } from "./await-deliveries.ts";
 import { idleAgents } from "./idle-agents.ts";
 
 /** Webhooks of the agent that is then invoked, by their purpose. */
@@ -39,14 +38,14 @@ export type Subscription =
   | "deployments";
 
 /** Webhooks that are created even with a key that has few requests. */
-type LeastSubscription = "wildcard" | "both";
+type MinSubscription = "wildcard" | "both";
 
 /** Deliveries to webhooks of an invoked agent. */
 export interface InvokedWithWebhooks {
   readonly reach: Reach;
   /** `null` if not created, because the key has few requests. */
-  readonly webhooks: Readonly<Record<LeastSubscription, RequestedWebhook>> &
-    Readonly<Record<Exclude<Subscription, LeastSubscription>, RequestedWebhook | null>>;
+  readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
+    Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** A webhook of another agent, which was not invoked; `null` if the target has none. */
   readonly elsewhere: RequestedWebhook | null;
   readonly invoked: readonly Exchange[];
@@ -83,7 +82,7 @@ export const invokedWithWebhooks = probe(
     const { receiver } = given;
     const reach = await reachOf(receiver, target);
     const agent = agentIdOf({ target });
-    const isLean = hasFewRequests(target);
+    const hasFew = hasFewRequests(target);
     const open = (name: Subscription): Promise<OpenedWebhook> =>
       createWebhook(client, receiver, {
         ...subscribed[name],
@@ -94,15 +93,15 @@ export const invokedWithWebhooks = probe(
     const opened = {
       wildcard: await open("wildcard"),
       both: await open("both"),
-      completed: isLean ? null : await open("completed"),
-      unsigned: isLean ? null : await open("unsigned"),
-      deployments: isLean ? null : await open("deployments"),
+      completed: hasFew ? null : await open("completed"),
+      unsigned: hasFew ? null : await open("unsigned"),
+      deployments: hasFew ? null : await open("deployments"),
     };
-    const elsewhere = await openElsewhere(context, agent);
+    const elsewhere = await createIdleWebhook(context, agent);
 
     const invoked: Exchange[] = [];
     // With few requests, this single body also serves the checks of combined parameters.
-    for (const body of isLean ? [minBody] : bodies()) invoked.push(await client.invoke(agent, body, { noRetry: true }));
+    for (const body of hasFew ? [minBody] : bodies()) invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;
     const expected = Object.entries(opened).flatMap(([name, made]) =>
@@ -117,7 +116,7 @@ export const invokedWithWebhooks = probe(
     const get = (rest: string): Promise<Exchange | null> =>
       id === null ? Promise.resolve(null) : client.send("GET", webhookPath(id, rest));
     const listed = await get("/deliveries");
-    const shown = isLean ? [] : [await get("/metrics"), await get("")].filter((each) => each !== null);
+    const shown = hasFew ? [] : [await get("/metrics"), await get("")].filter((each) => each !== null);
     return {
       reach,
       webhooks: {
@@ -137,9 +136,9 @@ export const invokedWithWebhooks = probe(
 );
 
 /** Creates a webhook of an agent that is not invoked; `null` if the target has none. */
-async function openElsewhere(context: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
+async function createIdleWebhook(context: ProbeContext<"receiver">, agent: string): Promise<OpenedWebhook | null> {
   const { client, given, target } = context;
-  const other = otherAgent(context, agent);
+  const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
   // Selects one event only: the rest of the run may invoke this agent thousands of times.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
@@ -154,11 +153,11 @@ const bodies = (): readonly object[] => [
 ];
 
 /** Another agent, for a webhook that should get no event. Prefers one that the run never invokes, then one that it invokes rarely. */
-function otherAgent(context: ProbeContext, agent: string): string | null {
+function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
   const { answering, ...others } = context.target.agents;
   const [idle] = idleAgents(context, agent);
-  const quiet = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
-  return quiet ?? (answering === agent ? null : (answering ?? null));
+  const found = idle ?? Object.values(others).find((each) => each !== agent && each !== answering);
+  return found ?? (answering === agent ? null : (answering ?? null));
 }
 
 /** Webhook creations with malformed bodies. They select events that no invoke causes. */
@@ -184,18 +183,18 @@ export const malformedWebhooks = probe(
   async ({ client, given: { receiver }, target }): Promise<MalformedWebhooks> => {
     const agent = agentIdOf({ target });
     const { url } = receiver.open(`${hookPrefix}never-called`, { secret: null, replies: [] });
-    const sound = { url, events: ["deployment.deleted"], agent_id: agent, secret: generateSecret() };
-    const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...sound, ...body } });
-    const untied = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
+    const valid = { url, events: ["deployment.deleted"], agent_id: agent, secret: generateSecret() };
+    const ask = (body: object): Promise<Exchange> => client.send("POST", "/webhooks", { json: { ...valid, ...body } });
+    const ofAnyAgent = { name: "without-agent", events: deploymentEvents, agent: null, isSigned: true };
     const numberAsUrl = await ask({ url: 5 });
-    const isLean = hasFewRequests(target);
+    const hasFew = hasFewRequests(target);
     return {
       numberAsUrl,
-      textAsEvents: isLean ? null : await ask({ events: "agent.*" }),
-      withoutUrl: isLean ? null : await ask({ url: undefined }),
-      unknownEvent: isLean ? null : await ask({ events: ["agent.no-such-event"] }),
-      withoutAgent: isLean ? null : requestedWebhookOf(await createWebhook(client, receiver, untied)),
-      withoutSecret: isLean ? null : await ask({ secret: undefined }),
+      textAsEvents: hasFew ? null : await ask({ events: "agent.*" }),
+      withoutUrl: hasFew ? null : await ask({ url: undefined }),
+      unknownEvent: hasFew ? null : await ask({ events: ["agent.no-such-event"] }),
+      withoutAgent: hasFew ? null : requestedWebhookOf(await createWebhook(client, receiver, ofAnyAgent)),
+      withoutSecret: hasFew ? null : await ask({ secret: undefined }),
     };
   },
 );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Hook } from "../../receiver/receiver.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
-import { awaitDeliveries } from "./create-webhook.ts";
+import { awaitDeliveries } from "./await-deliveries.ts";
 
 /** An address that gets a delivery only if the caller waits for at least this long at once, in real time. */
 const slowAddress = (takesMs: number): Hook => ({

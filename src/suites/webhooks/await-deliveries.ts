@@ -1,0 +1,70 @@
+import type { Delivery } from "../../evidence/delivery.ts";
+import type { Hook } from "../../receiver/receiver.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+
+/** Number of deliveries that an address should get. */
+export interface ExpectedDeliveries {
+  readonly address: Hook;
+  readonly count: number;
+}
+
+/** Maximum delay of a delivery. A sender may poll its queue only every few seconds. */
+const maxQueuedMs = 10_000;
+const queueStepMs = 1000;
+
+/** Real time in which a sent delivery arrives. If the clock settles at once, deliveries have arrived when an advance ends. */
+export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
+  if (!canAdvance) return maxQueuedMs;
+  return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);
+};
+
+const settleCount = 3;
+
+/** Waits until the deliveries have arrived. Returns whether they did. */
+export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: RunClock): Promise<boolean> =>
+  awaitQueue(
+    async (realMs) =>
+      (await Promise.all(expected.map(({ address, count }) => address.waitForDeliveries(count, realMs)))).every(
+        Boolean,
+      ),
+    time,
+  );
+
+/** Waits until a condition holds that does not depend on a single address. Returns whether it does. */
+export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
+  awaitQueue(async (realMs) => {
+    for (let waitedMs = 0; !isMet() && waitedMs < realMs; waitedMs += pollMs) await time.sleepReal(pollMs);
+    return isMet();
+  }, time);
+
+/**
+ * Checks a condition until a sender has certainly polled its queue. Advances the target's clock in steps, and then waits
+ * in real time unless the user stated that agents follow that clock.
+ */
+async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: RunClock): Promise<boolean> {
+  if (time.canAdvance) await time.passTime(1, inTransit);
+  if (await check(deliveryTimeoutMs(time))) return true;
+  if (!time.canAdvance) return false;
+  for (let advancedMs = 0; advancedMs < maxQueuedMs; advancedMs += queueStepMs) {
+    await time.passTime(queueStepMs, "a queued delivery must be sent");
+    if (await check(Math.max(pollMs, time.settleMs))) return true;
+  }
+  return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
+}
+
+/**
+ * Waits long enough for an unexpected delivery to arrive. Even the smallest advance of a clock lasts until deliveries in
+ * transit have arrived.
+ */
+export async function awaitUnexpected(time: RunClock): Promise<void> {
+  if (time.canAdvance) await time.passTime(1, inTransit);
+  await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);
+}
+
+const inTransit = "deliveries in transit must arrive";
+const pollMs = 5;
+const unexpectedMs = 500;
+
+/** Deliveries to one of the receiver's addresses. */
+export const deliveriesTo = (deliveries: readonly Delivery[], hook: string): Delivery[] =>
+  deliveries.filter((each) => each.hook === hook);

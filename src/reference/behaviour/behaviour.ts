@@ -1,11 +1,15 @@
 import { standardAlerts, type AlertBehaviour } from "./alerts.ts";
 import { standardAuthentication, type AuthenticationBehaviour } from "./authentication.ts";
 import { standardDeliveries, type DeliveryBehaviour } from "./deliveries.ts";
-import { standardDetails, type DetailsBehaviour } from "./details.ts";
+import {
+  standardDetails,
+  type DetailsBehaviour,
+  standardHealthListUsage,
+  type HealthListUsageBehaviour,
+} from "./health-list-usage.ts";
 import { standardErrors, type ErrorBehaviour } from "./errors.ts";
 import { standardInvoke, type InvokeBehaviour } from "./invoke.ts";
 import { standardLimits, type LimitBehaviour } from "./limits.ts";
-import { standardHealthListUsage, type HealthListUsageBehaviour } from "./health-list-usage.ts";
 import { standardStream, type StreamBehaviour } from "./stream.ts";
 import { standardBatches, type BatchBehaviour } from "./batches.ts";
 import { standardTransport, type TransportBehaviour } from "./transport.ts";

@@ -1,4 +1,4 @@
-import { formA, formB } from "../behaviour/forms.ts";
+import { formA, formB } from "../behaviour/errors.ts";
 import { overrideErrorCode, overrideErrorStatus, overrideJson } from "../overrides.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
 import { faults, type Override } from "../patch.ts";

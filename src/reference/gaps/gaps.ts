@@ -1,7 +1,6 @@
-import { endpointGaps } from "./endpoints.ts";
+import { endpointGaps, operationGaps } from "./endpoints.ts";
 import { errorAndLimitGaps } from "./errors-and-limits.ts";
 import type { Gap } from "./gap.ts";
-import { operationGaps } from "./operations.ts";
 import { webhookGaps } from "./webhooks.ts";
 
 /** Every gap that this server had to fill. */

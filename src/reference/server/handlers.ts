@@ -5,10 +5,8 @@ import type { WindowName } from "../limits/windows.ts";
 import { apiError } from "../api-error.ts";
 import { failed, ok, type RouteResult } from "./response.ts";
 import type { RequestContext } from "./admission.ts";
-import { emitExecutionStart } from "./execution-events.ts";
-import { sleep, type DisconnectSignal } from "./wait.ts";
-import type { ServerState } from "./state.ts";
 import {
+  emitExecutionStart,
   findEntrypoint,
   readExecutionRequest,
   executeAgent,
@@ -16,6 +14,8 @@ import {
   unknownAgentError,
   type IncomingExecution,
 } from "./execution.ts";
+import { sleep, type DisconnectSignal } from "./wait.ts";
+import type { ServerState } from "./state.ts";
 
 /** Endpoint 1: the agent's whole answer, or why there is none. */
 export async function invoke(

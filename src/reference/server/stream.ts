@@ -2,13 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { Agent } from "../agents.ts";
 import type { EventStep, Chunk, Step, StreamEnding, StreamInput, Write } from "../behaviour/stream.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
-import { responseHeaders, rawHeaders } from "./response.ts";
-import { type ChunkWriter, chunkWriter } from "./chunk-writer.ts";
 import type { RequestContext } from "./admission.ts";
-import { emitExecutionStart } from "./execution-events.ts";
-import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
-import type { ServerState } from "./state.ts";
 import {
+  emitExecutionStart,
   findEntrypoint,
   readExecutionRequest,
   executeAgent,
@@ -16,6 +12,9 @@ import {
   type IncomingExecution,
   type ExecutionRequest,
 } from "./execution.ts";
+import { responseHeaders, rawHeaders } from "./response.ts";
+import type { ServerState } from "./state.ts";
+import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
 
 /** Endpoint 2: streams an agent's answer to the end, or until the client has left. Never rejects. */
 export async function stream(
@@ -158,4 +157,46 @@ function drained({ client, response }: Line): Promise<void> {
     response.once("drain", settle);
     forget = client.onDisconnect(settle);
   });
+}
+
+/** Writes the body of a response whose head is made, each write a chunk of its own. */
+export interface ChunkWriter {
+  /** Sends the head where nothing was written yet. */
+  open(): void;
+  /** Tells whether the socket is full. */
+  write(bytes: Write): boolean;
+  end(): void;
+}
+
+/**
+ * Node makes four writes of a chunk: its length, a line end, its bytes and another line end. They cost more than the event in it, so that what
+ * frames a chunk is put around it here. Source: RFC 9112, 7.1.
+ */
+export function chunkWriter(response: ServerResponse): ChunkWriter {
+  // To a client of HTTP/1.0 a body ends with its connection, and nothing frames it.
+  const { chunkedEncoding: isChunked } = response;
+  response.chunkedEncoding = false;
+  let isOpen = false;
+  return {
+    open: () => {
+      if (!isOpen) response.flushHeaders();
+      isOpen = true;
+    },
+    write: (bytes) => {
+      isOpen = true;
+      // A chunk of no bytes would be the end.
+      return bytes.length > 0 && !response.write(isChunked ? framed(bytes) : bytes);
+    },
+    end: () => {
+      if (isChunked && !response.destroyed) response.write("0\r\n\r\n");
+      response.end();
+    },
+  };
+}
+
+function framed(bytes: Write): Write {
+  const length = `${Buffer.byteLength(bytes).toString(16)}\r\n`;
+  return typeof bytes === "string"
+    ? `${length}${bytes}\r\n`
+    : Buffer.concat([Buffer.from(length), bytes, Buffer.from("\r\n")]);
 }

@@ -1,4 +1,4 @@
-import { bothForms, detailsOf, formA, formB } from "../behaviour/forms.ts";
+import { bothForms, detailsOf, formA, formB } from "../behaviour/errors.ts";
 import { overrideErrorStatus, overrideError } from "../overrides.ts";
 import { setField, removeField } from "../json-edit.ts";
 import { variants } from "../patch.ts";

@@ -1,11 +1,9 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { AttemptInput, DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock, Timer } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import type { DeliveryRegistry } from "./delivery-registry.ts";
-import { inFlightRequests, type ReceiverLocation } from "./in-flight.ts";
-import { deliveryQueues } from "./delivery-queues.ts";
-import { deliveryId } from "./delivery-state.ts";
 import { deliveryClient, type DeliveryOutcome, type DeliveryClient, type DeliveryRequest } from "./delivery-client.ts";
+import { type DeliveryRegistry, deliveryId } from "./delivery-registry.ts";
 import type { Delivery } from "./store.ts";
 
 /** Sends what is due when it is due. */
@@ -109,4 +107,111 @@ function outcomeOf(answer: DeliveryOutcome): { readonly status: number | null; r
   return answer.kind === "answered"
     ? { status: answer.status, failure: null }
     : { status: null, failure: answer.failure };
+}
+
+/** Work in lanes: within one, only so much at once; no lane waits for another. */
+export interface DeliveryQueues {
+  /** Begins the work a moment later, or when its lane has room. Work must not reject. */
+  add(lane: string, work: () => Promise<void>): void;
+  /** Resolves when everything that has room has begun. */
+  allStarted(): Promise<void>;
+  /** Forgets what waits. */
+  close(): void;
+}
+
+interface Lane {
+  running: number;
+  readonly waiting: (() => Promise<void>)[];
+}
+
+export function deliveryQueues(most: () => number): DeliveryQueues {
+  const byName = new Map<string, Lane>();
+  let beginning = 0;
+  let closed = false;
+  const next = async (name: string, lane: Lane): Promise<void> => {
+    for (let work = lane.waiting.shift(); work !== undefined && !closed; work = lane.waiting.shift()) await work();
+    lane.running -= 1;
+    if (lane.running === 0) byName.delete(name);
+  };
+  return {
+    add: (name, work) => {
+      const lane = byName.get(name) ?? { running: 0, waiting: [] };
+      byName.set(name, lane);
+      lane.waiting.push(work);
+      if (lane.running >= most()) return;
+      lane.running += 1;
+      beginning += 1;
+      // Not now: whoever adds work has an answer to send first.
+      setImmediate(() => {
+        beginning -= 1;
+        void next(name, lane);
+      });
+    },
+    allStarted: async () => {
+      while (beginning > 0) await turn();
+    },
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+/** Requests that are on the wire, for a virtual clock: it stands still until they are answered, but not for ever. */
+export interface InFlightRequests {
+  /** A request is being sent. Its end is told by calling what comes back. */
+  begin(patience: WaitBudget): () => void;
+  /** Whether a request is open whose patience is not used up. */
+  isWaiting(): boolean;
+  /** Resolves when there is none. */
+  whenIdle(): Promise<void>;
+}
+
+/** How long a request is waited for: little where the receiver was silent the last time. */
+export type WaitBudget = "usual" | "little";
+
+/** Where receivers are: one in this process has answered after a few turns of its event loop, another may be kept waiting. */
+export type ReceiverLocation = "in-process" | "anywhere";
+
+/**
+ * Patience counts in slices of real time, not by a clock: where this process itself was held up, that takes one slice
+ * only, and what came in meanwhile is seen before the next.
+ */
+const sliceMs = 20;
+const usualSlices: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
+const littleSlices = 1;
+
+/** Turns of the event loop in which an answer that has already arrived is read. */
+const turnsToRead = 4;
+
+export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {
+  const open = new Set<object>();
+  const waitedFor = new Set<object>();
+  let waiters: (() => void)[] = [];
+  const stopWaiting = (flight: object) => {
+    waitedFor.delete(flight);
+    if (waitedFor.size > 0) return;
+    for (const wake of waiters) wake();
+    waiters = [];
+  };
+  const wait = (flight: object, left: number) => {
+    if (left === 0) return stopWaiting(flight);
+    setTimeout(() => waitedFor.has(flight) && wait(flight, left - 1), sliceMs).unref();
+  };
+  return {
+    begin: (patience) => {
+      const flight = {};
+      open.add(flight);
+      waitedFor.add(flight);
+      wait(flight, patience === "usual" ? usualSlices[receivers] : littleSlices);
+      return () => {
+        open.delete(flight);
+        stopWaiting(flight);
+      };
+    },
+    isWaiting: () => waitedFor.size > 0,
+    whenIdle: async () => {
+      while (waitedFor.size > 0) await new Promise<void>((resolve) => void waiters.push(resolve));
+      for (let count = 0; count < turnsToRead && open.size > 0; count += 1) await turn();
+    },
+  };
 }

@@ -1,10 +1,8 @@
 import type { DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import { deliveryRegistry } from "./delivery-registry.ts";
-import { dispatcher } from "./dispatch.ts";
-import type { ReceiverLocation } from "./in-flight.ts";
-import { metricsOf } from "./delivery-state.ts";
+import { deliveryRegistry, metricsOf } from "./delivery-registry.ts";
+import { dispatcher, type ReceiverLocation } from "./dispatch.ts";
 import { zeroTotals, type Destination, type Store } from "./store.ts";
 import { webhookRegistry } from "./webhook-registry.ts";
 import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics } from "./webhook.ts";

@@ -4,7 +4,7 @@ import type { Patch } from "../../patch.ts";
 import { findPatch } from "../../catalogue.ts";
 import { type Reference, startReference } from "../../reference.ts";
 import { referenceTiers } from "../../keys.ts";
-import type { ChildRequest, PatchName, ChildReply, StartOptions, ChildCommand } from "./messages.ts";
+import type { ChildRequest, PatchName, ChildReply, StartOptions, ChildCommand } from "./server-process.ts";
 
 // The embedded server as a process of its own. It ends with its parent, whatever becomes of that: the channel between them closes.
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressSet, isAddressRange, normalizeAddress } from "../addresses.ts";
-import { clientAddress } from "./client-address.ts";
+import { addressSet, isAddressRange, normalizeAddress, clientAddress } from "./addresses.ts";
 
 const proxies = addressSet(["10.0.0.0/8", "2001:db8:1::/48", "127.0.0.1"]);
 

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** A set of addresses, named by single ones and by CIDRs. */
+/** A set of addresses. Single addresses and CIDRs define it. */
 export interface AddressSet {
   has(address: string): boolean;
 }
@@ -8,7 +8,7 @@ export interface AddressSet {
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const zone = /%.*$/s;
 
-/** An address in the one form it is compared in: an IPv4 address mapped into IPv6 is that IPv4 address, and zones are dropped. */
+/** The form in which addresses are compared: without a zone, and an IPv4 address mapped into IPv6 as plain IPv4. */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(zone, "");
   return mapped.exec(bare)?.[1] ?? bare.toLowerCase();
@@ -21,7 +21,7 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIPv4(address) ? 32 : 128));
 }
 
-/** @throws {Error} where one of the ranges is neither an address nor a CIDR. */
+/** @throws {Error} if a range is neither an address nor a CIDR. */
 export function addressSet(ranges: readonly string[]): AddressSet {
   const list = new BlockList();
   for (const range of ranges) add(list, range);
@@ -38,7 +38,7 @@ function add(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // A range of mapped addresses is the range of IPv4 addresses that they stand for.
+  // A range of mapped addresses becomes the range of IPv4 addresses.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 
@@ -46,7 +46,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv4(address) ? "ipv4" : "ipv6";
 }
 
-/** Where a request says that it comes from; header values are empty where they are absent. */
+/** The addresses that a request names. Header values are empty if the header is absent. */
 export interface Hops {
   /** The address at the other end of the socket. */
   readonly peer: string;
@@ -55,23 +55,23 @@ export interface Hops {
 }
 
 /**
- * The address that a request comes from. Proxies append the address that they saw, so the list is read from its end, and
- * only as far as the hops before it are trusted: what a client wrote itself is never believed.
- * Source: RFC 7239, 4 and 5.2, and the older `X-Forwarded-For`.
+ * The address of the client. Each proxy appends the address that it saw, so the list is read from its end. Reading
+ * stops at the first hop that is not trusted: the rest could be forged. Source: RFC 7239, 4 and 5.2, and the older
+ * `X-Forwarded-For`.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // A hop that hides or garbles its client leaves the nearest address that is known.
+    // A hop that hides or garbles its client ends the search at the nearest known address.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }
   return address;
 }
 
-/** One value of `for` a hop; `null` where it names no address (`unknown`, `_hidden`, or nothing). */
+/** The `for` value of each hop; `null` if it is no address (`unknown`, `_hidden`, or missing). */
 function forwardedHops(forwarded: string): readonly (string | null)[] {
   return splitOutsideQuotes(forwarded, ",").map((element) => {
     const pair = splitOutsideQuotes(element, ";").find((part) => /^\s*for\s*=/i.test(part));
@@ -84,7 +84,7 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
   return text.match(pattern) ?? [];
 }
 
-/** `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, `2001:db8::1`, each with quotes or without. */
+/** Reads `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `2001:db8::1`, with or without quotes. */
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;

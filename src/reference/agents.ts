@@ -1,35 +1,35 @@
 import type { HealthStatus } from "../spec/events.ts";
 
-/** How an agent's turn ends when it does not end well. `afterPieces` counts the chunks a stream sends first. */
+/** How an execution fails. `afterChunks` is the number of chunks that a stream sends first. */
 export type Failure =
   | { readonly kind: "none" }
-  | { readonly kind: "crash"; readonly afterPieces: number }
-  | { readonly kind: "overload"; readonly afterPieces: number; readonly retryAfterSeconds: number };
+  | { readonly kind: "crash"; readonly afterChunks: number }
+  | { readonly kind: "overload"; readonly afterChunks: number; readonly retryAfterSeconds: number };
 
-/** What an agent knows of a conversation. */
+/** An agent's memory of a conversation. */
 export interface Conversation {
-  /** This turn's number, from 1. */
+  /** Number of this turn, from 1. */
   readonly turn: number;
   readonly previousQuery: string | null;
 }
 
-/** A function of an agent that can be called; its tag selects it. Source: Resources, "Entrypoint". */
+/** A function of an agent that a client can call by its tag. Source: Resources, "Entrypoint". */
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;
-  /** Ends in `_stream` for a streaming entrypoint, and only for one. */
+  /** Ends in `_stream` if, and only if, the entrypoint streams. */
   readonly tag: string;
 }
 
-/** Where and how an agent runs. Source: Limits, Scope of limits 4. */
+/** The settings under which an agent runs. Source: Limits, Scope of limits 4. */
 export interface Deployment {
   readonly id: string;
   readonly timeoutMs: number;
-  /** Text with a unit: `512MB`. */
+  /** A size with its unit, such as `512MB`. */
   readonly memory: string;
 }
 
-/** An agent of the reference server: data, and the one function that makes its words. */
+/** An agent of the reference server: data, and the function that makes its responses. */
 export interface Agent {
   readonly id: string;
   readonly name: string;
@@ -42,24 +42,24 @@ export interface Agent {
   readonly deployment: Deployment;
   readonly health: HealthStatus;
   readonly warnings: readonly string[];
-  /** Milliseconds on the clock before the first word. */
+  /** Milliseconds on the server's clock before the first chunk. */
   readonly processingMs: number;
-  /** Milliseconds on the clock between the chunks of a stream. */
+  /** Milliseconds on the server's clock between two chunks of a stream. */
   readonly chunkIntervalMs: number;
   readonly failure: Failure;
   readonly remembers: boolean;
-  /** What it answers; `tag` is the entrypoint that runs. */
+  /** Returns the text of a response. `tag` is the entrypoint that runs. */
   respond(query: string, conversation: Conversation, tag: string): string;
 }
 
 export const isStreaming = ({ tag }: Entrypoint): boolean => tag.endsWith("_stream");
 
-/** What an agent has where nobody says otherwise. Source: Limits, Scope of limits 4. */
+/** Defaults of a deployment. Source: Limits, Scope of limits 4. */
 export const deploymentDefaults = { timeoutMs: 30_000, memory: "512MB" } as const;
 
 const echoText = (query: string) => `You said: ${query}`;
 
-/** An agent that answers at once, in sound health. */
+/** A healthy agent that responds at once. */
 export const plainAgent: Agent = {
   id: "plain",
   name: "plain",
@@ -83,12 +83,12 @@ export const plainAgent: Agent = {
 
 const story = Array.from({ length: 200 }, (_, line) => `line-${String(line + 1).padStart(3, "0")}`).join(" ");
 const drops = Array.from({ length: 10 }, (_, drop) => `drop-${drop + 1}`).join(" ");
-const manyTongues = "Grüße 你好 世界 こんにちは 👩‍👩‍👧‍👦 🇨🇭 𝒳𝒴 e\u0301te\u0301 שלום مرحبا — ½ €5 🙂 done";
+const manyScripts = "Grüße 你好 世界 こんにちは 👩‍👩‍👧‍👦 🇨🇭 𝒳𝒴 e\u0301te\u0301 שלום مرحبا — ½ €5 🙂 done";
 
-const remembered = (query: string, { turn, previousQuery }: Conversation) =>
+const respondWithTurn = (query: string, { turn, previousQuery }: Conversation) =>
   previousQuery === null ? `Turn ${turn}: ${query}` : `Turn ${turn}: ${query} (before: ${previousQuery})`;
 
-const roles: readonly Agent[] = [
+const roleAgents: readonly Agent[] = [
   { ...plainAgent, id: "echo" },
   {
     ...plainAgent,
@@ -108,21 +108,21 @@ const roles: readonly Agent[] = [
     ...plainAgent,
     id: "polyglot",
     description: "Speaks in scripts, emoji and combining marks, and repeats the query.",
-    respond: (query) => `${manyTongues} ${query}`,
+    respond: (query) => `${manyScripts} ${query}`,
   },
-  { ...plainAgent, id: "crasher", description: "Fails at once.", failure: { kind: "crash", afterPieces: 0 } },
+  { ...plainAgent, id: "crasher", description: "Fails at once.", failure: { kind: "crash", afterChunks: 0 } },
   {
     ...plainAgent,
     id: "breaker",
     description: "Fails in mid-stream, after two chunks.",
-    failure: { kind: "crash", afterPieces: 2 },
+    failure: { kind: "crash", afterChunks: 2 },
     respond: (query) => `Two words only ${query}`,
   },
   {
     ...plainAgent,
     id: "full",
     description: "Is always overloaded.",
-    failure: { kind: "overload", afterPieces: 0, retryAfterSeconds: 5 },
+    failure: { kind: "overload", afterChunks: 0, retryAfterSeconds: 5 },
   },
   { ...plainAgent, id: "sleeper", description: "Thinks for two seconds.", processingMs: 2000 },
   { ...plainAgent, id: "stuck", description: "Thinks for longer than its timeout allows.", processingMs: 90_000 },
@@ -138,38 +138,38 @@ const roles: readonly Agent[] = [
     id: "down",
     description: "Its critical checks fail.",
     health: "unhealthy",
-    failure: { kind: "crash", afterPieces: 0 },
+    failure: { kind: "crash", afterChunks: 0 },
   },
   {
     ...plainAgent,
     id: "keeper",
     description: "Remembers the conversation of a session.",
     remembers: true,
-    respond: remembered,
+    respond: respondWithTurn,
   },
   { ...plainAgent, id: "herald", description: "Echoes; made for webhooks, as nothing else calls it." },
   { ...plainAgent, id: "elder", description: "An agent of another version.", version: "0.9.3" },
 ];
 
-const plainCount = 13;
+const plainAgentCount = 13;
 
-/** Every agent of the server, in the order of the listing. */
+/** All agents, in the order of the list endpoint. */
 export const referenceAgents: readonly Agent[] = [
-  ...roles,
-  ...Array.from({ length: plainCount }, (_, index) => ({
+  ...roleAgents,
+  ...Array.from({ length: plainAgentCount }, (_, index) => ({
     ...plainAgent,
     id: `plain-${String(index + 1).padStart(2, "0")}`,
   })),
-].map(deployed);
+].map(withDeployment);
 
-function deployed(agent: Agent): Agent {
+function withDeployment(agent: Agent): Agent {
   return { ...agent, name: agent.id, deployment: { ...agent.deployment, id: `dep_${agent.id}` } };
 }
 
-/** The id under which a run deploys an agent of its own, and removes it. */
+/** The id of an agent that a run deploys and removes again. */
 export const newAgentId = "newcomer";
 
-/** Which agent shows which behaviour, by the role names of a target file. */
+/** The agent for each role of a target file. */
 export const agentsByRole = {
   answering: "echo",
   streaming: "echo",

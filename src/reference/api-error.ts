@@ -1,6 +1,6 @@
 /**
- * What a request asks for. `unknown` is a path or method that the document does not define; `description` (OpenAPI),
- * `clock` (moving a virtual one) and `control` (deployments) are this server's own and stand outside the interface.
+ * The endpoint that a request calls. `unknown` is a path or method that the document does not define. `description`
+ * (OpenAPI), `clock` and `control` (deployments) belong to this server and are not in the document.
  */
 export type Operation =
   | "invoke"
@@ -22,17 +22,17 @@ export type Operation =
   | "clock"
   | "control";
 
-/** Whether an operation is this server's own: no key, no limits. */
+/** Whether an operation belongs to this server and not to the document. It needs no key and has no limits. */
 export function isServerOwn(operation: Operation): boolean {
   return operation === "description" || operation === "clock" || operation === "control";
 }
 
-/** Whether an operation makes an agent work. */
+/** Whether an operation runs an agent. */
 export function runsAgent(operation: Operation): boolean {
   return operation === "invoke" || operation === "stream" || operation === "execute" || operation === "batch";
 }
 
-/** Why a request is not answered with success. Status and code of each stand in `behaviour/errors.ts`. */
+/** The causes of errors. `behaviour/errors.ts` has the status and the code of each. */
 export const errorCauses = [
   "missing-key",
   "malformed-key",
@@ -62,7 +62,7 @@ export const errorCauses = [
 ] as const;
 export type ErrorCause = (typeof errorCauses)[number];
 
-/** What an error body may tell beyond code and message. Source: Errors, "Error bodies". */
+/** The part of an error body besides code and message. Source: Errors, "Error bodies". */
 export type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }
@@ -74,7 +74,7 @@ export type ErrorDetail =
       readonly retryAfterSeconds: number;
     };
 
-/** One reason to refuse, before it has a status, a code and a body. */
+/** An error before it has a status, a code and a body. */
 export interface ApiError {
   readonly cause: ErrorCause;
   readonly message: string;
@@ -89,7 +89,7 @@ export function fieldError(cause: ErrorCause, field: string, reason: string): Ap
   return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
 }
 
-/** A trouble with everything its body needs. */
+/** An error with everything that its body needs. */
 export interface ErrorBodyInput extends ApiError {
   readonly operation: Operation;
   readonly status: number;

@@ -25,7 +25,7 @@ import { streamVariants } from "./variants/stream.ts";
 import { alertVariants, deliveryListVariants, metricsVariants, webhookVariants } from "./variants/webhooks.ts";
 import { wireVariants } from "./variants/wire.ts";
 
-/** Every fault: each breaks the clauses it names. */
+/** All faults. Each one breaks the clauses that it names. */
 export const allFaults: readonly Patch[] = [
   ...serviceFaults,
   ...requestFaults,
@@ -59,10 +59,10 @@ export const allFaults: readonly Patch[] = [
   ...loadFaults,
 ];
 
-/** The faults that the suites must find. */
+/** The faults that the suites have to detect. */
 export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
-/** Every variant: another behaviour that the document allows. */
+/** All variants. Each one is another behaviour that the document allows. */
 export const allVariants: readonly Patch[] = [
   ...wireVariants,
   ...invokeVariants,
@@ -89,7 +89,7 @@ const byName: ReadonlyMap<string, Patch> = new Map(
   [...allFaults, ...allVariants].map((patch) => [`${patch.kind} ${patch.name}`, patch]),
 );
 
-/** The fault or variant of a name, or `undefined`. */
+/** The fault or variant with a name, or `undefined`. */
 export function findPatch(kind: Patch["kind"], name: string): Patch | undefined {
   return byName.get(`${kind} ${name}`);
 }

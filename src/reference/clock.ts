@@ -1,7 +1,7 @@
 import { createClock } from "@sinonjs/fake-timers";
 import { hourMs } from "./limits/windows.ts";
 
-/** What a timer is, opaque to its users: only the clock that made it can clear it. */
+/** A timer. Only the clock that made it can clear it. */
 export type Timer = unknown;
 
 /** The only source of time in the reference server. Instants are Unix milliseconds. */
@@ -11,19 +11,19 @@ export interface Clock {
   clearTimeout(timer: Timer): void;
 }
 
-/** A clock that stands still until it is advanced. */
+/** A clock that moves only when it is advanced. */
 export interface VirtualClock extends Clock {
   /**
-   * Moves the clock forward by `ms`; resolves when every timer that fell due has run. It goes from timer to timer, and
-   * stands still at each instant until `settled` resolves: what begins there may end there, however little time there is.
+   * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. At each instant it
+   * waits for `settled`, so that work of that instant can end there.
    */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
 
-/** Where a virtual clock starts; deliberately neither on a minute nor on an hour. */
+/** The start of a virtual clock: not at the beginning of a minute or an hour. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
-/** The machine's clock. Its timers never keep the process alive. */
+/** The machine's clock. Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -32,10 +32,10 @@ export function systemClock(): Clock {
   };
 }
 
-/** A clock of its own, frozen at `epochMs` until advanced; no global timer is touched. */
+/** A clock that starts at `epochMs`. It replaces no global timer. */
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
-  /** When each timer is due, at the latest. */
+  /** The latest time at which each timer is due. */
   const dueMs = new Map<Timer, number>();
   const step = async (untilMs: number, settled: () => Promise<void>): Promise<void> => {
     for (;;) {
@@ -54,7 +54,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // The clock takes whole milliseconds, and one at least for a timer that is set by another.
+      // fake-timers counts whole milliseconds, and a timer that another timer sets takes at least one.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },
@@ -73,27 +73,28 @@ export function isVirtualClock(clock: Clock): clock is VirtualClock {
   return "advance" in clock;
 }
 
-/** A clock that never stands still and can be made to run faster. */
+/** A clock that always runs and can be accelerated. */
 export interface AcceleratedClock extends Clock {
-  /** From now on it runs `speed` times as fast as the machine's. Timers that were set before keep their time. */
+  /** Sets the speed, as a multiple of the machine's. Timers that are already set keep their time. */
   setSpeed(speed: number): void;
-  /** Moves it forward to the beginning of the next hour. Timers that were set before keep their time. */
+  /** Moves the clock to the beginning of the next hour. Timers that are already set keep their time. */
   skipToNextHour(): void;
 }
 
 /**
- * A clock that starts now and runs `speed` times as fast as the machine's, so that an hour's window passes in seconds. Instants
- * are whole Unix milliseconds and never go back; a timer is as exact as the machine's, that is `speed` milliseconds on this clock.
+ * A clock that starts now and runs `speed` times as fast as the machine's, so that an hour's window passes in seconds.
+ * Instants are whole Unix milliseconds and never go back. A timer is exact to a millisecond of the machine, which is
+ * `speed` milliseconds on this clock.
  *
- * @throws {RangeError} where `speed` is not above 0
+ * @throws {RangeError} if `speed` is not above 0
  */
 export function acceleratedClock(speed: number): AcceleratedClock {
   const real = systemClock();
-  let rate = checked(speed);
+  let rate = assertSpeed(speed);
   let sinceMs = real.now();
   let since = performance.now();
   const exactNow = (): number => sinceMs + (performance.now() - since) * rate;
-  const goOnFrom = (ms: number): void => {
+  const restartAt = (ms: number): void => {
     sinceMs = ms;
     since = performance.now();
   };
@@ -102,15 +103,15 @@ export function acceleratedClock(speed: number): AcceleratedClock {
     setTimeout: (run, ms) => real.setTimeout(run, Math.ceil(ms / rate)),
     clearTimeout: (timer) => real.clearTimeout(timer),
     setSpeed: (wanted) => {
-      const next = checked(wanted);
-      goOnFrom(exactNow());
+      const next = assertSpeed(wanted);
+      restartAt(exactNow());
       rate = next;
     },
-    skipToNextHour: () => goOnFrom((Math.floor(exactNow() / hourMs) + 1) * hourMs),
+    skipToNextHour: () => restartAt((Math.floor(exactNow() / hourMs) + 1) * hourMs),
   };
 }
 
-function checked(speed: number): number {
+function assertSpeed(speed: number): number {
   if (speed > 0 && Number.isFinite(speed)) return speed;
   throw new RangeError(`A clock cannot run ${speed} times as fast: the speed must be above 0.`);
 }

@@ -1,13 +1,13 @@
 import { isObject } from "../base/json.ts";
 
-/** Reads and changes plain JSON values. A path is `a.b.c`; what is not there is left alone. */
+/** Functions that read and edit plain JSON values. A path is `a.b.c`. An edit of an absent field changes nothing. */
 
-/** The fields of an object; of anything else, none. */
+/** The fields of an object; none for any other value. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-/** The value with the field at `path` changed. */
+/** Returns the value with the field at `path` changed. */
 export function editField(value: unknown, path: string, change: (old: unknown) => unknown): unknown {
   const [name = "", ...rest] = path.split(".");
   if (!isObject(value) || !(name in value)) return value;
@@ -15,14 +15,14 @@ export function editField(value: unknown, path: string, change: (old: unknown) =
   return { ...value, [name]: next };
 }
 
-/** The value with the field at `path` set to `to`; a missing field is added to an object that is there. */
+/** Returns the value with the field at `path` set to `to`. The object that holds the field must exist. */
 export function setField(value: unknown, path: string, to: unknown): unknown {
   const [name = "", ...rest] = path.split(".");
   if (!isObject(value)) return value;
   return { ...value, [name]: rest.length === 0 ? to : setField(value[name], rest.join("."), to) };
 }
 
-/** The value without the field at `path`. */
+/** Returns the value without the field at `path`. */
 export function removeField(value: unknown, path: string): unknown {
   const [name = "", ...rest] = path.split(".");
   if (!isObject(value) || !(name in value)) return value;
@@ -30,14 +30,14 @@ export function removeField(value: unknown, path: string): unknown {
   return Object.fromEntries(Object.entries(value).filter(([key]) => key !== name));
 }
 
-/** The value with the field `from` called `to`. */
+/** Returns the value with the field `from` renamed to `to`. */
 export function renameField(value: unknown, from: string, to: string): unknown {
   return isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([key, v]) => [key === from ? to : key, v]))
     : value;
 }
 
-/** All but ASCII as `\uXXXX`, as many JSON libraries write it. */
+/** Writes all but ASCII as `\uXXXX`, as many JSON libraries do. */
 export function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,6 +1,8 @@
 import { publishedTiers, type TierName, tierNames, type TierLimits } from "../spec/tiers.ts";
 
-/** The numbers the server applies to each tier; the document leaves Enterprise to be agreed, so these are this server's own. */
+/**
+ * The limits of each tier. The document leaves those of Enterprise to an agreement: here they are this server's choice.
+ */
 export type TierTable = Readonly<Record<TierName, TierLimits>>;
 
 export const referenceTiers: TierTable = {
@@ -8,24 +10,27 @@ export const referenceTiers: TierTable = {
   enterprise: { perHour: 600, perMinute: 400, concurrent: 20, burst: 400, tokensPerMonth: 50_000_000 },
 };
 
-/** What a key is good for. Source: Resources, "API key". */
+/** The permissions of a key. Source: Resources, "API key". */
 export interface KeyTraits {
-  /** Seconds from the server's start (or from its issue) until it expires; `null` for never, 0 for already expired. */
+  /**
+   * Seconds until the key expires, from the server's start or from the key's issue. `null` for never, 0 for already
+   * expired.
+   */
   readonly expiresInSeconds: number | null;
   readonly scope: "full" | "read-only";
-  /** Ids of the only agents it may call; `null` for all. */
+  /** Ids of the agents that the key may call; `null` for all. */
   readonly agents: readonly string[] | null;
-  /** The only addresses it may come from; `null` for all. */
+  /** Addresses from which the key may be used; `null` for all. */
   readonly allowedIps: readonly string[] | null;
-  /** Tokens of the month that were used before the server started. */
+  /** Tokens of the month that were used before the server's start. */
   readonly tokensUsedBefore: number;
 }
 
-/** An API key the server knows. Source: Resources, "API key"; Authentication 1 to 3. */
+/** An API key of the server. Source: Resources, "API key"; Authentication 1 to 3. */
 export interface ReferenceKey extends KeyTraits {
-  /** What people call it; unique on one server, and safe to log. */
+  /** Unique on one server. Safe to log. */
   readonly name: string;
-  /** The secret text: two letters, an underscore, and the rest. */
+  /** The secret text, which begins with two letters and an underscore. */
   readonly key: string;
   readonly tier: TierName;
 }
@@ -42,10 +47,10 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
   return { ...unrestricted, ...traits, name, key: `ah_${text}`, tier };
 }
 
-/** How much of its month the `quota` key has left when the server starts: enough for a few short answers. */
+/** Tokens of the month that the `quota` key has left at the server's start: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
-/** Of each tier's standard key, which has the tier's name. */
+/** The text of each tier's standard key. The key has the tier's name. */
 const standardTexts: Readonly<Record<TierName, string>> = {
   free: "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re",
   pro: "pro_8pZr5HdW0gUf2xNa7KqEj4Vm",
@@ -53,7 +58,7 @@ const standardTexts: Readonly<Record<TierName, string>> = {
   enterprise: "ent_7nFk2RjT4uAe6sOy0ZvCg9Bx",
 };
 
-/** The keys every server has, always the same; the names are those of a target file. */
+/** The keys of every server, always the same. Their names are those of a target file. */
 export const referenceKeys: readonly ReferenceKey[] = [
   ...tierNames.map((tier) => keyOf(tier, standardTexts[tier], tier)),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
@@ -67,24 +72,24 @@ export const referenceKeys: readonly ReferenceKey[] = [
   keyOf("second", "two_8cXf4WnT1rLd7pGz6VhSk3Bq", "free"),
 ];
 
-/** The secret that requests are signed with. Source: Authentication 4. */
+/** The secret that signs requests. Source: Authentication 4. */
 export const signingSecret = "reference-signing-secret";
 
-/** A key with the instant, in Unix milliseconds, from which on it has expired; `Infinity` for never. */
+/** A key and the instant at which it expires, in Unix milliseconds; `Infinity` for never. */
 export interface IssuedKey {
   readonly key: ReferenceKey;
   readonly expiresAtMs: number;
 }
 
-/** The keys a server knows, by their text. */
+/** The keys of a server. `find` looks them up by their text. */
 export interface KeyRing {
   readonly keys: readonly ReferenceKey[];
   find(text: string): IssuedKey | undefined;
-  /** Issues a key nobody has used: the n-th key a server issues is always the same. */
+  /** Issues a new key. The n-th key that a server issues is always the same. */
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/** `write` has the last word on the text of every key. */
+/** `write` makes the final text of every key. */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

@@ -6,8 +6,8 @@ import { fileOwner, type NewWebhook } from "../webhooks/webhook.ts";
 import type { AgentFile } from "./agent-file.ts";
 
 /**
- * The agent of a configuration file. The code of its entrypoints is its author's, so this one echoes, and says which
- * entrypoint would have run. `loadedAt` (ISO 8601) is when it was created, where the file does not say.
+ * The agent of a configuration file. It cannot run the file's code, so it echoes the query and names the entrypoint
+ * that would have run. `loadedAt` (ISO 8601) is its time of creation if the file has none.
  */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
@@ -25,7 +25,7 @@ export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Ag
   };
 }
 
-/** An id for a file that has none: its agent's name, in the letters that a path is made of. */
+/** Makes an id from the agent's name, for a file without one: lower-case letters, digits and hyphens. */
 export function agentIdFromName(agentName: string): string {
   const slug = agentName
     .normalize("NFKD")
@@ -37,7 +37,10 @@ export function agentIdFromName(agentName: string): string {
   return slug === "" ? "agent" : slug;
 }
 
-/** The webhooks of a configuration file. The document gives them no secret, so their deliveries are not signed. */
+/**
+ * The webhooks of a configuration file. They have no secret, since the document defines none here: their deliveries are
+ * not signed.
+ */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
     url,
@@ -49,36 +52,39 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
   }));
 }
 
-/** Why an agent is put into service: because the server starts, or because its file came or changed while it ran. */
+/** Why an agent is put into service: at the start of the server, or because its file is new or has changed. */
 export type HostingReason = "start" | "created" | "updated";
 
-/** Puts the agent of a file into service under an id, or its next version, and makes its webhooks those of the file. */
+/** Puts the agent of a file into service, or its next version, and replaces its webhooks by those of the file. */
 export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
   const { agents, outbox, clock } = state;
   const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());
   const agent = agentFromFile(file, id, createdAt);
   agents.set(id, agent);
-  subscribe(state, id, webhooksFromFile(file, id));
+  replaceWebhooks(state, id, webhooksFromFile(file, id));
   if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
-/** Takes an agent out of service; its own webhooks are the last to hear of it. */
+/** Takes an agent out of service. Its own webhooks still get the event of its removal. */
 export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);
   if (agent === undefined) return;
   agents.delete(id);
   outbox.emit(deploymentEvent("deployment.deleted", agent));
-  subscribe(state, id, []);
+  replaceWebhooks(state, id, []);
 }
 
-/** Keeps the webhooks that the file still has, so that after a restart with kept state none is there twice. */
-function subscribe({ outbox }: ServerState, agentId: string, wanted: readonly NewWebhook[]): void {
-  const nameOf = ({ url, events, headers }: NewWebhook) => JSON.stringify([url, events, Object.entries(headers)]);
-  const missing = new Map(wanted.map((webhook) => [nameOf(webhook), webhook]));
+/**
+ * Adds the missing webhooks of an agent and retires those that its file no longer has. Restarts with a data folder add
+ * none twice.
+ */
+function replaceWebhooks({ outbox }: ServerState, agentId: string, wanted: readonly NewWebhook[]): void {
+  const identityOf = ({ url, events, headers }: NewWebhook) => JSON.stringify([url, events, Object.entries(headers)]);
+  const missing = new Map(wanted.map((webhook) => [identityOf(webhook), webhook]));
   for (const webhook of outbox.webhooks()) {
     if (webhook.owner !== fileOwner || webhook.agentId !== agentId) continue;
-    if (!missing.delete(nameOf(webhook))) outbox.retire(webhook.id);
+    if (!missing.delete(identityOf(webhook))) outbox.retire(webhook.id);
   }
   for (const webhook of missing.values()) outbox.add(webhook);
 }

@@ -3,10 +3,10 @@ import type { WindowStatus } from "../limits/windows.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** A usage alert that was created. Source: Endpoints, "8. Create a usage alert". */
+/** A usage alert. Source: Endpoints, "8. Create a usage alert". */
 export interface Alert {
   readonly id: string;
-  /** Name of the key whose usage it watches. */
+  /** Name of the key whose usage the alert watches. */
   readonly owner: string;
   readonly type: string;
   /** Percentage. */
@@ -15,32 +15,34 @@ export interface Alert {
   readonly createdMs: number;
 }
 
-/** Usage of one window before and after a request was counted in it. */
+/** The state of a window before and after it counted a request. */
 export interface UsageChange {
   readonly before: WindowStatus;
   readonly after: WindowStatus;
 }
 
-/** What is taken from the body of a creation. */
+/** The fields that the body of a creation gives. */
 export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
 /** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export interface AlertBehaviour {
-  /** What is wrong with the body of a creation, or `null`. `refusedAddress` says why nothing is delivered to a URL. */
-  validateAlert(body: unknown, refusedAddress: (url: string) => string | null): ApiError | null;
-  /** What is taken from a body that passed. */
+  /**
+   * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
+   */
+  validateAlert(body: unknown, addressRefusal: (url: string) => string | null): ApiError | null;
+  /** Reads a valid body. */
   readAlertRequest(body: unknown): AlertRequest;
   alertId(number: number): string;
   alertBody(alert: Alert): unknown;
-  /** The window whose usage alerts watch. */
+  /** The window that alerts watch. */
   watchedWindow(): WindowStatus["window"];
   firesAlert(threshold: number, usage: UsageChange): boolean;
-  /** What is sent to the address of an alert. */
-  alertMessage(alert: Alert, reading: WindowStatus, nowMs: number): unknown;
+  /** The body of the message to the alert's URL. */
+  alertMessage(alert: Alert, window: WindowStatus, nowMs: number): unknown;
 }
 
 export const standardAlerts: AlertBehaviour = {
-  validateAlert: (body, refusedAddress) => {
+  validateAlert: (body, addressRefusal) => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     if (type === undefined) return fieldError("missing-field", "type", "missing");
     if (type !== "rate_limit") return fieldError("invalid-input", "type", "must be rate_limit");
@@ -49,7 +51,7 @@ export const standardAlerts: AlertBehaviour = {
       return fieldError("invalid-input", "threshold", "must be a number from 0 to 100");
     if (url === undefined) return fieldError("missing-field", "webhook_url", "missing");
     if (typeof url !== "string") return fieldError("invalid-input", "webhook_url", "must be a string");
-    const refused = refusedAddress(url);
+    const refused = addressRefusal(url);
     return refused === null ? null : fieldError("invalid-input", "webhook_url", refused);
   },
   readAlertRequest: (body) => {
@@ -77,7 +79,7 @@ export const standardAlerts: AlertBehaviour = {
   }),
 };
 
-/** How much of a window is used, in per cent. */
+/** The used part of a window in per cent. */
 export function usedPercent({ limit, remaining }: WindowStatus): number {
   return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
 }

@@ -3,43 +3,43 @@ import { fieldsOf } from "../json-edit.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** How far an operation is. Source: Resources, "Operation handle"; beyond `pending` the document shows none. */
+/** The state of an operation. The document shows `pending` only. Source: Resources, "Operation handle". */
 export type OperationStatus = "pending" | "running" | "completed" | "failed";
 
-/** How an entry of a batch ended: with an invoke's body, or with an error. */
+/** The result of a batch entry: the body of an invoke, or an error. */
 export type EntryResult =
   | { readonly kind: "success"; readonly index: number; readonly body: unknown }
   | { readonly kind: "error"; readonly index: number; readonly code: string; readonly message: string };
 
-/** Work that goes on after its request was answered. Instants are Unix milliseconds. */
+/** Work that continues after the response. Instants are Unix milliseconds. */
 export interface AsyncOperation {
   readonly id: string;
-  /** Account that may look at it. */
+  /** The only account that may read the operation. */
   readonly owner: string;
   readonly agentId: string;
   readonly status: OperationStatus;
   readonly createdMs: number;
   readonly startedMs: number | null;
   readonly endedMs: number | null;
-  /** Entries it has to do. */
+  /** Number of entries. */
   readonly total: number;
   readonly results: readonly EntryResult[];
 }
 
 /** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
 export interface BatchBehaviour {
-  /** What is wrong with the body of a batch, or `null`. */
+  /** The error in the body of a batch, or `null`. */
   validateBatch(body: unknown): ApiError | null;
   operationId(number: number): string;
   handleBody(operation: AsyncOperation): unknown;
   operationBody(operation: AsyncOperation): unknown;
-  /** Milliseconds on the clock from acceptance until the first entry is begun. */
+  /** Milliseconds on the server's clock from the response to the start of the first entry. */
   pendingMs(): number;
-  /** Milliseconds on the clock that each entry takes beyond what its agent takes. */
+  /** Milliseconds on the server's clock that each entry takes in addition to the agent's own time. */
   entryMs(): number;
 }
 
-const mostEntries = 100;
+const maxEntries = 100;
 
 export const standardBatches: BatchBehaviour = {
   validateBatch: (body) => {
@@ -47,10 +47,10 @@ export const standardBatches: BatchBehaviour = {
     if (batch === undefined) return fieldError("missing-field", "batch", "missing");
     if (!Array.isArray(batch)) return fieldError("invalid-input", "batch", "must be an array");
     if (batch.length === 0) return fieldError("invalid-input", "batch", "must not be empty");
-    if (batch.length > mostEntries) {
-      return fieldError("invalid-input", "batch", `must not have more than ${mostEntries} entries`);
+    if (batch.length > maxEntries) {
+      return fieldError("invalid-input", "batch", `must not have more than ${maxEntries} entries`);
     }
-    return batch.reduce<ApiError | null>((found, entry, at) => found ?? entryTrouble(entry, at), null);
+    return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, at), null);
   },
   operationId: (number) => `op_${String(number).padStart(8, "0")}`,
   handleBody: ({ id, status }) => ({ operation_id: id, status, check_url: `/v1/operations/${id}` }),
@@ -69,7 +69,7 @@ export const standardBatches: BatchBehaviour = {
   entryMs: () => 250,
 };
 
-function entryTrouble(entry: unknown, at: number): ApiError | null {
+function validateEntry(entry: unknown, at: number): ApiError | null {
   if (!isObject(entry)) return fieldError("invalid-input", `batch.${at}`, "must be an object");
   const { query, parameters, session_id: session } = entry;
   if (query === undefined) return fieldError("missing-field", `batch.${at}.query`, "missing");

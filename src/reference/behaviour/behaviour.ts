@@ -16,8 +16,8 @@ import { standardTransport, type TransportBehaviour } from "./transport.ts";
 import { standardWebhooks, type WebhookBehaviour } from "./webhooks.ts";
 
 /**
- * Every decision of the server, each a small function. The server calls them and decides nothing itself;
- * none of them calls another through this table, so one can be replaced without moving the rest.
+ * All decisions of the server, each a small function. The server calls them and decides nothing itself. No decision
+ * calls another one through this table, so each can be replaced alone.
  */
 export type Behaviour = DeliveryBehaviour &
   WebhookBehaviour &
@@ -32,7 +32,7 @@ export type Behaviour = DeliveryBehaviour &
   BatchBehaviour &
   DetailsBehaviour;
 
-/** The behaviour of the document, with this server's choices where the document is silent (`docs/gaps.md`). */
+/** The behaviour that the document demands. `docs/gaps.md` lists the choices where the document is silent. */
 export const standard: Behaviour = {
   ...standardDeliveries,
   ...standardWebhooks,

@@ -4,18 +4,18 @@ import { headerNames } from "../../spec/headers.ts";
 import type { DeliveryState, HostingEvent } from "../webhooks/webhook.ts";
 import type { Header } from "./transport.ts";
 
-/** What a delivery's body is made of. */
+/** The content of an event's body. */
 export interface EventInput extends Omit<HostingEvent, "type"> {
-  /** As `eventId` wrote it. */
+  /** An id made by `eventId`. */
   readonly id: string;
   readonly type: string;
   readonly createdMs: number;
 }
 
-/** Which attempt of which delivery. */
+/** One attempt of one delivery. */
 export interface AttemptInput {
   readonly deliveryId: string;
-  /** `null` for a message that belongs to no webhook: a usage alert. */
+  /** `null` for a usage alert, which belongs to no webhook. */
   readonly webhookId: string | null;
   readonly eventId: string;
   /** Event type; `null` for a usage alert. */
@@ -24,22 +24,22 @@ export interface AttemptInput {
   readonly attempt: number;
 }
 
-/** How far a delivery has come when an attempt has ended. Instants are Unix milliseconds. */
+/** The state of a delivery after an attempt. Instants are Unix milliseconds. */
 export interface DeliveryProgress {
-  /** Attempts made so far, 1 or more. */
+  /** Attempts so far, 1 or more. */
   readonly attemptCount: number;
-  /** When the first and the last attempt began. */
+  /** When the first attempt and the last attempt began. */
   readonly firstMs: number;
   readonly lastMs: number;
   /** Whether any attempt succeeded. */
   readonly delivered: boolean;
-  /** Answer to the last attempt; `null` where none came in time. */
+  /** Status of the response to the last attempt; `null` if none came in time. */
   readonly status: number | null;
 }
 
-/** What a webhook has behind it when an event comes. */
+/** The deliveries of a webhook when a new event comes. */
 export interface WebhookBacklog {
-  /** Deliveries with an attempt still to come or under way. */
+  /** Deliveries that are under way or will be retried. */
   readonly pending: number;
   /** Deliveries that were marked failed. */
   readonly failed: number;
@@ -49,32 +49,34 @@ export interface WebhookBacklog {
 export interface DeliveryBehaviour {
   /** Whether a webhook's list of types and wildcards selects a type. */
   selectsType(events: readonly string[], type: string): boolean;
-  /** Whether a webhook tied to an agent (`null`: to none) gets an event of an agent. */
+  /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent(tiedTo: string | null, agentId: string): boolean;
-  /** Whether a webhook that selects an event gets it. */
+  /** Whether a webhook gets an event that it selects. */
   acceptsEvent(load: WebhookBacklog): boolean;
-  /** The id of an event, the same for every webhook; `attempt` counts from 1. */
+  /** The id of an event: the same for every webhook. `attempt` counts from 1. */
   eventId(number: number, attempt: number): string;
   /** Milliseconds from an event to its first attempt. */
   firstDelayMs(): number;
-  eventBody(facts: EventInput): unknown;
+  eventBody(input: EventInput): unknown;
   /** The bytes that are signed and sent. */
   deliveryBytes(body: unknown): Uint8Array;
   /** The value of the signature header, or `null` for no such header. */
   deliverySignature(bytes: Uint8Array, secret: string | null): string | null;
-  /** All headers but those that a connection needs; `custom` are the webhook's own. */
+  /** All headers except those of the connection. `custom` are the webhook's own headers. */
   deliveryHeaders(
-    facts: AttemptInput,
+    input: AttemptInput,
     signature: string | null,
     custom: Readonly<Record<string, string>>,
   ): readonly Header[];
   deliveryFraming(): "length" | "chunked";
-  /** Deliveries of one lane share a small number of requests at once; no lane waits for another. */
+  /**
+   * The name of the queue for a delivery. A queue limits its own concurrent requests and never waits for another one.
+   */
   deliveryQueue(webhookId: string | null, url: string): string;
   maxConcurrentPerQueue(): number;
-  /** Milliseconds that a receiver has for the head of its answer. */
+  /** Milliseconds that a receiver has for the head of its response. */
   responseTimeoutMs(): number;
-  /** Whether an answer counts only when its body has come to its end, within the same time. */
+  /** Whether a delivery succeeds only after the whole body of the response has come, within the same time. */
   awaitsResponseBody(): boolean;
   isDelivered(status: number): boolean;
   /** When the next attempt is due, or `null` for none. */
@@ -82,8 +84,8 @@ export interface DeliveryBehaviour {
   stateAfter(progress: DeliveryProgress, nextAttemptMs: number | null): DeliveryState;
 }
 
-/** What a webhook's own headers may not replace: the connection's headers and this server's. */
-const ownHeaders: ReadonlySet<string> = new Set([
+/** Headers of the connection and of this server. A webhook cannot replace them. */
+const reservedHeaders: ReadonlySet<string> = new Set([
   "host",
   "content-length",
   "content-type",
@@ -97,8 +99,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
   headerNames.deliverySignature.toLowerCase(),
 ]);
 
-/** Whether a header belongs to the connection or to this server, so that a webhook cannot have one of its own. */
-export const isReservedHeader = (name: string): boolean => ownHeaders.has(name.toLowerCase());
+/** Whether a header belongs to the connection or to this server, so that a webhook cannot set it. */
+export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
 export const standardDeliveries: DeliveryBehaviour = {
   selectsType: (events, type) => events.some((event) => selects(event, type)),

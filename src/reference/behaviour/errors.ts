@@ -5,8 +5,8 @@ import { isoTime } from "./health-list-usage.ts";
 export interface ErrorBehaviour {
   errorStatus(cause: ErrorCause, operation: Operation): number;
   errorCode(cause: ErrorCause, operation: Operation): string;
-  errorBody(facts: ErrorBodyInput): unknown;
-  /** The value of a `Retry-After` header beside the body's `retry_after`, or `null` for no header. */
+  errorBody(input: ErrorBodyInput): unknown;
+  /** The value of the `Retry-After` header, or `null` for no header. The body has `retry_after` anyway. */
   retryAfterHeader(retryAfterSeconds: number): string | null;
 }
 
@@ -55,7 +55,10 @@ export const standardErrors: ErrorBehaviour = {
   errorBody: formA,
 };
 
-/** Form A: `{ error: { code, message, status } }`, and `retry_after` where a limit refused. Source: Errors, "Error bodies". */
+/**
+ * Form A: `{ error: { code, message, status } }`, with `retry_after` if a limit refused. Source: Errors, "Error
+ * bodies".
+ */
 export function formA({ code, message, status, detail }: ErrorBodyInput): object {
   return {
     error: { code, message, status, ...(detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {}) },
@@ -67,9 +70,9 @@ export function formB({ code, message, detail }: ErrorBodyInput): object {
   return { status: "error", error: { code, message, details: detailsOf(detail) } };
 }
 
-/** Both forms at once. */
-export function bothForms(facts: ErrorBodyInput): object {
-  const { code, message, status, detail } = facts;
+/** A body that fits both forms. */
+export function bothForms(input: ErrorBodyInput): object {
+  const { code, message, status, detail } = input;
   const retry = detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {};
   return { status: "error", error: { code, message, status, ...retry, details: detailsOf(detail) } };
 }

@@ -5,7 +5,7 @@ import type { ReferenceKey } from "../keys.ts";
 import { monthStartMs, type TokenCount } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 
-/** What a health report is made of. Instants are Unix milliseconds. */
+/** The content of a health report. Instants are Unix milliseconds. */
 export interface HealthInput {
   readonly agent: Agent;
   readonly version: string;
@@ -13,7 +13,7 @@ export interface HealthInput {
   readonly lastRequestMs: number | null;
 }
 
-/** Page and limit of a listing, inside their bounds. */
+/** Page and limit of the list, within their bounds. */
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;
@@ -31,14 +31,14 @@ export interface UsageInput {
   readonly nowMs: number;
 }
 
-/** Decisions about the endpoints that only read. Source: Endpoints 3 to 5. */
+/** Decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
 export interface HealthListUsageBehaviour {
   healthBody(facts: HealthInput): unknown;
-  /** Whether a turn is the last request that health tells of. */
+  /** Whether an operation that runs an agent changes `last_request` in the agent's health report. */
   updatesLastRequest(operation: Operation): boolean;
-  /** Page and limit that are used for those asked for, where any were. */
+  /** The page and limit to use, from those of the request. */
   effectivePage(page: number | undefined, limit: number | undefined): PageRequest;
-  /** Why a page that was asked for is refused, or `null`. */
+  /** The error of an invalid page or limit, or `null`. */
   validatePage(page: number | undefined, limit: number | undefined, total: number): ApiError | null;
   pageItems(agents: readonly Agent[], request: PageRequest): readonly Agent[];
   listItem(agent: Agent, version: string): unknown;
@@ -102,7 +102,10 @@ export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCou
 
 let lastTime = { second: Number.NaN, text: "" };
 
-/** ISO 8601 in UTC, to the second: `2026-03-04T05:06:07Z`. Thousands of answers tell the same one. */
+/**
+ * Formats an instant in UTC, to the second: `2026-03-04T05:06:07Z`. Caches the last text, since thousands of responses
+ * share it.
+ */
 export function isoTime(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (second !== lastTime.second)
@@ -110,22 +113,22 @@ export function isoTime(ms: number): string {
   return lastTime.text;
 }
 
-/** What an account of an agent is made of. */
+/** The content of an agent's description. */
 export interface AgentDetailsInput {
   readonly agent: Agent;
   readonly version: string;
-  /** The item that the list has for it. */
+  /** The agent's item in the list. */
   readonly listItem: unknown;
 }
 
-/** What a key has used; instants are Unix milliseconds. */
+/** The usage of a key. Instants are Unix milliseconds. */
 export interface KeyUsageInput extends UsageInput {
   readonly key: ReferenceKey;
   readonly lastUsedMs: number | null;
   readonly expiresAtMs: number | null;
 }
 
-/** Decisions about the endpoints whose answers the document does not show. Source: Endpoints 9 and 12. */
+/** Decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints 9 and 12. */
 export interface DetailsBehaviour {
   agentDetailsBody(facts: AgentDetailsInput): unknown;
   keyUsageBody(facts: KeyUsageInput): unknown;

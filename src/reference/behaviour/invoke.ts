@@ -1,7 +1,9 @@
 import type { Agent } from "../agents.ts";
 import { fieldError, type Operation, type ApiError } from "../api-error.ts";
 
-/** One breach of a request schema: which rule, and the path of the value that broke it (`/parameters/temperature`). */
+/**
+ * A violation of a request's schema: the rule, and the path of the invalid value, such as `/parameters/temperature`.
+ */
 export interface SchemaViolation {
   readonly rule: string;
   readonly path: string;
@@ -9,13 +11,13 @@ export interface SchemaViolation {
   readonly message: string;
 }
 
-/** Tokens of one turn, counted in words. */
+/** Tokens of one execution. A word counts as a token. */
 export interface TokenUsage {
   readonly prompt: number;
   readonly completion: number;
 }
 
-/** What an invoke answer is made of. */
+/** The content of an invoke response. */
 export interface InvokeInput {
   readonly agent: Agent;
   readonly text: string;
@@ -26,7 +28,7 @@ export interface InvokeInput {
   readonly requestId: string;
 }
 
-/** Where a session is named. */
+/** The parts that identify a conversation. */
 export interface ConversationInput {
   readonly account: string;
   readonly agent: string;
@@ -34,22 +36,22 @@ export interface ConversationInput {
   readonly operation: Operation;
 }
 
-/** Decisions about invocation. Source: Endpoints 1; the request's side serves the stream too. */
+/** Decisions about invocation. Those about the request also serve streams. Source: Endpoints 1. */
 export interface InvokeBehaviour {
-  /** What is wrong with a request body, or `null`. */
+  /** The error in a request body, or `null`. */
   validateBody(body: unknown, violations: readonly SchemaViolation[], operation: Operation): ApiError | null;
-  /** Which of two troubles of one request is told. */
+  /** Chooses between the error of the agent and that of the body. */
   chooseError(agent: ApiError | null, body: ApiError | null): ApiError | null;
   countTokens(text: string): number;
-  /** The part of a text that `max_tokens` leaves. */
+  /** Shortens a text to `max_tokens`. */
   truncateText(text: string, maxTokens: number): string;
-  /** The name a conversation is remembered by. */
-  conversationKey(facts: ConversationInput): string;
+  /** The key under which a conversation is remembered. */
+  conversationKey(input: ConversationInput): string;
   timeoutMs(agent: Agent): number;
   agentVersion(agent: Agent): string;
   requestId(number: number): string;
-  result(facts: InvokeInput): unknown;
-  invokeBody(facts: InvokeInput, result: unknown, version: string): unknown;
+  result(input: InvokeInput): unknown;
+  invokeBody(input: InvokeInput, result: unknown, version: string): unknown;
 }
 
 export const standardInvoke: InvokeBehaviour = {

@@ -5,49 +5,49 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Operation } from "../api-error.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/** When a slot may come back: the head was sent, the answer ended, or the client left before its end. */
+/** The events that may give a slot back: the head is sent, the response ends, or the client leaves before the end. */
 export type ResponseEvent = "head" | "end" | "left";
 
 /** Decisions about limits. Source: Limits. */
 export interface LimitBehaviour {
-  /** The limiters of a new account; all of them must have room. */
+  /** The limiters of a new account. A request is admitted if all of them have room. */
   limiters(limits: TierLimits): readonly Limiter[];
-  /** The limiter of requests that come from one address without a valid key. */
+  /** The limiter for requests without a valid key, one for each address. */
   addressLimiter(): Limiter;
   slots(limits: TierLimits): number;
   tokensPerMonth(limits: TierLimits): number;
-  /** Whether an operation may be refused for the number of requests. */
+  /** Whether a limit on the number of requests may refuse an operation. */
   isLimited(operation: Operation): boolean;
-  /** Whether a turn is refused by a limit only where nothing else is wrong with it. */
+  /** Whether invoke and stream report a limit only if the request is valid otherwise. */
   reportsLimitErrorsLast(): boolean;
-  /** Whether an operation takes one of the slots for concurrent requests. */
+  /** Whether an operation takes a slot for concurrent requests. */
   takesSlot(operation: Operation): boolean;
-  /** Whether an operation is refused once the month's tokens are used up. */
+  /** Whether an operation is refused after the month's tokens are used up. */
   needsTokens(operation: Operation): boolean;
-  /** Whether an admitted request uses up the allowance, decided when it arrives. */
+  /** Whether an admitted request counts against the limits. Decided on arrival. */
   counts(operation: Operation): boolean;
-  /** Whether a refused request uses up the allowance. */
+  /** Whether a refused request counts against the limits. */
   countsRefused(kind: Refusal["kind"]): boolean;
-  /** Whether a counted request stays counted once its answer is known. */
-  remainsCounted(facts: HeadInput): boolean;
-  /** Requests that each chunk of a stream uses up. */
+  /** Whether a request remains counted after its response is known. */
+  remainsCounted(head: HeadInput): boolean;
+  /** The number of requests that each chunk of a stream counts as. */
   requestsPerChunk(): number;
-  releasesSlot(moment: ResponseEvent, facts: HeadInput): boolean;
-  /** Milliseconds on the clock from that moment until the slot is back. */
-  releaseDelayMs(moment: ResponseEvent, facts: HeadInput): number;
-  /** Which of the readings, never none, the headers speak of. */
-  advertisedWindow(readings: readonly WindowStatus[]): WindowStatus;
-  /** Which reading the headers of a refusal for the number of requests speak of. */
-  refusalWindow(refusing: WindowStatus, shown: WindowStatus): WindowStatus;
-  /** Which reading the headers of a refusal for the month's tokens speak of. */
-  tokenQuotaWindow(shown: WindowStatus, tokens: TokenCount, backAtMs: number): WindowStatus;
-  /** Whether the headers speak of the instant at which the head is sent, not of the request's own decision. */
+  releasesSlot(event: ResponseEvent, head: HeadInput): boolean;
+  /** Milliseconds on the server's clock from the event until the slot is free. */
+  releaseDelayMs(event: ResponseEvent, head: HeadInput): number;
+  /** Chooses the window that the headers report. There is always at least one. */
+  advertisedWindow(windows: readonly WindowStatus[]): WindowStatus;
+  /** Chooses the window that the headers report if the number of requests is exceeded. */
+  refusalWindow(exhausted: WindowStatus, advertised: WindowStatus): WindowStatus;
+  /** Makes the window that the headers report if the month's tokens are used up. */
+  tokenQuotaWindow(advertised: WindowStatus, tokens: TokenCount, backAtMs: number): WindowStatus;
+  /** Whether the headers report the window at the time of sending, not at the request's arrival. */
   refreshesBeforeSending(): boolean;
-  rateHeaders(reading: WindowStatus, nowMs: number, facts: HeadInput): readonly Header[];
+  rateHeaders(window: WindowStatus, nowMs: number, head: HeadInput): readonly Header[];
   retryAfterSeconds(refusal: Refusal, nowMs: number): number;
-  /** Books the tokens of a turn on its account. */
+  /** Charges the tokens of an execution to its account. */
   chargeTokens(account: Account, count: number, nowMs: number, operation: Operation): void;
-  /** From when on the month's tokens are there again. */
+  /** When the month's tokens are available again. */
   tokensBackAtMs(nowMs: number): number;
 }
 
@@ -69,12 +69,12 @@ export const standardLimits: LimitBehaviour = {
   countsRefused: () => false,
   remainsCounted: () => true,
   requestsPerChunk: () => 0,
-  releasesSlot: (moment) => moment !== "head",
+  releasesSlot: (event) => event !== "head",
   releaseDelayMs: () => 0,
-  advertisedWindow: (readings) =>
-    readings.reduce((tightest, reading) => (isTighter(reading, tightest) ? reading : tightest)),
-  refusalWindow: (refusing) => refusing,
-  tokenQuotaWindow: (shown) => shown,
+  advertisedWindow: (windows) =>
+    windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
+  refusalWindow: (exhausted) => exhausted,
+  tokenQuotaWindow: (advertised) => advertised,
   refreshesBeforeSending: () => false,
   rateHeaders: ({ limit, remaining, resetAtMs }, nowMs) => [
     [headerNames.rateLimit, String(limit)],
@@ -87,7 +87,7 @@ export const standardLimits: LimitBehaviour = {
   tokensBackAtMs: nextMonthMs,
 };
 
-/** Fewer requests left, or as few for longer. */
+/** Whether a window has fewer requests left, or the same number for a longer time. */
 function isTighter(one: WindowStatus, other: WindowStatus): boolean {
   if (one.remaining !== other.remaining) return one.remaining < other.remaining;
   return one.resetAtMs > other.resetAtMs;

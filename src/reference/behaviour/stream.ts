@@ -1,11 +1,11 @@
 import type { TokenUsage } from "./invoke.ts";
 
-/** The three parameters that only the stream has, and what it does without them. */
+/** The three parameters of streams only. */
 export interface StreamParameters {
   readonly resumeFromIndex: number;
-  /** Milliseconds to wait between chunks, where the client asks for a wait. */
+  /** Milliseconds between chunks; `null` if the client gives none. */
   readonly delayMs: number | null;
-  /** Characters (code points) to a chunk, where the client asks for a size. */
+  /** Code points in a chunk; `null` if the client gives none. */
   readonly chunkSize: number | null;
 }
 
@@ -18,7 +18,7 @@ export type StreamEnding =
       readonly retryAfterSeconds: number | null;
     };
 
-/** What a stream is made of, before it has an order. */
+/** The content of a stream, before its steps are planned. */
 export interface StreamInput {
   readonly sessionId: string;
   readonly chunks: readonly Chunk[];
@@ -29,18 +29,18 @@ export interface StreamInput {
 
 export interface Chunk {
   readonly text: string;
-  /** Its place in the whole answer, from 0. */
+  /** Position in the whole text, from 0. */
   readonly index: number;
 }
 
-/** One step of a stream, taken in order. */
+/** A step of a stream. Steps run in order. */
 export type Step =
   | { readonly kind: "start" }
-  | { readonly kind: "chunk"; readonly piece: Chunk }
+  | { readonly kind: "chunk"; readonly chunk: Chunk }
   | { readonly kind: "done"; readonly usage: TokenUsage }
   | { readonly kind: "error"; readonly ending: Extract<StreamEnding, { kind: "error" }> }
   | { readonly kind: "wait"; readonly ms: number }
-  /** Lets the event loop turn, so that the network may carry what was written. */
+  /** Waits for turns of the event loop, so that written data reaches the network. */
   | { readonly kind: "turns"; readonly count: number }
   /** Drops the connection. */
   | { readonly kind: "cut" };
@@ -53,29 +53,29 @@ export type Write = string | Uint8Array;
 /** Decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
 export interface StreamBehaviour {
   splitText(text: string, chunkSize: number | null): readonly string[];
-  resumeChunks(pieces: readonly Chunk[], parameters: StreamParameters): readonly Chunk[];
+  resumeChunks(chunks: readonly Chunk[], parameters: StreamParameters): readonly Chunk[];
   chunkIntervalMs(agentMs: number, parameters: StreamParameters): number;
-  plan(facts: StreamInput): readonly Step[];
+  plan(input: StreamInput): readonly Step[];
   eventName(kind: EventStep["kind"]): string;
   /** The JSON text of an event's data, on one line. */
   eventText(data: unknown): string;
-  /** The id of a session that the client did not name. */
+  /** The id of a session, for a client that names none. */
   sessionId(number: number): string;
-  startData(facts: StreamInput): unknown;
-  chunkData(piece: Chunk): unknown;
+  startData(input: StreamInput): unknown;
+  chunkData(chunk: Chunk): unknown;
   doneData(usage: TokenUsage, elapsedMs: number): unknown;
   streamErrorData(ending: Extract<StreamEnding, { kind: "error" }>): unknown;
-  /** What is written before the first event. */
+  /** The bytes before the first event. */
   prelude(): readonly Write[];
-  /** The bytes of one event; `number` counts the events of the stream from 0. */
+  /** The bytes of an event. `number` counts the events of the stream from 0. */
   frame(name: string, data: string, number: number): readonly Write[];
-  /** When a stream whose client has left is stopped. */
+  /** When a stream stops after its client has left. */
   noticesDisconnect(): "at once" | "at the next write" | "never";
 }
 
 export const standardStream: StreamBehaviour = {
   splitText: (text, chunkSize) => (chunkSize === null ? wordsOf(text) : slicesOf(text, chunkSize)),
-  resumeChunks: (pieces, { resumeFromIndex }) => pieces.slice(resumeFromIndex),
+  resumeChunks: (chunks, { resumeFromIndex }) => chunks.slice(resumeFromIndex),
   chunkIntervalMs: (agentMs, { delayMs }) => delayMs ?? agentMs,
   plan: ({ chunks, processingMs, chunkIntervalMs, ending }) => [
     { kind: "start" },
@@ -102,23 +102,23 @@ export const standardStream: StreamBehaviour = {
   noticesDisconnect: () => "at once",
 };
 
-function chunkSteps(pieces: readonly Chunk[], betweenMs: number): Step[] {
-  const chunks = pieces.map((piece): Step => ({ kind: "chunk", piece }));
-  return betweenMs > 0 ? chunks.flatMap((chunk, at) => (at === 0 ? chunk : [...waiting(betweenMs), chunk])) : chunks;
+function chunkSteps(chunks: readonly Chunk[], intervalMs: number): Step[] {
+  const steps = chunks.map((chunk): Step => ({ kind: "chunk", chunk }));
+  return intervalMs > 0 ? steps.flatMap((step, at) => (at === 0 ? step : [...waiting(intervalMs), step])) : steps;
 }
 
 function waiting(ms: number): Step[] {
   return ms > 0 ? [{ kind: "wait", ms }] : [];
 }
 
-/** Words with the blanks that follow them, so that the pieces joined are the text. */
+/** Splits a text into words, each with the blanks that follow it. Joined, they are the text again. */
 function wordsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(/(?<=\s)(?=\S)/u);
 }
 
-/** Slices of `size` code points: a surrogate pair is never split. */
+/** Splits a text into slices of `size` code points. A surrogate pair is never split. */
 function slicesOf(text: string, size: number): readonly string[] {
-  // Nearly no text has any, and then each unit is a character.
+  // Few texts have surrogate pairs. In the others each code unit is a code point.
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
   const sliceFrom = (at: number): string => points?.slice(at, at + size).join("") ?? text.slice(at, at + size);
   const count = Math.ceil((points ?? text).length / size);

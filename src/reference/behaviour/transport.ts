@@ -1,16 +1,16 @@
 import type { HealthStatus } from "../../spec/events.ts";
 import type { Operation } from "../api-error.ts";
 
-/** A header as it goes over the wire: name and value. */
+/** A header: name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** What a message's head belongs to. */
+/** The request and status that a response head belongs to. */
 export interface HeadInput {
   readonly operation: Operation;
   readonly status: number;
 }
 
-/** A body ready to be sent, with the headers that its encoding needs. */
+/** An encoded body, with the headers that its encoding needs. */
 export interface EncodedBody {
   readonly bytes: string | Uint8Array;
   readonly headers: readonly Header[];
@@ -18,30 +18,32 @@ export interface EncodedBody {
 
 /** Decisions about HTTP itself. Source: Endpoints, "Common request rules". */
 export interface TransportBehaviour {
-  contentType(kind: "json" | "events", facts: HeadInput): string;
+  contentType(kind: "json" | "events", head: HeadInput): string;
   /** The text of a JSON body. */
-  jsonText(value: unknown, facts: HeadInput): string;
-  /** The last word on the head of every answer. */
-  headers(headers: readonly Header[], facts: HeadInput): readonly Header[];
+  jsonText(value: unknown, head: HeadInput): string;
+  /** The final headers of a response. */
+  headers(headers: readonly Header[], head: HeadInput): readonly Header[];
   encode(text: string, acceptEncoding: string): EncodedBody;
   framing(): "length" | "chunked";
-  /** Turns of the event loop to let pass before an answer is made. */
-  turnsBeforeResponse(facts: { readonly operation: Operation }): number;
-  /** Milliseconds on the clock to let pass before an answer is made; `isLimited`: it is a refusal by a limit. */
-  responseDelayMs(facts: { readonly operation: Operation; readonly isLimited: boolean }): number;
-  /** Whether a request body of this `Content-Type` (empty where there is none) is read as JSON. */
+  /** Turns of the event loop to wait before a response is made. */
+  turnsBeforeResponse(head: { readonly operation: Operation }): number;
+  /**
+   * Milliseconds on the server's clock to wait before a response is made. `isLimited`: a limit has refused the request.
+   */
+  responseDelayMs(head: { readonly operation: Operation; readonly isLimited: boolean }): number;
+  /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
   acceptsContentType(contentType: string, operation: Operation): boolean;
-  /** Whether the text of a request body is read at all. */
+  /** Whether the text of a request body is accepted before it is parsed. */
   readsText(text: string): boolean;
-  /** The path that is served for the one asked for. */
+  /** Maps the requested path to the path to serve. */
   servedPath(path: string): string;
-  /** The status of success; a health report also has the agent's health. */
+  /** The status of success. `health` is the agent's health for a health report. */
   successStatus(operation: Operation, health: HealthStatus | null): number;
-  /** Whether an operation can answer in what `Accept` (empty where there is none) asks for. */
+  /** Whether an operation has a media type that `Accept` allows. `accept` is empty if the header is absent. */
   supportsAccept(operation: Operation, accept: string): boolean;
   /** The largest request body that is read, in bytes. */
   maxBodyBytes(): number;
-  /** An answer to an unknown path that is no error body, or `null` for the error body. */
+  /** A page for an unknown path, or `null` for the usual error body. */
   unknownPathPage(): { readonly contentType: string; readonly text: string } | null;
 }
 

@@ -5,20 +5,20 @@ import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhoo
 import type { TokenUsage } from "./invoke.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** How an execution stands. */
+/** The stage of an execution, with its result. */
 export type ExecutionStage =
   | { readonly kind: "invoked" }
   | {
       readonly kind: "completed";
       readonly text: string;
       readonly usage: TokenUsage;
-      /** Milliseconds on the clock since the request came. */
+      /** Milliseconds on the server's clock since the request's arrival. */
       readonly elapsedMs: number;
     }
   | { readonly kind: "failed"; readonly message: string; readonly details: string }
   | { readonly kind: "timeout"; readonly timeoutMs: number };
 
-/** What the data of an execution event is made of. */
+/** The content of an execution event's data. */
 export interface ExecutionEventInput {
   readonly requestId: string;
   /** The body of the request. */
@@ -26,7 +26,7 @@ export interface ExecutionEventInput {
   readonly stage: ExecutionStage;
 }
 
-/** What a webhook is asked for with; the field of an absent value is `null`. */
+/** The fields that the body of a creation gives; `null` for an absent one. */
 export interface WebhookRequest {
   readonly url: string;
   readonly events: readonly string[];
@@ -34,18 +34,20 @@ export interface WebhookRequest {
   readonly secret: string | null;
 }
 
-/** Decisions about webhooks and what they are told. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
+/** Decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
 export interface WebhookBehaviour {
-  /** What is wrong with the body of a creation, or `null`. `refusedAddress` says why nothing is delivered to a URL. */
-  validateWebhook(body: unknown, refusedAddress: (url: string) => string | null): ApiError | null;
-  /** What is taken from a body that passed. */
+  /**
+   * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
+   */
+  validateWebhook(body: unknown, addressRefusal: (url: string) => string | null): ApiError | null;
+  /** Reads a valid body. */
   readWebhookRequest(body: unknown): WebhookRequest;
   webhookBody(webhook: Webhook): unknown;
-  /** Deliveries come in order of creation. */
+  /** The deliveries are in order of creation. */
   deliveriesBody(webhook: Webhook, deliveries: readonly DeliveryRecord[]): unknown;
   metricsBody(webhook: Webhook, metrics: WebhookMetrics): unknown;
-  executionEventData(facts: ExecutionEventInput): unknown;
-  /** The event that tells of a stream whose client left before its end, or `null` for none. */
+  executionEventData(input: ExecutionEventInput): unknown;
+  /** The event for a stream whose client left before its end, or `null` for none. */
   disconnectEvent(): "agent.failed" | null;
 }
 
@@ -59,17 +61,17 @@ export const eventTypeByStage = {
 } as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
 
 export const standardWebhooks: WebhookBehaviour = {
-  validateWebhook: (body, refusedAddress) => {
+  validateWebhook: (body, addressRefusal) => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     if (url === undefined) return fieldError("missing-field", "url", "missing");
     if (typeof url !== "string") return fieldError("invalid-input", "url", "must be a string");
-    const refused = refusedAddress(url);
+    const refused = addressRefusal(url);
     if (refused !== null) return fieldError("invalid-input", "url", refused);
     if (agentId !== undefined && typeof agentId !== "string")
       return fieldError("invalid-input", "agent_id", "must be a string");
     if (secret !== undefined && (typeof secret !== "string" || secret === ""))
       return fieldError("invalid-input", "secret", "must be a string that is not empty");
-    return eventsTrouble(events);
+    return validateEvents(events);
   },
   readWebhookRequest: (body) => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
@@ -104,7 +106,7 @@ export const standardWebhooks: WebhookBehaviour = {
   disconnectEvent: () => null,
 };
 
-function eventsTrouble(events: unknown): ApiError | null {
+function validateEvents(events: unknown): ApiError | null {
   if (events === undefined) return fieldError("missing-field", "events", "missing");
   if (!Array.isArray(events) || events.length === 0)
     return fieldError("invalid-input", "events", "must be an array of event types that is not empty");

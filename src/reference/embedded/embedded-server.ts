@@ -6,7 +6,7 @@ import { type Reference, startReference, virtualClock } from "../reference.ts";
 import { variableFor } from "../../target/file.ts";
 import { defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
-/** The embedded reference server, on a virtual clock, and how a run sees it: as a target like any other. */
+/** The reference server inside this process, on a virtual clock, as a target for a run. */
 export interface EmbeddedServer {
   readonly target: Target;
   readonly close: () => Promise<void>;
@@ -18,7 +18,9 @@ export async function startEmbedded(patches: readonly Patch[] = []): Promise<Emb
   return { target: targetOf(reference), close: () => reference.close() };
 }
 
-/** A reference server of this process as a target: its clock, if it is a virtual one, and its deployments are moved directly. */
+/**
+ * Makes a target from a reference server in this process. The target moves a virtual clock and deployments directly.
+ */
 export function targetOf(reference: Reference): Target {
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };
   return {

@@ -3,31 +3,25 @@ import { allFaults, allVariants, findPatch } from "../catalogue.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * The faults and variants of the given names.
+ * Finds faults and variants by their names.
  *
- * @throws {UsageError} that names near ones.
+ * @throws {UsageError} if a name is unknown. The message has similar names.
  */
 export function patchesByName(faults: readonly string[], variants: readonly string[]): Patch[] {
-  return [...faults.map((name) => find(name, "fault")), ...variants.map((name) => find(name, "variant"))];
+  return [...faults.map((name) => findOrThrow(name, "fault")), ...variants.map((name) => findOrThrow(name, "variant"))];
 }
 
-function find(name: string, kind: Patch["kind"]): Patch {
-  const found = findPatch(kind, name);
-  if (found !== undefined) return found;
+function findOrThrow(name: string, kind: Patch["kind"]): Patch {
+  const patch = findPatch(kind, name);
+  if (patch !== undefined) return patch;
   const words = name
     .toLowerCase()
     .split("-")
     .filter((word) => word.length > 2);
-  const near = (kind === "fault" ? allFaults : allVariants).filter((patch) =>
-    words.some((word) => patch.name.includes(word)),
-  );
-  const advice =
-    near.length === 0
-      ? ""
-      : ` Near: ${near
-          .slice(0, 6)
-          .map((patch) => patch.name)
-          .join(", ")}.`;
+  const similar = (kind === "fault" ? allFaults : allVariants)
+    .map((each) => each.name)
+    .filter((each) => words.some((word) => each.includes(word)));
+  const advice = similar.length === 0 ? "" : ` Near: ${similar.slice(0, 6).join(", ")}.`;
   throw new UsageError(
     `There is no ${kind} ${JSON.stringify(name)}.${advice} \`conformance serve --help\` lists them.`,
   );

@@ -33,7 +33,7 @@ export const keyFaults = faults("Resources / API key", {
           const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
           if (found === undefined || lifeMs === 0) return base.identify(credentials, ring, nowMs, operation);
           if (nowMs >= (livesUntilMs.get(found.key.key) ?? found.expiresAtMs))
-            return { kind: "stranger", cause: "expired-key" };
+            return { kind: "unauthenticated", cause: "expired-key" };
           livesUntilMs.set(found.key.key, nowMs + lifeMs);
           return { kind: "known", key: found.key };
         },
@@ -74,8 +74,8 @@ export const keyFaults = faults("Resources / API key", {
       identify: (credentials, ring, nowMs, operation) => {
         const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
         const given = base.identify(credentials, ring, nowMs, operation);
-        return given.kind === "stranger" && (found?.key.expiresInSeconds ?? 0) > 0
-          ? { kind: "stranger", cause: "wrong-key" }
+        return given.kind === "unauthenticated" && (found?.key.expiresInSeconds ?? 0) > 0
+          ? { kind: "unauthenticated", cause: "wrong-key" }
           : given;
       },
     }),

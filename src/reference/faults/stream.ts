@@ -147,7 +147,7 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
     "A chunk follows `done`.",
     plan((steps, { chunks, ending }) =>
       ending.kind === "done"
-        ? [...steps, { kind: "chunk", piece: { text: "late", index: (chunks.at(-1)?.index ?? -1) + 1 } }]
+        ? [...steps, { kind: "chunk", chunk: { text: "late", index: (chunks.at(-1)?.index ?? -1) + 1 } }]
         : steps,
     ),
   ],

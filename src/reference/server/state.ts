@@ -64,8 +64,8 @@ export function serverState(parts: ServerSetup): ServerState {
     // Opened with the first request, but what was used before belongs to the month the server started in.
     return account(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
-  const strangers: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
-  const openAddress = (): Account => account([behaviour.addressLimiter()], strangers, 0, startedMs);
+  const unauthenticated: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
+  const openAddress = (): Account => account([behaviour.addressLimiter()], unauthenticated, 0, startedMs);
   return {
     clock,
     behaviour,

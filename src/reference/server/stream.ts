@@ -51,7 +51,7 @@ function streamFacts(state: ServerState, turn: Execution, request: ExecutionRequ
   const { agent, text, processingMs } = turn;
   const all = behaviour.splitText(text, request.chunkSize).map((piece, index): Chunk => ({ text: piece, index }));
   const ending = endingOf(turn);
-  const sent = agent.failure.kind === "none" ? all : all.slice(0, agent.failure.afterPieces);
+  const sent = agent.failure.kind === "none" ? all : all.slice(0, agent.failure.afterChunks);
   return {
     sessionId: request.session ?? behaviour.sessionId(state.nextRequestNumber()),
     chunks: turn.timesOut ? [] : behaviour.resumeChunks(sent, request),
@@ -128,7 +128,7 @@ function dataOf({ state: { behaviour, clock }, context }: Line, facts: StreamInp
     case "start":
       return behaviour.startData(facts);
     case "chunk":
-      return behaviour.chunkData(step.piece);
+      return behaviour.chunkData(step.chunk);
     case "done":
       return behaviour.doneData(step.usage, clock.now() - context.arrivedMs);
     case "error":

@@ -147,7 +147,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
           return base
             .plan(facts)
             .map((step) =>
-              step.kind === "chunk" ? { ...step, piece: { ...step.piece, index: step.piece.index + from } } : step,
+              step.kind === "chunk" ? { ...step, chunk: { ...step.chunk, index: step.chunk.index + from } } : step,
             );
         },
       };

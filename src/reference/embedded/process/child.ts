@@ -6,44 +6,44 @@ import { type Reference, startReference } from "../../reference.ts";
 import { referenceTiers } from "../../keys.ts";
 import type { ChildRequest, PatchName, ChildReply, StartOptions, ChildCommand } from "./server-process.ts";
 
-// The embedded server as a process of its own. It ends with its parent, whatever becomes of that: the channel between them closes.
+// Runs the embedded server as a child process. It ends with its parent, because the channel between them closes.
 
 let reference: Reference | null = null;
 const clock = acceleratedClock(1);
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches all processes of a terminal; the parent still has requests to end.
+// Ctrl-C reaches all processes of a terminal. The parent still needs the server to finish its requests.
 process.on("SIGINT", () => {});
 
 process.on("message", ({ id, command }: ChildRequest) => {
-  fulfil(id, command)
+  runCommand(id, command)
     .catch((error: unknown): ChildReply => ({ id, kind: "failed", message: messageOf(error) }))
-    // Whoever asked may be gone by now; then this process ends, too.
+    // If the parent is gone, this process ends, too.
     .then((reply) => void process.send?.(reply, undefined, undefined, () => {}))
     .catch(() => process.exit(1));
 });
 
-async function fulfil(id: number, wish: ChildCommand): Promise<ChildReply> {
-  if (wish.kind === "start") {
-    reference = await started(wish.start);
+async function runCommand(id: number, command: ChildCommand): Promise<ChildReply> {
+  if (command.kind === "start") {
+    reference = await startServer(command.start);
     const { baseUrl, agents, tiers } = reference;
     return { id, kind: "started", started: { baseUrl, agents, tiers } };
   }
-  if (wish.kind === "speed") {
-    clock.setSpeed(wish.speed);
+  if (command.kind === "speed") {
+    clock.setSpeed(command.speed);
     return { id, kind: "clockSet" };
   }
-  if (wish.kind === "nextHour") {
+  if (command.kind === "nextHour") {
     clock.skipToNextHour();
     return { id, kind: "clockSet" };
   }
-  if (wish.kind === "rss") return { id, kind: "rss", bytes: process.memoryUsage.rss() };
+  if (command.kind === "rss") return { id, kind: "rss", bytes: process.memoryUsage.rss() };
   if (reference === null) throw new Error("The server was asked for a key before it was started.");
-  const { name, key } = reference.issueKey(wish.tier);
+  const { name, key } = reference.issueKey(command.tier);
   return { id, kind: "key", name, key };
 }
 
-function started({ patches, tiers, speed }: StartOptions): Promise<Reference> {
+function startServer({ patches, tiers, speed }: StartOptions): Promise<Reference> {
   clock.setSpeed(speed);
   return startReference({
     clock,

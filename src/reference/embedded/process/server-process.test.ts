@@ -46,7 +46,7 @@ describe("the embedded server in a process of its own", () => {
     });
     expect(served.tiers.enterprise).toEqual(enterprise);
     const { key } = await served.issueKey("enterprise");
-    // Far from the end of an hour, which may be the end of a minute as well.
+    // Moves away from the end of an hour, which may also be the end of a minute.
     await served.toNextHour();
     const dates: number[] = [];
     for (let sent = 0; sent < 2; sent += 1) {
@@ -55,13 +55,13 @@ describe("the embedded server in a process of its own", () => {
       dates.push(Number(headers["x-ratelimit-reset"]));
       await sleep(100);
     }
-    // A hundred real milliseconds are a hundred seconds there: more than a minute's window.
+    // 100 ms of real time are 100 s on the server's clock: more than a minute's window.
     expect(dates[1]).toBeGreaterThan(dates[0] ?? Infinity);
     await served.setSpeed(1);
     await served.toNextHour();
     const { headers, body } = await request(`${served.baseUrl}/usage`, { headers: bearer(key) });
     await body.dump();
-    // The server's windows are whole hours and minutes: this one has just begun.
+    // The server's windows are whole hours and minutes: this minute has just begun.
     expect(Number(headers["x-ratelimit-reset-after"])).toBeGreaterThan(30);
     await served.close();
   });

@@ -4,61 +4,59 @@ import type { Patch } from "../../patch.ts";
 import type { Reference } from "../../reference.ts";
 import type { TierName, TierLimits } from "../../../spec/tiers.ts";
 
-/** A key that nobody has used. */
+/** A key that was never used. */
 export interface NewKey {
-  /** Safe to show. */
+  /** Safe to print. */
   readonly name: string;
   readonly key: string;
 }
 
-/** The embedded reference server in a process of its own, so that it and the load do not wait for each other. */
+/** The embedded reference server in a process of its own. The server and the load do not slow each other down. */
 export interface ReferenceProcess extends StartedServer {
   readonly issueKey: (tier: TierName) => Promise<NewKey>;
-  /** From now on its clock runs so many times as fast as the machine's; requests that are on the way keep their time. */
+  /** Sets the speed of the server's clock, as a multiple of the machine's. Waits that have begun keep their time. */
   readonly setSpeed: (speed: number) => Promise<void>;
-  /**
-   * Moves its clock to the beginning of the next hour, so that no window of an hour or a minute that it counts by ends in the middle of what follows.
-   */
+  /** Moves the server's clock to the beginning of the next hour, so that no window ends during the next measurement. */
   readonly toNextHour: () => Promise<void>;
-  /** Memory that the server's process holds, in bytes. */
+  /** Resident memory of the server's process, in bytes. */
   readonly rssBytes: () => Promise<number>;
-  /** Ends the process; settles when it has ended. Open connections are cut. */
+  /** Ends the process and waits for its end. Open connections are dropped. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts the server on a free loopback port. Its process ends with ours, however ours ends.
+ * Starts the server on a free loopback port. Its process ends with this one, even after a crash.
  *
- * @throws {Error} where it does not start, with the server's own words
+ * @throws {Error} with the server's message if it does not start
  */
 export async function startReferenceProcess(options: Partial<StartOptions> = {}): Promise<ReferenceProcess> {
   const start: StartOptions = { patches: [], tiers: {}, speed: 1, ...options };
   const child = startChild();
-  const ask = askerOf(child);
+  const send = commandSender(child);
   const close = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     if (child.connected) child.disconnect();
     await ended;
   };
-  const reply = await ask({ kind: "start", start }).catch(async (error: unknown) => {
+  const reply = await send({ kind: "start", start }).catch(async (error: unknown) => {
     await close();
     throw error;
   });
-  if (reply.kind !== "started") throw unexpected(reply);
+  if (reply.kind !== "started") throw unexpectedReply(reply);
   return {
     ...reply.started,
     issueKey: async (tier) => {
-      const issued = await ask({ kind: "freshKey", tier });
-      if (issued.kind !== "key") throw unexpected(issued);
+      const issued = await send({ kind: "freshKey", tier });
+      if (issued.kind !== "key") throw unexpectedReply(issued);
       return { name: issued.name, key: issued.key };
     },
-    setSpeed: async (speed) => void (await ask({ kind: "speed", speed })),
-    toNextHour: async () => void (await ask({ kind: "nextHour" })),
+    setSpeed: async (speed) => void (await send({ kind: "speed", speed })),
+    toNextHour: async () => void (await send({ kind: "nextHour" })),
     rssBytes: async () => {
-      const told = await ask({ kind: "rss" });
-      if (told.kind !== "rss") throw unexpected(told);
-      return told.bytes;
+      const memory = await send({ kind: "rss" });
+      if (memory.kind !== "rss") throw unexpectedReply(memory);
+      return memory.bytes;
     },
     close,
   };
@@ -76,48 +74,48 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Asks over the channel; every question is answered, or rejected when the process ends. */
-function askerOf(child: ChildProcess): (wish: ChildCommand) => Promise<ChildReply> {
+/** Sends commands to the child. Each one resolves with the reply, or rejects when the process ends. */
+function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
   const waiting = new Map<number, Waiting>();
   let count = 0;
-  const giveUp = (reason: string): void => {
+  const rejectAll = (reason: string): void => {
     for (const { reject } of waiting.values()) reject(new Error(reason));
     waiting.clear();
   };
   child.on("message", (reply: ChildReply) => {
-    const asked = waiting.get(reply.id);
+    const pending = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if (reply.kind === "failed") asked?.reject(new Error(reply.message));
-    else asked?.resolve(reply);
+    if (reply.kind === "failed") pending?.reject(new Error(reply.message));
+    else pending?.resolve(reply);
   });
-  child.on("error", (error) => giveUp(`The embedded server's process does not start: ${error.message}`));
+  child.on("error", (error) => rejectAll(`The embedded server's process does not start: ${error.message}`));
   child.on("exit", (code, signal) =>
-    giveUp(`The embedded server's process has ended (${signal ?? `exit code ${code}`}).`),
+    rejectAll(`The embedded server's process has ended (${signal ?? `exit code ${code}`}).`),
   );
   return (command) =>
     new Promise((resolve, reject) => {
-      const asked: ChildRequest = { id: (count += 1), command };
-      waiting.set(asked.id, { resolve, reject });
-      child.send(asked, (error) => {
+      const pending: ChildRequest = { id: (count += 1), command };
+      waiting.set(pending.id, { resolve, reject });
+      child.send(pending, (error) => {
         if (error === null) return;
-        waiting.delete(asked.id);
-        reject(new Error(`The embedded server's process cannot be asked: ${error.message}`));
+        waiting.delete(pending.id);
+        reject(new Error(`The embedded server's process cannot be reached: ${error.message}`));
       });
     });
 }
 
-const unexpected = ({ kind }: ChildReply): Error =>
-  new Error(`The embedded server's process gave an unexpected answer: ${kind}.`);
+const unexpectedReply = ({ kind }: ChildReply): Error =>
+  new Error(`The embedded server's process sent an unexpected reply: ${kind}.`);
 
-/** A fault or variant, by name: what it replaces cannot go from one process to another. */
+/** The name of a fault or variant. Functions cannot be sent to another process. */
 export type PatchName = Pick<Patch, "kind" | "name">;
 
-/** How the server in the other process is started. */
+/** Options of the server in the child process. */
 export interface StartOptions {
   readonly patches: readonly PatchName[];
-  /** Numbers of the tiers that differ from the server's own. */
+  /** The tiers that differ from the server's own. */
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
-  /** How many times as fast as the machine's its clock runs. */
+  /** Speed of the server's clock, as a multiple of the machine's. */
   readonly speed: number;
 }
 
@@ -128,7 +126,7 @@ export type ChildCommand =
   | { readonly kind: "nextHour" }
   | { readonly kind: "rss" };
 
-/** What is asked, with a number that its answer repeats. */
+/** A command, with a number that the reply repeats. */
 export interface ChildRequest {
   readonly id: number;
   readonly command: ChildCommand;
@@ -141,7 +139,7 @@ export type ChildReply =
   | { readonly id: number; readonly kind: "rss"; readonly bytes: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };
 
-/** What the server is, once it listens. */
+/** The server after its start. */
 export interface StartedServer {
   /** Ends in `/v1`. */
   readonly baseUrl: string;

@@ -1,20 +1,20 @@
 import { type Patch, type Reference, startReference, virtualClock } from "../../reference.ts";
 
-/** A reference server whose clock runs as the machine's does, and in which a run's waiting costs no real time. */
+/** A reference server whose clock runs like the machine's. A run's waiting takes no real time. */
 export interface FastForwardServer {
   readonly reference: Reference;
-  /** What a run takes for real time: it agrees with the server's clock. */
+  /** The timers for a run. They agree with the server's clock. */
   readonly timers: { readonly now: () => number; readonly sleep: (ms: number) => Promise<void> };
-  /** Requests that the server has refused with 429 so far. */
+  /** The number of requests that the server has refused with 429. */
   readonly countRefused: () => number;
   readonly close: () => Promise<void>;
 }
 
 const tickMs = 4;
-/** A run's wait is so many leaps, each of so many milliseconds, so that what comes meanwhile comes at its time. */
-const leapMs = 1000;
+/** Step of a wait, in milliseconds. Small steps let requests that come during the wait come at their time. */
+const stepMs = 1000;
 
-/** @param patches what the server does otherwise than the standard one */
+/** @param patches faults and variants of the server */
 export async function startFastForwardServer(patches: readonly Patch[] = []): Promise<FastForwardServer> {
   let refused = 0;
   const reference = await startReference({
@@ -24,28 +24,28 @@ export async function startFastForwardServer(patches: readonly Patch[] = []): Pr
       if (status === 429) refused += 1;
     },
   });
-  let leapedMs = 0;
-  let shownMs = performance.now();
+  let skippedMs = 0;
+  let lastMs = performance.now();
   let moving: Promise<void> = Promise.resolve();
-  const leap = async (ms: number): Promise<void> => {
+  const advanceBy = async (ms: number): Promise<void> => {
     const now = performance.now();
-    // What the server sends by this leap arrives within it.
-    leapedMs += ms;
-    await reference.advance(now - shownMs + ms);
-    shownMs = now;
+    // A run's clock moves first, so that a delivery during the step lies within it.
+    skippedMs += ms;
+    await reference.advance(now - lastMs + ms);
+    lastMs = now;
   };
   const move = (ms: number): Promise<void> => {
     moving = moving.then(async () => {
       let leftMs = ms;
-      for (; leftMs > leapMs; leftMs -= leapMs) await leap(leapMs);
-      await leap(leftMs);
+      for (; leftMs > stepMs; leftMs -= stepMs) await advanceBy(stepMs);
+      await advanceBy(leftMs);
     });
     return moving;
   };
   const ticking = setInterval(() => void move(0), tickMs);
   return {
     reference,
-    timers: { now: () => performance.now() + leapedMs, sleep: (ms) => move(ms) },
+    timers: { now: () => performance.now() + skippedMs, sleep: (ms) => move(ms) },
     countRefused: () => refused,
     close: async () => {
       clearInterval(ticking);

@@ -4,7 +4,7 @@ import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { Override } from "./patch.ts";
 import type { ErrorCause, Operation } from "./api-error.ts";
 
-// Changes of decisions that faults and variants of several sections are made of.
+// Overrides that faults and variants of several sections share.
 
 type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
@@ -40,27 +40,27 @@ function fieldEdits(edit: (change: (value: unknown) => unknown) => Override) {
   };
 }
 
-/** Answers success of one operation with another status. */
+/** Replaces the status of success of one operation. */
 export function overrideSuccessStatus(operation: Operation, status: number): Override {
   return overrideResult("successStatus")((given, asked) => (asked === operation ? status : given));
 }
 
-/** Refuses with another status for these causes, on every operation or on one. */
+/** Replaces the status of these errors, on every operation or on one. */
 export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Operation): Override {
-  return overrideResult("errorStatus")((given, ...asked) => (concerns(causes, on, ...asked) ? status : given));
+  return overrideResult("errorStatus")((given, ...asked) => (matches(causes, on, ...asked) ? status : given));
 }
 
-/** Refuses with another code for these causes, on every operation or on one. */
+/** Replaces the code of these errors, on every operation or on one. */
 export function overrideErrorCode(causes: readonly ErrorCause[], code: string, on?: Operation): Override {
-  return overrideResult("errorCode")((given, ...asked) => (concerns(causes, on, ...asked) ? code : given));
+  return overrideResult("errorCode")((given, ...asked) => (matches(causes, on, ...asked) ? code : given));
 }
 
-/** Refuses with another status and another code. */
+/** Replaces status and code of these errors, on every operation or on one. */
 export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Operation): Override {
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }
 
-function concerns(
+function matches(
   causes: readonly ErrorCause[],
   on: Operation | undefined,
   cause: ErrorCause,
@@ -69,14 +69,14 @@ function concerns(
   return causes.includes(cause) && (on === undefined || on === operation);
 }
 
-/** Takes every key, on these operations, for one of other traits. */
+/** Treats every key as one with other traits, on these operations. */
 export function withKeyTraits(operations: readonly Operation[], traits: Partial<KeyTraits>): Override {
   return (base) => ({
     permits: (key, wish) => base.permits(operations.includes(wish.operation) ? { ...key, ...traits } : key, wish),
   });
 }
 
-/** Lets some keys in on some operations after their life. */
+/** Accepts some expired keys on some operations. */
 export function acceptExpiredKeys(
   who: (key: KeyTraits) => boolean,
   where: (operation: Operation) => boolean,

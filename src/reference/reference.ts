@@ -31,7 +31,7 @@ export { maxAgentFileBytes as mostAgentFileBytes, readAgentFile, type AgentFile 
 export { agentIdFromName as generatedId } from "./agent-file/hosting.ts";
 export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
 
-/** How a server is started; everything has a default. */
+/** Options of a server. All are optional. */
 export interface ReferenceOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string;
@@ -43,76 +43,87 @@ export interface ReferenceOptions {
   readonly patches?: readonly Patch[];
   readonly keys?: readonly ReferenceKey[];
   readonly tiers?: TierTable;
-  /** What a caller must show to move the clock or a deployment. Default: nothing. */
+  /** Token that a caller must send to move the clock or to change a deployment. Default: none. */
   readonly controlToken?: string | null;
-  /** Addresses and CIDRs of proxies whose word on the client's address is taken. Default: none. */
+  /** Addresses and CIDRs of proxies whose forwarding headers are trusted. Default: none. */
   readonly trustedProxies?: readonly string[];
   /** Serve HTTPS with this certificate chain and key, both PEM. Default: HTTP. */
   readonly tls?: TlsFiles | null;
-  /** Folder in which webhooks, alerts and deliveries outlive the server; it is made where it is missing. Default: none. */
+  /**
+   * Folder that keeps webhooks, alerts and deliveries after the server has ended. It is created if missing. Default:
+   * none.
+   */
   readonly dataFolder?: string | null;
-  /** Addresses and CIDRs that webhooks may be delivered to besides public ones, and loopback where the server is there too. */
+  /**
+   * More addresses and CIDRs that webhooks may deliver to. Public ones are always allowed, and loopback if the server
+   * listens there.
+   */
   readonly allowDeliveriesTo?: readonly string[];
-  /** Where the receivers of webhooks are: how long a virtual clock stands still for them. Default: `anywhere`. */
+  /** Location of the receivers of webhooks. It decides how long a virtual clock waits for them. Default: `anywhere`. */
   readonly receivers?: ReceiverLocation;
-  /** Hears of every request once its answer has ended. */
+  /** Called for each request after its response has ended. */
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** Source: Endpoints 11 and 12, which leave them open. */
+/** Paths that the document leaves open. Source: Endpoints 11 and 12. */
 const openPaths = {
-  /** Below the base URL. */
+  /** Relative to the base URL. */
   batch: "/agents/{agent_id}/batch",
-  /** From the origin. */
+  /** Relative to the origin. */
   execute: "/api/v1/agents/{agent_id}/execute/answer",
 } as const;
 
 /** A running reference server. */
 export interface Reference {
-  /** Ends in `/v1`, without a slash after it. */
+  /** Ends in `/v1`, without a trailing slash. */
   readonly baseUrl: string;
   readonly keys: readonly ReferenceKey[];
   readonly agents: typeof agentsByRole;
   readonly tiers: TierTable;
-  /** The secret of request signatures. */
+  /** The secret that signs requests. */
   readonly signingSecret: string;
-  /** Moves a virtual clock; resolves when every timer that fell due has run. Rejects on the machine's clock. */
+  /**
+   * Moves a virtual clock and waits until all due timers have run. Rejects if the server runs on the machine's clock.
+   */
   advance(ms: number): Promise<void>;
-  /** Issues a key that nobody has used. */
+  /** Issues a new key. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** Whether the clock stands still until it is advanced. */
+  /** Whether the clock moves only when it is advanced. */
   readonly hasVirtualClock: boolean;
-  /** Paths of this server that the document leaves open; `{agent_id}` stands for an agent. */
+  /** Paths that the document leaves open. `{agent_id}` stands for an agent. */
   readonly paths: typeof openPaths;
-  /** Whether an agent of this id is in service. */
+  /** Whether an agent with this id is in service. */
   hasAgent(id: string): boolean;
-  /** Why nothing is delivered to a URL, or `null`; of a name only its connections can tell. */
+  /** Why the server does not deliver to a URL, or `null`. The addresses of a host name are checked when it connects. */
   addressRefusal(url: string): string | null;
-  /** Puts the agent of a configuration file into service under an id, or the next version of it. */
+  /** Puts the agent of a configuration file into service, or its next version. */
   hostAgent(file: AgentFile, id: string, reason: HostingReason): void;
   /** Takes an agent out of service. */
   removeAgent(id: string): void;
-  /** Changes a deployment, as `POST /control/deployments` does; nothing happens where there is no such agent. */
+  /** Changes a deployment, as `POST /control/deployments` does. Does nothing if there is no such agent. */
   deploy(change: DeploymentChange): void;
-  /** Ends everything at once, open streams too. */
+  /** Ends the server at once, with all open streams. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a server. Rejects with Node's own error where the address cannot be taken (`EADDRINUSE`), with a
- * `DataFolderProblem` where state cannot be kept, and with an `Error` where an allowed network cannot be read.
+ * Starts a server.
+ *
+ * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`), or a plain one if an allowed network
+ * is invalid
+ * @throws {DataFolderProblem} if the folder cannot keep the state
  */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
   const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
-  // The past of an earlier server must not lie ahead of this one's clock.
+  // With kept state, a virtual clock starts at the latest instant of that state.
   if (dataFolder !== null && isVirtualClock(clock))
     await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
   const behaviour = applyPatches(patches);
-  const given = options.keys ?? referenceKeys;
-  const ring = keyRing(given, (text) => behaviour.keyText(text), clock.now());
+  const initialKeys = options.keys ?? referenceKeys;
+  const ring = keyRing(initialKeys, (text) => behaviour.keyText(text), clock.now());
   const { controlToken = null, trustedProxies = [], tls = null } = options;
   const deliveries = outbox({ clock, behaviour, store, guard, receivers });
   const parts = { clock, behaviour, ring, tiers, controlToken, trustedProxies, outbox: deliveries, records: store };

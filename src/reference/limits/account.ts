@@ -1,33 +1,33 @@
 import type { Limiter, WindowStatus } from "./windows.ts";
 
-/** Which limit said no. */
+/** The limit that refused a request. */
 export type LimitKind = "request-limit" | "concurrency-limit" | "token-quota" | "address-limit";
 
-/** A refusal, with the reading it is told with and the instant from which on a request has room again. */
+/** A refusal: the limit, the window that the headers report, and the instant from which a request has room again. */
 export interface Refusal {
   readonly kind: LimitKind;
   readonly window: WindowStatus;
   readonly roomAtMs: number;
 }
 
-/** What the accounts of a tier have in common. */
+/** The numbers that all accounts of a tier share. */
 export interface AccountTerms {
-  /** Requests that may be in hand at once. */
+  /** Number of concurrent requests. */
   readonly slots: number;
   readonly tokensPerMonth: number;
 }
 
-/** Tokens and the month they were used in. */
+/** Tokens used in a month, and their limit. */
 export interface TokenCount {
   readonly used: number;
   readonly limit: number;
 }
 
-/** What one key has used. Instants are Unix milliseconds. */
+/** The usage of one key. Instants are Unix milliseconds. */
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** The limiter without room, if there is one; where several refuse, the one that refuses longest. */
+  /** The limiter without room, if there is one. If there are several, the one that refuses longest. */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;
@@ -38,34 +38,34 @@ export interface Account {
   useTokens(count: number, nowMs: number): void;
 }
 
-/** A month of UTC. */
+/** A month in UTC. */
 interface Month {
-  /** Goes up by one with each. */
+  /** Consecutive months have consecutive numbers. */
   readonly number: number;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Nearly always the same one is asked for again. */
-let lastAsked: Month = { number: 0, fromMs: Infinity, toMs: -Infinity };
+/** Cache of the last result: most requests fall into the same month. */
+let lastMonth: Month = { number: 0, fromMs: Infinity, toMs: -Infinity };
 
 function monthAt(nowMs: number): Month {
-  if (nowMs >= lastAsked.fromMs && nowMs < lastAsked.toMs) return lastAsked;
+  if (nowMs >= lastMonth.fromMs && nowMs < lastMonth.toMs) return lastMonth;
   const now = new Date(nowMs);
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-  lastAsked = { number: year * 12 + month, fromMs: Date.UTC(year, month, 1), toMs: Date.UTC(year, month + 1, 1) };
-  return lastAsked;
+  lastMonth = { number: year * 12 + month, fromMs: Date.UTC(year, month, 1), toMs: Date.UTC(year, month + 1, 1) };
+  return lastMonth;
 }
 
-/** The start of the month (UTC) that `nowMs` lies in. */
+/** The start of the month (UTC) of an instant. */
 export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
-/** The start of the month (UTC) after the one that `nowMs` lies in. */
+/** The start of the next month (UTC) after an instant. */
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
- * An account with nothing counted yet; `sinceMs` lies in the month of `tokensUsedBefore`. A server holds one for each key, and may have a million
- * of those: so it is a class, and the two limiters that nearly all have stand in it without a list of their own.
+ * A new account. `sinceMs` is an instant in the month of `tokensUsedBefore`. A server may have a million accounts, one
+ * for each key. To save memory an account is a class, and the usual two limiters are fields of it, without an array.
  */
 export function account(
   limiters: readonly Limiter[],
@@ -73,16 +73,16 @@ export function account(
   tokensUsedBefore: number,
   sinceMs: number,
 ): Account {
-  const [one, other, ...more] = limiters;
-  return one === undefined || other === undefined || more.length > 0
-    ? new AccountOfMany(limiters, terms, tokensUsedBefore, sinceMs)
-    : new AccountOfTwo(one, other, terms, tokensUsedBefore, sinceMs);
+  const [first, second, ...more] = limiters;
+  return first === undefined || second === undefined || more.length > 0
+    ? new ManyLimiterAccount(limiters, terms, tokensUsedBefore, sinceMs)
+    : new TwoLimiterAccount(first, second, terms, tokensUsedBefore, sinceMs);
 }
 
-abstract class Counts implements Account {
+abstract class BaseAccount implements Account {
   abstract readonly limiters: readonly Limiter[];
   private readonly terms: AccountTerms;
-  private inHand = 0;
+  private concurrent = 0;
   private month: number;
   private tokensUsed: number;
 
@@ -97,7 +97,7 @@ abstract class Counts implements Account {
   }
 
   exhaustedLimiter(nowMs: number): Limiter | undefined {
-    return longestRefusing(this.limiters, nowMs);
+    return findExhausted(this.limiters, nowMs);
   }
 
   count(nowMs: number): void {
@@ -109,28 +109,28 @@ abstract class Counts implements Account {
   }
 
   hasSlot(): boolean {
-    return this.inHand < this.terms.slots;
+    return this.concurrent < this.terms.slots;
   }
 
   takeSlot(): void {
-    this.inHand += 1;
+    this.concurrent += 1;
   }
 
   giveSlotBack(): void {
-    this.inHand -= 1;
+    this.concurrent -= 1;
   }
 
   tokens(nowMs: number): TokenCount {
-    this.turnMonth(nowMs);
+    this.resetOnNewMonth(nowMs);
     return { used: this.tokensUsed, limit: this.terms.tokensPerMonth };
   }
 
   useTokens(count: number, nowMs: number): void {
-    this.turnMonth(nowMs);
+    this.resetOnNewMonth(nowMs);
     this.tokensUsed += count;
   }
 
-  private turnMonth(nowMs: number): void {
+  private resetOnNewMonth(nowMs: number): void {
     const current = monthAt(nowMs).number;
     if (current === this.month) return;
     this.month = current;
@@ -138,31 +138,31 @@ abstract class Counts implements Account {
   }
 }
 
-class AccountOfTwo extends Counts {
-  private readonly one: Limiter;
-  private readonly other: Limiter;
+class TwoLimiterAccount extends BaseAccount {
+  private readonly first: Limiter;
+  private readonly second: Limiter;
 
-  constructor(one: Limiter, other: Limiter, ...rest: ConstructorParameters<typeof Counts>) {
+  constructor(first: Limiter, second: Limiter, ...rest: ConstructorParameters<typeof BaseAccount>) {
     super(...rest);
-    this.one = one;
-    this.other = other;
+    this.first = first;
+    this.second = second;
   }
 
   get limiters(): readonly Limiter[] {
-    return [this.one, this.other];
+    return [this.first, this.second];
   }
 }
 
-class AccountOfMany extends Counts {
+class ManyLimiterAccount extends BaseAccount {
   readonly limiters: readonly Limiter[];
 
-  constructor(limiters: readonly Limiter[], ...rest: ConstructorParameters<typeof Counts>) {
+  constructor(limiters: readonly Limiter[], ...rest: ConstructorParameters<typeof BaseAccount>) {
     super(...rest);
     this.limiters = limiters;
   }
 }
 
-function longestRefusing(limiters: readonly Limiter[], nowMs: number): Limiter | undefined {
+function findExhausted(limiters: readonly Limiter[], nowMs: number): Limiter | undefined {
   let found: Limiter | undefined;
   for (const limiter of limiters) {
     if (limiter.hasRoom(nowMs)) continue;

@@ -1,13 +1,13 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** Which limit a reading speaks of. `address` is the allowance of requests that come without a valid key. */
+/** The limit that a window belongs to. `address` is the limit of requests without a valid key. */
 export type WindowName = "hour" | "minute" | "address";
 
 export const minuteMs = 60_000;
 export const hourMs = 3_600_000;
 
-/** A limiter as a client may see it now. */
+/** The state of a limiter that the headers report. */
 export interface WindowStatus {
   readonly window: WindowName;
   readonly limit: number;
@@ -16,20 +16,20 @@ export interface WindowStatus {
   readonly resetAtMs: number;
 }
 
-/** One limit on the number of requests. All instants are Unix milliseconds and never go back. */
+/** A limit on the number of requests. All instants are Unix milliseconds and never go back. */
 export interface Limiter {
   readonly window: WindowName;
   /** Whether one more request has room. */
   hasRoom(nowMs: number): boolean;
   count(nowMs: number): void;
-  /** Takes back a request that was counted at `countedAtMs`. */
+  /** Undoes the count of a request at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
   status(nowMs: number): WindowStatus;
-  /** The first instant with room for one more, where nothing else is counted until then. */
+  /** The first instant with room for one more request, if no other is counted until then. */
   roomAtMs(nowMs: number): number;
 }
 
-/** A limiter's numbers. `shown` is what the headers call the limit, where it differs from what is admitted. */
+/** The numbers of a limiter. `advertisedLimit` is the limit in the headers, if it differs from the real one. */
 export interface WindowSize {
   readonly window: WindowName;
   readonly limit: number;
@@ -37,7 +37,7 @@ export interface WindowSize {
   readonly advertisedLimit?: number;
 }
 
-/** The hour and the minute of a tier: one object each for all of its keys. */
+/** The hour and the minute of a tier. All keys of the tier share the two objects. */
 export const windowsOf = memoizeByObject(
   ({ perHour, perMinute }: TierLimits) =>
     ({
@@ -46,19 +46,19 @@ export const windowsOf = memoizeByObject(
     }) as const satisfies Record<string, WindowSize>,
 );
 
-/** What a client is shown where so many are left, which may be below none or above the limit that is shown. */
+/** Makes a window's status. `left` is capped to 0 and to the advertised limit. */
 export function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
   const limit = size.advertisedLimit ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
 }
 
 /**
- * A server holds two for each key, and may have a million of those: so it is a class, whose instance is two numbers, and not a set of closures.
- * Change one with `altered`: a spread would lose its methods.
+ * A server may have a million keys with two of these each. To save memory this is a class with two numbers, not
+ * closures. Use `overrideLimiter` to change one: a spread would lose its methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
-  /** Of the window in which the last request was counted; none yet. */
+  /** Number of the window that counted the last request; -1 for none. */
   number = -1;
   used = 0;
 
@@ -104,15 +104,15 @@ class FixedWindow implements Limiter {
   }
 }
 
-/** Windows that begin at whole multiples of their length, whoever asks. */
+/** Windows that begin at whole multiples of their length, for all keys alike. */
 export const fixedWindow = (size: WindowSize): FixedWindow => new FixedWindow(size);
 
-/** Windows that begin with the first request after the previous one ran out. */
+/** Windows that begin with the first request after the end of the last one. */
 export function anchoredWindow(size: WindowSize): Limiter {
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
   const beginOf = (nowMs: number): number => (nowMs < beganMs + size.windowMs ? beganMs : nowMs);
-  // Looking must not start a window: only a counted request does.
+  // Only a counted request starts a window, never a query.
   const usedAt = (nowMs: number) => (beginOf(nowMs) === beganMs ? used : 0);
   const endAt = (nowMs: number) => beginOf(nowMs) + size.windowMs;
   return {
@@ -130,7 +130,7 @@ export function anchoredWindow(size: WindowSize): Limiter {
   };
 }
 
-/** A log of the requests of the last `windowMs`; each gives its place back when it is that old. */
+/** A log of the requests of the last `windowMs`. Each request frees its place when it is that old. */
 export function rollingWindow(size: WindowSize): Limiter {
   let log: number[] = [];
   let first = 0;
@@ -156,17 +156,17 @@ export function rollingWindow(size: WindowSize): Limiter {
   };
 }
 
-/** A bucket of `limit` tokens that fills up again at `refill` tokens in `windowMs`. */
+/** A bucket of `limit` tokens that gains `refill` tokens in `windowMs`. */
 export function tokenBucket(size: WindowSize, refill: number = size.limit): Limiter {
   const msPerToken = size.windowMs / refill;
-  // The bucket is kept as the instant at which it will be full again: one number, exact, nothing to refill.
+  // The only state is the instant at which the bucket is full again: one exact number.
   let fullAtMs = Number.NEGATIVE_INFINITY;
   const missing = (nowMs: number) => Math.max(0, fullAtMs - nowMs) / msPerToken;
   const left = (nowMs: number) => Math.floor(size.limit - missing(nowMs) + 1e-9);
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // An empty bucket gets no emptier by requests that it refuses.
+    // A counted refusal does not put the bucket below empty.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
@@ -176,8 +176,8 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
 }
 
 /**
- * Two fixed windows as an estimate of a rolling one: what the last window counted weighs as much as of it still lies
- * within `windowMs` of now.
+ * Estimates a rolling window from two fixed ones. The count of the last window is weighted by its share within the last
+ * `windowMs`.
  */
 export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;
@@ -197,7 +197,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // Within this window as `before` fades, or else within the next one as `used` does.
+    // The room comes in this window as `before` fades, or in the next one as `used` fades.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));
@@ -218,7 +218,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
 }
 
-/** Another limiter in some points, and the same one in all others. */
+/** Returns a limiter with some methods replaced. */
 export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Limiter => ({
   window: limiter.window,
   hasRoom: (nowMs) => limiter.hasRoom(nowMs),
@@ -229,7 +229,7 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/** A limiter that shows itself only when it refuses. */
+/** Reports no use of the limiter until it refuses. */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

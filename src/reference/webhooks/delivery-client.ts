@@ -4,70 +4,70 @@ import type { Header } from "../behaviour/transport.ts";
 import type { Clock } from "../clock.ts";
 import { RefusedAddressError, type AddressGuard } from "./address-guard.ts";
 
-/** One request to a receiver. */
+/** A request to a receiver. */
 export interface DeliveryRequest {
   readonly url: string;
   readonly headers: readonly Header[];
   readonly bytes: Uint8Array;
   readonly framing: "length" | "chunked";
-  /** Milliseconds on the clock that the receiver has for the head of its answer; `Infinity` for no end. */
+  /** Milliseconds on the server's clock for the head of the response; `Infinity` for no limit. */
   readonly timeoutMs: number;
-  /** Whether the body of the answer must have come to its end as well. */
+  /** Whether the whole body of the response must come, too. */
   readonly awaitsBody: boolean;
 }
 
-/** What came of it. A silent receiver is told from one that failed at once. */
+/** The outcome of a request. `silent`: no response in time. `failed`: the connection failed. */
 export type DeliveryOutcome =
   | { readonly kind: "answered"; readonly status: number }
   | { readonly kind: "silent"; readonly failure: string }
   | { readonly kind: "failed"; readonly failure: string };
 
-/** Sends requests. Never rejects; follows no redirects. */
+/** Sends requests. Never rejects, and follows no redirects. */
 export interface DeliveryClient {
-  send(sending: DeliveryRequest): Promise<DeliveryOutcome>;
+  send(delivery: DeliveryRequest): Promise<DeliveryOutcome>;
   /** Drops every connection. */
   close(): Promise<void>;
 }
 
-/** Longest answer body that is read for the sake of its connection, and how long it may take. */
-const mostBodyBytes = 65_536;
-const bodyWithinMs = 1000;
+/** Limits in bytes and milliseconds for reading a response body, which frees the connection for another request. */
+const maxBodyBytes = 65_536;
+const bodyTimeoutMs = 1000;
 
-/** Real milliseconds for a connection: an abort does not reach one that is being made. */
-const connectWithinMs = 3000;
+/** Real milliseconds for a connection. An abort does not stop one that is being made. */
+const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
   const dispatcher = new Agent({
-    connect: { lookup: guard.lookup, timeout: connectWithinMs },
+    connect: { lookup: guard.lookup, timeout: connectTimeoutMs },
     allowH2: false,
-    // The clock alone says when an answer is late.
+    // Only the server's clock decides whether a response is late.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   return {
-    send: (sending) => {
-      const refused = guard.addressRefusal(sending.url);
+    send: (delivery) => {
+      const refused = guard.addressRefusal(delivery.url);
       if (refused !== null) return Promise.resolve({ kind: "failed", failure: refused });
-      return exchanged(clock, dispatcher, sending);
+      return sendOverWire(clock, dispatcher, delivery);
     },
     close: () => dispatcher.destroy(),
   };
 }
 
-function exchanged(clock: Clock, dispatcher: Dispatcher, sending: DeliveryRequest): Promise<DeliveryOutcome> {
-  const { url, headers, bytes, framing, timeoutMs, awaitsBody } = sending;
-  const leaving = new AbortController();
+function sendOverWire(clock: Clock, dispatcher: Dispatcher, delivery: DeliveryRequest): Promise<DeliveryOutcome> {
+  const { url, headers, bytes, framing, timeoutMs, awaitsBody } = delivery;
+  const abort = new AbortController();
   return new Promise((resolve) => {
-    const late = () => {
-      resolve({ kind: "silent", failure: `no answer within ${timeoutMs / 1000} s` });
-      leaving.abort();
+    const onTimeout = () => {
+      resolve({ kind: "silent", failure: `no response within ${timeoutMs / 1000} s` });
+      abort.abort();
     };
-    const timer = Number.isFinite(timeoutMs) ? clock.setTimeout(late, timeoutMs) : null;
+    const timer = Number.isFinite(timeoutMs) ? clock.setTimeout(onTimeout, timeoutMs) : null;
     request(url, {
       method: "POST",
       headers: headers.flat(),
       body: framing === "length" ? bytes : Readable.from([bytes]),
-      signal: leaving.signal,
+      signal: abort.signal,
       dispatcher,
     })
       .then(async ({ statusCode, body }) => {
@@ -80,24 +80,24 @@ function exchanged(clock: Clock, dispatcher: Dispatcher, sending: DeliveryReques
   });
 }
 
-/** Reads a short body to its end, so that its connection can serve again; ends the connection of a long one. */
+/** Reads a short body to its end, so that the connection can be used again. Drops the connection of a long one. */
 function drop(clock: Clock, body: Readable): void {
   let bytes = 0;
-  const timer = clock.setTimeout(() => body.destroy(), bodyWithinMs);
+  const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);
   body.on("error", () => {});
   body.on("close", () => clock.clearTimeout(timer));
   body.on("data", (data: Uint8Array) => {
     bytes += data.length;
-    if (bytes > mostBodyBytes) body.destroy();
+    if (bytes > maxBodyBytes) body.destroy();
   });
 }
 
 const failures: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was reset",
-  UND_ERR_SOCKET: "the connection was closed before an answer",
-  UND_ERR_CONNECT_TIMEOUT: "no connection came about",
-  ENOTFOUND: "the name is not known",
+  UND_ERR_SOCKET: "the connection was closed before a response",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
+  ENOTFOUND: "the name is unknown",
 };
 
 function failureOf(error: unknown): string {

@@ -13,21 +13,21 @@ import {
 import { destinationOf, type RegisteredWebhook, type WebhookRegistry } from "./webhook-registry.ts";
 import type { DeliveryAttempt, DeliveryRecord, HostingEvent, WebhookMetrics } from "./webhook.ts";
 
-/** Every delivery, and what follows from its attempts. Sends nothing. */
+/** All deliveries and the results of their attempts. It sends nothing. */
 export interface DeliveryRegistry {
-  /** A new delivery for each webhook that gets the event. */
+  /** Adds a delivery for each webhook that gets the event. */
   addEvent(event: HostingEvent): readonly Delivery[];
   addNotice(to: Destination, body: unknown): readonly Delivery[];
-  /** Deliveries with an attempt to come. */
+  /** Deliveries with another attempt to come. */
   pending(): readonly Delivery[];
   find(number: number): Delivery | undefined;
-  /** The delivery as it stands after one more attempt. */
+  /** Adds an attempt and returns the new state of the delivery. */
   endAttempt(before: Delivery, attempt: DeliveryAttempt): Delivery;
   recordsOf(webhookId: string): readonly DeliveryRecord[];
 }
 
-/** How many deliveries without an attempt to come are kept of one webhook. */
-const mostEnded = 1000;
+/** Number of ended deliveries that are kept for one webhook. */
+const maxEnded = 1000;
 
 export function deliveryRegistry(
   clock: Clock,
@@ -37,7 +37,7 @@ export function deliveryRegistry(
   webhooks: WebhookRegistry,
 ): DeliveryRegistry {
   const numbers = { ...kept.numbers };
-  const deliveries = shelf(store, webhooks);
+  const deliveries = deliveryMap(store, webhooks);
   for (const delivery of kept.deliveries) deliveries.put(delivery);
   const enter = (destinations: readonly Destination[], message: Message, delayMs: number) => {
     const createdMs = clock.now();
@@ -60,11 +60,11 @@ export function deliveryRegistry(
       if (chosen.length === 0) return [];
       const { type, agentId, deploymentId } = event;
       const facts = { number: nextMessage(), type, createdMs: clock.now(), agentId, deploymentId };
-      const message: Message = { kind: "event", ...facts, data: plain(event.data) };
+      const message: Message = { kind: "event", ...facts, data: jsonCopy(event.data) };
       const destinations = chosen.map(({ webhook }) => destinationOf(webhook));
       return enter(destinations, message, behaviour.firstDelayMs());
     },
-    addNotice: (to, body) => enter([to], { kind: "notice", number: nextMessage(), body: plain(body) }, 0),
+    addNotice: (to, body) => enter([to], { kind: "notice", number: nextMessage(), body: jsonCopy(body) }, 0),
     pending: () => deliveries.all().filter(({ nextAttemptMs }) => nextAttemptMs !== null),
     find: (number) => deliveries.find(number),
     endAttempt: (before, attempt) => {
@@ -83,23 +83,23 @@ export function deliveryRegistry(
   };
 }
 
-/** The deliveries that are kept. */
-interface Shelf {
+/** The kept deliveries. */
+interface DeliveryMap {
   put(delivery: Delivery): void;
-  /** Puts a later state of one in its place; where no attempt follows, it may be dropped. */
+  /** Replaces a delivery by its later state. An ended delivery may be dropped. */
   replace(after: Delivery): void;
   find(number: number): Delivery | undefined;
   all(): readonly Delivery[];
 }
 
-function shelf(store: Store, webhooks: WebhookRegistry): Shelf {
+function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
   const byNumber = new Map<number, Delivery>();
   const drop = (number: number) => {
     byNumber.delete(number);
     warnOnFailure(() => store.dropDelivery(number));
   };
   const trim = (subscriber: RegisteredWebhook) => {
-    if (subscriber.deliveries.length - subscriber.pendingCount <= mostEnded) return;
+    if (subscriber.deliveries.length - subscriber.pendingCount <= maxEnded) return;
     const oldest = subscriber.deliveries.find((number) => byNumber.get(number)?.nextAttemptMs === null);
     if (oldest === undefined) return;
     subscriber.deliveries = subscriber.deliveries.filter((number) => number !== oldest);
@@ -125,8 +125,8 @@ function shelf(store: Store, webhooks: WebhookRegistry): Shelf {
   };
 }
 
-/** A copy that no later change of the original reaches; an empty object where it cannot be written as JSON. */
-function plain(value: unknown): unknown {
+/** A copy that later changes of the original do not reach. A value that is no JSON becomes an empty object. */
+function jsonCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? {}));
   } catch {
@@ -134,7 +134,7 @@ function plain(value: unknown): unknown {
   }
 }
 
-/** A delivery after one more attempt. */
+/** Returns a delivery after one more attempt. */
 export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, attempt: DeliveryAttempt): Delivery {
   const attempts = [...before.attempts, attempt];
   const progress: DeliveryProgress = {
@@ -146,16 +146,16 @@ export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, att
   };
   const nextAttemptMs = behaviour.nextAttemptMs(progress);
   const state = behaviour.stateAfter(progress, nextAttemptMs);
-  const message = nextAttemptMs === null ? emptied(before.message) : before.message;
+  const message = nextAttemptMs === null ? withoutContent(before.message) : before.message;
   return { ...before, attempts, nextAttemptMs, state, message };
 }
 
-/** A message that is not sent again needs no content. */
-function emptied(message: Message): Message {
+/** Drops the content of a message that is not sent again. */
+function withoutContent(message: Message): Message {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }
 
-/** The tally of a webhook after an attempt took one of its deliveries from `before` to `after`. */
+/** Returns the totals of a webhook after an attempt that took one of its deliveries from `before` to `after`. */
 export function totalsAfterAttempt(
   tally: DeliveryTotals,
   before: Delivery,
@@ -163,11 +163,11 @@ export function totalsAfterAttempt(
   attempt: DeliveryAttempt,
 ): DeliveryTotals {
   const { atMs, endedMs, status } = attempt;
-  const became = (state: Delivery["state"]) => (before.state !== state && after.state === state ? 1 : 0);
+  const hasBecome = (state: Delivery["state"]) => (before.state !== state && after.state === state ? 1 : 0);
   const answered = status === null ? 0 : 1;
   return {
-    delivered: tally.delivered + became("delivered"),
-    failed: tally.failed + became("failed"),
+    delivered: tally.delivered + hasBecome("delivered"),
+    failed: tally.failed + hasBecome("failed"),
     answers: tally.answers + answered,
     answersMs: tally.answersMs + answered * (endedMs - atMs),
     lastAttemptMs: Math.max(atMs, tally.lastAttemptMs ?? atMs),
@@ -178,7 +178,7 @@ export function deliveryId({ number }: Delivery): string {
   return `dlv_${String(number).padStart(6, "0")}`;
 }
 
-/** What is told of a delivery of a webhook; nothing of a message that is no event. */
+/** The public record of a delivery. A message that is no event has none. */
 export function deliveryRecordsOf(behaviour: DeliveryBehaviour, delivery: Delivery): readonly DeliveryRecord[] {
   const { to, message, state, attempts, nextAttemptMs, createdMs } = delivery;
   if (to.webhookId === null || message.kind !== "event") return [];

@@ -4,7 +4,7 @@ import type * as Sqlite from "node:sqlite";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
 
-/** A folder that state cannot be kept in. The message is for the person who named it. */
+/** A data folder that cannot keep the state. The message is for the person who named the folder. */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }
@@ -24,10 +24,14 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `;
 
-/** Keeps state in `conformance.sqlite` in a folder, which is made where it is missing. Throws a `DataFolderProblem`. */
+/**
+ * Keeps the state in `conformance.sqlite` in a folder, which is created if missing.
+ *
+ * @throws {DataFolderProblem}
+ */
 export function diskStore(folder: string): Store {
   try {
-    return storeOn(opened(folder));
+    return storeOn(openDatabase(folder));
   } catch (error) {
     if (error instanceof DataFolderProblem) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -38,14 +42,14 @@ export function diskStore(folder: string): Store {
   }
 }
 
-function opened(folder: string): Sqlite.DatabaseSync {
+function openDatabase(folder: string): Sqlite.DatabaseSync {
   makeFolder(folder);
   const file = join(folder, "conformance.sqlite");
   const { DatabaseSync: Database } = sqlite();
   const database = new Database(file);
-  // Secrets of webhooks are in it.
+  // The file has secrets of webhooks.
   chmodSync(file, 0o600);
-  // One server to a folder. A killed one leaves no lock behind, and what it wrote is the operating system's by then.
+  // Only one server may use a folder. A killed server leaves no lock, and the operating system has its writes.
   database.exec(
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
   );
@@ -58,14 +62,17 @@ function opened(folder: string): Sqlite.DatabaseSync {
   return database;
 }
 
-/** Folder by folder: Node's own recursive way never returns where the parent is a file system that takes no folders. */
+/**
+ * Creates one folder at a time. Node's recursive `mkdirSync` never returns if a file system on the way takes no
+ * folders.
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** Loaded only where it is used, and without the warning with which some versions of Node greet it. */
+/** Loads SQLite when it is needed, without the warning that some versions of Node print. */
 function sqlite(): typeof Sqlite {
   const own = Object.getOwnPropertyDescriptor(process, "emitWarning");
   process.emitWarning = () => {};
@@ -83,7 +90,7 @@ type Prepare = (sql: string) => {
   rows(...values: readonly Sqlite.SQLInputValue[]): readonly Row[];
 };
 
-function preparing(database: Sqlite.DatabaseSync): Prepare {
+function preparer(database: Sqlite.DatabaseSync): Prepare {
   return (sql) => {
     const statement = database.prepare(sql);
     return {
@@ -94,8 +101,8 @@ function preparing(database: Sqlite.DatabaseSync): Prepare {
 }
 
 function storeOn(database: Sqlite.DatabaseSync): Store {
-  const prepare = preparing(database);
-  const together = (write: () => void) => inTransaction(database, write);
+  const prepare = preparer(database);
+  const atomically = (write: () => void) => inTransaction(database, write);
   const putNumber = prepare(
     "INSERT INTO numbers VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET last = max(last, excluded.last)",
   );
@@ -110,25 +117,25 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   );
   const kept = prepare("SELECT id, value FROM records WHERE kind = ? ORDER BY rowid");
   return {
-    load: () => loaded(prepare),
+    load: () => load(prepare),
     putWebhook: (number, { webhook, isActive, totals }) =>
-      together(() => {
+      atomically(() => {
         putWebhook.run(number, webhook.id, JSON.stringify({ ...webhook, isActive }), JSON.stringify(totals));
         putNumber.run("webhooks", number);
       }),
     addDeliveries: (deliveries) =>
-      together(() => {
+      atomically(() => {
         for (const delivery of deliveries) {
-          addDelivery.run(delivery.number, delivery.to.webhookId, delivery.nextAttemptMs, written(delivery));
+          addDelivery.run(delivery.number, delivery.to.webhookId, delivery.nextAttemptMs, toJson(delivery));
           putNumber.run("deliveries", delivery.number);
           putNumber.run("messages", delivery.message.number);
         }
       }),
     endAttempt: (delivery, tally) =>
-      together(() => {
+      atomically(() => {
         const { number, attempts, to } = delivery;
         const last = attempts.at(-1);
-        putDelivery.run(delivery.nextAttemptMs, written(delivery), number);
+        putDelivery.run(delivery.nextAttemptMs, toJson(delivery), number);
         if (last !== undefined)
           addAttempt.run(number, attempts.length, last.atMs, last.endedMs, last.status, last.failure);
         if (to.webhookId !== null) putTally.run(JSON.stringify(tally), to.webhookId);
@@ -141,7 +148,7 @@ function storeOn(database: Sqlite.DatabaseSync): Store {
   };
 }
 
-/** All of it, or nothing. */
+/** Runs a write completely or not at all. */
 function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   database.exec("BEGIN");
   try {
@@ -153,12 +160,12 @@ function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   }
 }
 
-/** A delivery without what has columns or rows of its own. */
-function written({ number: _number, attempts: _attempts, nextAttemptMs: _nextAttemptMs, ...rest }: Delivery): string {
+/** A delivery as JSON, without the parts that have columns or rows of their own. */
+function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAttemptMs, ...rest }: Delivery): string {
   return JSON.stringify(rest);
 }
 
-function loaded(prepare: Prepare): StoredState {
+function load(prepare: Prepare): StoredState {
   const attempts = new Map<number, DeliveryAttempt[]>();
   for (const row of prepare("SELECT * FROM attempts ORDER BY delivery, number").rows()) {
     const delivery = Number(row["delivery"]);
@@ -191,7 +198,7 @@ function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
   };
 }
 
-// The file is this server's own and of a version that it knows: what it wrote has the shape that it wrote.
+// A cast is safe here: this server wrote the file, in a known version.
 
 function webhookOf({ webhook: text, tally }: Row): StoredWebhook {
   const { isActive, ...webhook } = JSON.parse(String(text)) as StoredWebhook["webhook"] & { isActive: boolean };

@@ -6,7 +6,7 @@ import { deliveryClient, type DeliveryOutcome, type DeliveryClient, type Deliver
 import { type DeliveryRegistry, deliveryId } from "./delivery-registry.ts";
 import type { Delivery } from "./store.ts";
 
-/** Sends what is due when it is due. */
+/** Sends each delivery when it is due. */
 export interface Dispatcher {
   schedule(delivery: Delivery): void;
   whenIdle(): Promise<void>;
@@ -24,7 +24,7 @@ export function dispatcher(
   const onTheWire = inFlightRequests(receivers);
   const wire = deliveryClient(clock, guard);
   const timers = new Map<number, Timer>();
-  /** Lanes whose receiver let the last request run into its end. */
+  /** Queues whose receiver let the last request time out. */
   const silent = new Set<string>();
   let closed = false;
 
@@ -109,13 +109,13 @@ function outcomeOf(answer: DeliveryOutcome): { readonly status: number | null; r
     : { status: null, failure: answer.failure };
 }
 
-/** Work in lanes: within one, only so much at once; no lane waits for another. */
+/** Queues of work. Each one runs a limited number of jobs at once and never waits for another queue. */
 export interface DeliveryQueues {
-  /** Begins the work a moment later, or when its lane has room. Work must not reject. */
+  /** Starts a job soon, or when its queue has room. The job must not reject. */
   add(lane: string, work: () => Promise<void>): void;
-  /** Resolves when everything that has room has begun. */
+  /** Resolves when all jobs that have room have started. */
   allStarted(): Promise<void>;
-  /** Forgets what waits. */
+  /** Drops the waiting jobs. */
   close(): void;
 }
 
@@ -141,7 +141,7 @@ export function deliveryQueues(most: () => number): DeliveryQueues {
       if (lane.running >= most()) return;
       lane.running += 1;
       beginning += 1;
-      // Not now: whoever adds work has an answer to send first.
+      // The caller has a response to send first.
       setImmediate(() => {
         beginning -= 1;
         void next(name, lane);
@@ -156,31 +156,33 @@ export function deliveryQueues(most: () => number): DeliveryQueues {
   };
 }
 
-/** Requests that are on the wire, for a virtual clock: it stands still until they are answered, but not for ever. */
+/** Requests without a response yet. A virtual clock waits for them, but only for a limited time. */
 export interface InFlightRequests {
-  /** A request is being sent. Its end is told by calling what comes back. */
+  /** Adds a request that is being sent. Call the result when the request has ended. */
   begin(patience: WaitBudget): () => void;
-  /** Whether a request is open whose patience is not used up. */
+  /** Whether a request is open whose wait budget is not used up. */
   isWaiting(): boolean;
-  /** Resolves when there is none. */
+  /** Resolves when there is no such request. */
   whenIdle(): Promise<void>;
 }
 
-/** How long a request is waited for: little where the receiver was silent the last time. */
+/** How long to wait for a request: `little` if the receiver was silent the last time. */
 export type WaitBudget = "usual" | "little";
 
-/** Where receivers are: one in this process has answered after a few turns of its event loop, another may be kept waiting. */
+/**
+ * Location of the receivers. One in this process responds after a few turns of the event loop; others may need longer.
+ */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Patience counts in slices of real time, not by a clock: where this process itself was held up, that takes one slice
- * only, and what came in meanwhile is seen before the next.
+ * Budgets are slices of real time, one timer each. If this process itself stalls, that costs only one slice, and
+ * responses that arrived meanwhile are read before the next one.
  */
 const sliceMs = 20;
 const usualSlices: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** Turns of the event loop in which an answer that has already arrived is read. */
+/** Turns of the event loop that a response needs to be read after it has arrived. */
 const turnsToRead = 4;
 
 export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {

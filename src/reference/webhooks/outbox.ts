@@ -9,35 +9,35 @@ import type { DeliveryRecord, HostingEvent, NewWebhook, Webhook, WebhookMetrics 
 
 export type * from "./webhook.ts";
 
-/** The delivering half of the server: what is raised here reaches its receivers, whatever they do. Nothing in it throws. */
+/** The part of the server that delivers events to webhooks. None of its methods throws. */
 export interface Outbox {
-  /** One of a configuration file that is there already is not added twice. */
+  /** Adds a webhook. One of a configuration file is not added twice. */
   add(webhook: NewWebhook): Webhook;
-  /** No events from now on; what is pending is still delivered. */
+  /** Ends new events for a webhook. Pending deliveries still go out. */
   retire(id: string): void;
   find(id: string): Webhook | undefined;
-  /** All that get events, in order of creation. */
+  /** All active webhooks, in order of creation. */
   webhooks(): readonly Webhook[];
-  /** Sends to every webhook that selects the event; returns at once. Where state is kept on disk, the event is there by then. */
+  /** Sends an event to each webhook that selects it. Returns at once; a data folder has the event by then. */
   emit(event: HostingEvent): void;
-  /** Sends a message that belongs to no webhook, in the same way. */
+  /** Sends a message that belongs to no webhook. */
   notify(to: Pick<Destination, "url" | "secret">, body: unknown): void;
-  /** In order of creation; of those that ended, the last thousand. */
+  /** Deliveries in order of creation, of the ended ones the last thousand. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
-  /** Why nothing is delivered to a URL, or `null`; what a name leads to is seen only when it is connected to. */
+  /** Why the server does not deliver to a URL, or `null`. The addresses of a host name are checked when it connects. */
   addressRefusal(url: string): string | null;
-  /** Resolves when no request is unanswered, at the latest after a short real time. */
+  /** Resolves when no request waits for its response, or after a short real time. */
   whenIdle(): Promise<void>;
-  /** Ends what is under way without an outcome: where state is kept on disk, it is still due. */
+  /** Aborts all requests. With a data folder their deliveries remain due. */
   close(): Promise<void>;
 }
 
-/** What an outbox is made of. */
+/** The parts of an outbox. */
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;
-  /** Whose content is taken up: what is overdue is sent at once. */
+  /** The kept state is taken over: overdue deliveries are sent at once. */
   readonly store: Store;
   readonly guard: AddressGuard;
   readonly receivers: ReceiverLocation;
@@ -45,11 +45,11 @@ export interface OutboxSetup {
 
 export function outbox(parts: OutboxSetup): Outbox {
   const { clock, behaviour, store, guard } = parts;
-  const kept = store.load();
-  const webhooks = webhookRegistry(clock, behaviour, store, kept);
-  const deliveries = deliveryRegistry(clock, behaviour, store, kept, webhooks);
-  const post = dispatcher(clock, behaviour, guard, deliveries, parts.receivers);
-  for (const delivery of deliveries.pending()) post.schedule(delivery);
+  const stored = store.load();
+  const webhooks = webhookRegistry(clock, behaviour, store, stored);
+  const deliveries = deliveryRegistry(clock, behaviour, store, stored, webhooks);
+  const deliveryDispatcher = dispatcher(clock, behaviour, guard, deliveries, parts.receivers);
+  for (const delivery of deliveries.pending()) deliveryDispatcher.schedule(delivery);
   let closed = false;
   return {
     add: (webhook) => webhooks.add(webhook),
@@ -57,20 +57,20 @@ export function outbox(parts: OutboxSetup): Outbox {
     find: (id) => webhooks.find(id)?.webhook,
     webhooks: () => webhooks.active().map(({ webhook }) => webhook),
     emit: (event) => {
-      for (const delivery of closed ? [] : deliveries.addEvent(event)) post.schedule(delivery);
+      for (const delivery of closed ? [] : deliveries.addEvent(event)) deliveryDispatcher.schedule(delivery);
     },
     notify: ({ url, secret }, body) => {
       const to = { webhookId: null, url, secret, headers: {} };
-      for (const delivery of closed ? [] : deliveries.addNotice(to, body)) post.schedule(delivery);
+      for (const delivery of closed ? [] : deliveries.addNotice(to, body)) deliveryDispatcher.schedule(delivery);
     },
     deliveriesOf: (id) => deliveries.recordsOf(id),
     metricsOf: (id) => metricsOf(webhooks.find(id)?.totals ?? zeroTotals),
     addressRefusal: (url) => guard.addressRefusal(url),
-    whenIdle: () => post.whenIdle(),
+    whenIdle: () => deliveryDispatcher.whenIdle(),
     close: async () => {
       if (closed) return;
       closed = true;
-      await post.close();
+      await deliveryDispatcher.close();
       store.close();
     },
   };

@@ -1,6 +1,6 @@
 import type { DeliveryAttempt, DeliveryState, Webhook } from "./webhook.ts";
 
-/** Where a delivery goes. */
+/** The destination of a delivery. */
 export interface Destination {
   /** `null` for a message that belongs to no webhook. */
   readonly webhookId: string | null;
@@ -9,11 +9,11 @@ export interface Destination {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is delivered. */
+/** The content of a delivery. */
 export type Message =
   | {
       readonly kind: "event";
-      /** The same for every webhook that gets the event. */
+      /** The same for all webhooks that get the event. */
       readonly number: number;
       readonly type: string;
       readonly createdMs: number;
@@ -23,7 +23,7 @@ export type Message =
     }
   | { readonly kind: "notice"; readonly number: number; readonly body: unknown };
 
-/** One message on its way to one destination. Instants are Unix milliseconds on the server's clock. */
+/** A message on its way to one destination. Instants are Unix milliseconds on the server's clock. */
 export interface Delivery {
   /** From 1, in order of creation. */
   readonly number: number;
@@ -32,16 +32,16 @@ export interface Delivery {
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** When the next attempt is due; `null` where none follows. While one is under way, it is still the due time of that. */
+  /** When the next attempt is due; `null` for none. It stays until the attempt has ended. */
   readonly nextAttemptMs: number | null;
 }
 
-/** What became of all deliveries of one webhook, older ones included that are no longer kept. */
+/** The results of all deliveries of a webhook, including those no longer kept. */
 export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;
   readonly answers: number;
-  /** Sum over the answers. */
+  /** Sum of the response times. */
   readonly answersMs: number;
   readonly lastAttemptMs: number | null;
 }
@@ -50,26 +50,26 @@ export const zeroTotals: DeliveryTotals = { delivered: 0, failed: 0, answers: 0,
 
 export interface StoredWebhook {
   readonly webhook: Webhook;
-  /** Whether it gets events. */
+  /** Whether the webhook gets events. */
   readonly isActive: boolean;
   readonly totals: DeliveryTotals;
 }
 
-/** The highest numbers that were ever given out. */
+/** The highest numbers given out so far. */
 export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
   readonly deliveries: number;
 }
 
-/** A store's content, in order of creation. */
+/** The content of a store, in order of creation. */
 export interface StoredState {
   readonly webhooks: readonly StoredWebhook[];
   readonly deliveries: readonly Delivery[];
   readonly numbers: LastNumbers;
 }
 
-/** The latest instant of which a store's content tells that it has passed, in Unix milliseconds; 0 where it tells of none. */
+/** The latest past instant in a store, in Unix milliseconds; 0 for an empty store. */
 export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   let latest = 0;
   for (const { webhook, totals } of webhooks) latest = Math.max(latest, webhook.createdMs, totals.lastAttemptMs ?? 0);
@@ -78,26 +78,26 @@ export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
   return latest;
 }
 
-/** Other things to keep, such as usage alerts: JSON values by kind and id. */
+/** Storage for other JSON values, such as usage alerts, by kind and id. */
 export interface RecordStore {
   put(kind: string, id: string, value: unknown): void;
-  /** In order of first keeping. */
+  /** In order of the first `put`. */
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
-/** Where the server's state outlives it. What a call writes is there when the call returns, and all of it or nothing. */
+/** Storage for the server's state. A call writes everything before it returns, or nothing. */
 export interface Store extends RecordStore {
   load(): StoredState;
   putWebhook(number: number, webhook: StoredWebhook): void;
   /** Adds new deliveries. */
   addDeliveries(deliveries: readonly Delivery[]): void;
-  /** Replaces a delivery after its last attempt has ended, and the tally of its webhook. */
-  endAttempt(delivery: Delivery, tally: DeliveryTotals): void;
+  /** Replaces a delivery after an attempt has ended, and the totals of its webhook. */
+  endAttempt(delivery: Delivery, totals: DeliveryTotals): void;
   dropDelivery(number: number): void;
   close(): void;
 }
 
-/** Keeps nothing beyond the server's life. */
+/** Keeps the state in memory only. */
 export function memoryStore(): Store {
   const records = new Map<string, Map<string, unknown>>();
   return {
@@ -115,7 +115,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** A disk that fails takes nothing from the requests and deliveries in hand. */
+/** Runs a write. A failed write is a warning, so that requests and deliveries go on. */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

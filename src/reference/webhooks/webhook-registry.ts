@@ -10,24 +10,24 @@ import {
 } from "./store.ts";
 import { fileOwner, type HostingEvent, type NewWebhook, type Webhook } from "./webhook.ts";
 
-/** One webhook and what became of its deliveries. */
+/** A webhook and the results of its deliveries. */
 export interface RegisteredWebhook {
   readonly webhook: Webhook;
   isActive: boolean;
   totals: DeliveryTotals;
-  /** Numbers of the deliveries that are kept, in order of creation. */
+  /** Numbers of the kept deliveries, in order of creation. */
   deliveries: number[];
-  /** How many of them have an attempt to come. */
+  /** Number of deliveries with another attempt to come. */
   pendingCount: number;
 }
 
-/** Every webhook. */
+/** All webhooks. */
 export interface WebhookRegistry {
   add(webhook: NewWebhook): Webhook;
   retire(id: string): void;
   find(id: string | null): RegisteredWebhook | undefined;
   active(): readonly RegisteredWebhook[];
-  /** Those that get an event. */
+  /** The webhooks that get an event. */
   selecting(event: HostingEvent): readonly RegisteredWebhook[];
 }
 
@@ -35,37 +35,38 @@ export function webhookRegistry(
   clock: Clock,
   behaviour: DeliveryBehaviour,
   store: Store,
-  kept: StoredState,
+  stored: StoredState,
 ): WebhookRegistry {
   const byId = new Map<string, RegisteredWebhook>();
-  let count = kept.numbers.webhooks;
+  let count = stored.numbers.webhooks;
   const put = (number: number, subscriber: RegisteredWebhook) => {
     byId.set(subscriber.webhook.id, subscriber);
     warnOnFailure(() => store.putWebhook(number, subscriber));
     return subscriber.webhook;
   };
   const active = () => [...byId.values()].filter(({ isActive }) => isActive);
-  for (const { webhook, isActive, totals } of kept.webhooks) {
-    // A configuration file is read anew, and brings its webhooks with it.
-    const isBack = isActive && webhook.owner !== fileOwner;
-    byId.set(webhook.id, { webhook, isActive: isBack, totals, deliveries: [], pendingCount: 0 });
+  for (const { webhook, isActive, totals } of stored.webhooks) {
+    // A configuration file is read again at each start and adds its webhooks itself.
+    const isStillActive = isActive && webhook.owner !== fileOwner;
+    byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }
   return {
-    add: (given) => {
-      const known = given.owner === fileOwner ? [...byId.values()].find(({ webhook }) => isSame(webhook, given)) : null;
-      if (known !== null && known !== undefined) {
-        known.isActive = true;
-        return put(numberOf(known.webhook), known);
+    add: (wanted) => {
+      const existing =
+        wanted.owner === fileOwner ? [...byId.values()].find(({ webhook }) => isSame(webhook, wanted)) : null;
+      if (existing !== null && existing !== undefined) {
+        existing.isActive = true;
+        return put(numberOf(existing.webhook), existing);
       }
       count += 1;
-      const webhook = { ...given, id: `wh_${String(count).padStart(6, "0")}`, createdMs: clock.now() };
+      const webhook = { ...wanted, id: `wh_${String(count).padStart(6, "0")}`, createdMs: clock.now() };
       return put(count, { webhook, isActive: true, totals: zeroTotals, deliveries: [], pendingCount: 0 });
     },
     retire: (id) => {
-      const known = byId.get(id);
-      if (known === undefined) return;
-      known.isActive = false;
-      put(numberOf(known.webhook), known);
+      const existing = byId.get(id);
+      if (existing === undefined) return;
+      existing.isActive = false;
+      put(numberOf(existing.webhook), existing);
     },
     find: (id) => (id === null ? undefined : byId.get(id)),
     active,

@@ -1,20 +1,23 @@
 import type { WebhookEvent } from "../../spec/events.ts";
 
-/** Who owns the webhooks that agent configuration files name; no key does. */
+/** Owner of the webhooks from agent configuration files, which belong to no key. */
 export const fileOwner = "file";
 
-/** A receiver and what it wants to hear. Source: Endpoints, "6. Create a webhook"; Resources, "Webhook endpoint config". */
+/**
+ * A receiver and the events that it gets. Source: Endpoints, "6. Create a webhook"; Resources, "Webhook endpoint
+ * config".
+ */
 export interface NewWebhook {
   readonly url: string;
   /** Event types, or wildcards such as `agent.*`. */
   readonly events: readonly string[];
   /** The only agent whose events it gets; `null` for all. */
   readonly agentId: string | null;
-  /** What deliveries are signed with; `null` for no signature. */
+  /** Secret that signs deliveries; `null` for no signature. */
   readonly secret: string | null;
-  /** Sent with each delivery. */
+  /** Extra headers of each delivery. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The account that it belongs to; `fileOwner` for those of an agent configuration file. */
+  /** The key that owns the webhook, or `fileOwner`. */
   readonly owner: string;
 }
 
@@ -23,13 +26,13 @@ export interface Webhook extends NewWebhook {
   readonly createdMs: number;
 }
 
-/** Something that happened to an agent. Source: Events, "Webhook events". */
+/** An event of an agent. Source: Events, "Webhook events". */
 export interface HostingEvent {
   readonly type: WebhookEvent;
   readonly agentId: string;
-  /** `null` where the agent has no deployment. */
+  /** `null` if the agent has no deployment. */
   readonly deploymentId: string | null;
-  /** Specific to the type; any JSON value. */
+  /** Any JSON value, depending on the type. */
   readonly data: unknown;
 }
 
@@ -37,15 +40,15 @@ export interface HostingEvent {
 export interface DeliveryAttempt {
   readonly atMs: number;
   readonly endedMs: number;
-  /** `null` where no answer came in time. */
+  /** `null` if no response came in time. */
   readonly status: number | null;
-  /** Why no answer came, or `null`. */
+  /** Why no response came, or `null`. */
   readonly failure: string | null;
 }
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** One event on its way to one webhook. */
+/** The delivery of an event to a webhook. */
 export interface DeliveryRecord {
   readonly id: string;
   readonly webhookId: string;
@@ -53,19 +56,19 @@ export interface DeliveryRecord {
   readonly type: string;
   readonly state: DeliveryState;
   readonly attempts: readonly DeliveryAttempt[];
-  /** When the next attempt is, or was, due; `null` where none follows. */
+  /** When the next attempt is or was due; `null` for none. */
   readonly nextAttemptMs: number | null;
   readonly createdMs: number;
 }
 
-/** Source: Resources, "Webhook metrics". */
+/** Counts of a webhook's deliveries. Source: Resources, "Webhook metrics". */
 export interface WebhookMetrics {
-  /** Those that ended: delivered or failed. */
+  /** Deliveries that have ended: delivered or failed. */
   readonly totalDeliveries: number;
   readonly successful: number;
   readonly failed: number;
-  /** Mean over all attempts that were answered; `null` before the first. */
+  /** Mean time of all responses; `null` before the first. */
   readonly averageResponseMs: number | null;
-  /** When the last attempt was made; `null` before the first. */
+  /** When the last attempt began; `null` before the first. */
   readonly lastDeliveryMs: number | null;
 }

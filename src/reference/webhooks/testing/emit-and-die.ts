@@ -4,16 +4,16 @@ import { addressGuard } from "../address-guard.ts";
 import { diskStore } from "../disk-store.ts";
 import { outbox } from "../outbox.ts";
 
-// Raises events, and is killed before it has sent any.
+// Emits events, and kills itself before it has sent any.
 const [folder = "", url = "", count = "0"] = process.argv.slice(2);
-const doomed = outbox({
+const server = outbox({
   clock: virtualClock(),
   behaviour: standardDeliveries,
   store: diskStore(folder),
   receivers: "anywhere",
   guard: addressGuard({ allowsLoopback: true, allowed: [] }),
 });
-doomed.add({ url, events: ["agent.*"], agentId: null, secret: null, headers: {}, owner: "pro" });
+server.add({ url, events: ["agent.*"], agentId: null, secret: null, headers: {}, owner: "pro" });
 for (let number = 0; number < Number(count); number += 1)
-  doomed.emit({ type: "agent.invoked", agentId: "echo", deploymentId: null, data: { number } });
+  server.emit({ type: "agent.invoked", agentId: "echo", deploymentId: null, data: { number } });
 process.kill(process.pid, "SIGKILL");

@@ -13,7 +13,7 @@ export interface OutboxFixture {
   /** A receiver on loopback. */
   readonly receiver: (...reactions: readonly Reaction[]) => Promise<TestReceiver>;
   readonly advance: (ms: number) => Promise<void>;
-  /** When each delivery came, in milliseconds since the clock's start. */
+  /** When each delivery arrived, in milliseconds since the start of the clock. */
   readonly times: (receiver: TestReceiver) => readonly number[];
 }
 
@@ -29,28 +29,28 @@ export function outboxFixture({
   guard = {},
 }: OutboxFixtureOptions = {}): OutboxFixture {
   const clock = virtualClock();
-  const made = outbox({
+  const created = outbox({
     clock,
     behaviour: { ...standardDeliveries, ...behaviour },
     store,
     receivers: "in-process",
     guard: addressGuard({ allowsLoopback: true, allowed: [], ...guard }),
   });
-  onTestFinished(() => made.close());
+  onTestFinished(() => created.close());
   return {
     clock,
-    outbox: made,
+    outbox: created,
     receiver: async (...reactions) => {
       const receiver = await testReceiver(() => clock.now(), reactions);
       onTestFinished(() => receiver.close());
       return receiver;
     },
-    advance: (ms) => clock.advance(ms, () => made.whenIdle()),
+    advance: (ms) => clock.advance(ms, () => created.whenIdle()),
     times: ({ received }) => received.map(({ atMs }) => atMs - virtualEpochMs),
   };
 }
 
-/** A webhook for everything, unless told otherwise. */
+/** A webhook for all events of all agents, with changes. */
 export function newWebhook(url: string, given: Partial<NewWebhook> = {}): NewWebhook {
   return {
     url,
@@ -63,7 +63,7 @@ export function newWebhook(url: string, given: Partial<NewWebhook> = {}): NewWeb
   };
 }
 
-/** An event of the agent `echo`, unless told otherwise. */
+/** An event of the agent `echo`, with changes. */
 export function agentEvent(given: Partial<HostingEvent> = {}): HostingEvent {
   return { type: "agent.completed", agentId: "echo", deploymentId: "dep_1", data: { tokens_used: 3 }, ...given };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a receiver does with a delivery: a status with headers, or one of the ways not to answer. */
+/** The reaction to a delivery: a status, perhaps with headers, or a way not to respond. */
 export type Reaction =
   | number
   | { readonly status: number; readonly headers: Readonly<Record<string, string>> }
@@ -9,16 +9,16 @@ export type Reaction =
   | "reset"
   | "endless";
 
-/** A delivery as it came. */
+/** A delivery that was received. */
 export interface ReceivedDelivery {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Names as written on the wire. */
+  /** Names of the headers, in their case on the wire. */
   readonly names: readonly string[];
   readonly bytes: Buffer;
   readonly json: Readonly<Record<string, unknown>>;
-  /** The clock's time. */
+  /** Time of arrival on the clock. */
   readonly atMs: number;
 }
 
@@ -28,14 +28,14 @@ export interface TestReceiver {
   close(): Promise<void>;
 }
 
-/** Listens on loopback. The n-th delivery gets the n-th reaction, and the last one repeats. */
+/** Starts a receiver on loopback. The n-th delivery gets the n-th reaction; the last one repeats. */
 export async function testReceiver(nowMs: () => number, reactions: readonly Reaction[]): Promise<TestReceiver> {
   const received: ReceivedDelivery[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (data: Buffer) => chunks.push(data));
     request.on("end", () => {
-      received.push(recorded(request, Buffer.concat(chunks), nowMs()));
+      received.push(toDelivery(request, Buffer.concat(chunks), nowMs()));
       react(response, reactions[received.length - 1] ?? reactions.at(-1) ?? 204);
     });
   });
@@ -52,19 +52,19 @@ export async function testReceiver(nowMs: () => number, reactions: readonly Reac
   };
 }
 
-function recorded(request: IncomingMessage, bytes: Buffer, atMs: number): ReceivedDelivery {
+function toDelivery(request: IncomingMessage, bytes: Buffer, atMs: number): ReceivedDelivery {
   return {
     method: request.method ?? "",
     path: request.url ?? "",
     headers: request.headers,
     names: request.rawHeaders.filter((_text, index) => index % 2 === 0),
     bytes,
-    json: parsed(bytes),
+    json: parseJson(bytes),
     atMs,
   };
 }
 
-function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
+function parseJson(bytes: Buffer): Readonly<Record<string, unknown>> {
   const value: unknown = bytes.length === 0 ? {} : JSON.parse(bytes.toString("utf8"));
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

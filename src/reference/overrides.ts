@@ -47,12 +47,12 @@ export function overrideSuccessStatus(operation: Operation, status: number): Ove
 
 /** Replaces the status of these errors, on every operation or on one. */
 export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Operation): Override {
-  return overrideResult("errorStatus")((given, ...asked) => (matches(causes, on, ...asked) ? status : given));
+  return overrideResult("errorStatus")((given, ...asked) => (appliesTo(causes, on, ...asked) ? status : given));
 }
 
 /** Replaces the code of these errors, on every operation or on one. */
 export function overrideErrorCode(causes: readonly ErrorCause[], code: string, on?: Operation): Override {
-  return overrideResult("errorCode")((given, ...asked) => (matches(causes, on, ...asked) ? code : given));
+  return overrideResult("errorCode")((given, ...asked) => (appliesTo(causes, on, ...asked) ? code : given));
 }
 
 /** Replaces status and code of these errors, on every operation or on one. */
@@ -60,7 +60,7 @@ export function overrideError(causes: readonly ErrorCause[], status: number, cod
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }
 
-function matches(
+function appliesTo(
   causes: readonly ErrorCause[],
   on: Operation | undefined,
   cause: ErrorCause,

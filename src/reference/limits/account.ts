@@ -67,7 +67,7 @@ export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
  * A new account. `sinceMs` is an instant in the month of `tokensUsedBefore`. A server may have a million accounts, one
  * for each key. To save memory an account is a class, and the usual two limiters are fields of it, without an array.
  */
-export function account(
+export function createAccount(
   limiters: readonly Limiter[],
   terms: AccountTerms,
   tokensUsedBefore: number,

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of the routes. The requests' are enforced; the responses' are published only, so that what the server
- * sends is what its behaviour says and no serializer drops a field.
+ * JSON Schemas of the routes. Requests are validated by them. Responses are only described by them, so that no
+ * serializer drops a field that the behaviour sends.
  */
 
 const integer = { type: "integer" } as const;
@@ -68,7 +68,7 @@ export interface ResponseSchema {
   readonly content: Readonly<Record<string, { readonly schema: object }>>;
 }
 
-/** An answer with its errors; `status` is that of success. */
+/** A response and its errors. `status` is that of success. */
 export function responseSchemas(
   description: string,
   type: string,
@@ -85,7 +85,7 @@ export function responseSchemas(
   return { [status]: withHeaders(description, type, schema), ...Object.fromEntries(rows) };
 }
 
-/** Beyond these, digits in a URL are no longer the number that they say. */
+/** Larger numbers in a URL lose digits when they are parsed. */
 export const pageNumber = { ...integer, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 
 export const badRequest = [400, "A field is missing or invalid."] as const;
@@ -123,7 +123,7 @@ export const invokeResponse = {
   required: ["result"],
 } as const;
 
-/** One event; OpenAPI 3.1 has no word for a stream of them, and public tools take the schema for each. */
+/** One event of a stream. OpenAPI 3.1 has no schema for a stream, so tools use this schema for each event. */
 function streamEvent(name: string, properties: Readonly<Record<string, object>>, required: readonly string[]) {
   const contentSchema = { type: "object", properties, required };
   const data = { ...string, contentMediaType: "application/json", contentSchema };

@@ -15,7 +15,7 @@ import { disconnectSignal } from "./wait.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
-/** One request and its answer, for a log. The key appears by name only. */
+/** A request and its response, for a log. It names the key, but not its text. */
 export interface RequestLine {
   readonly at: string;
   readonly method: string;
@@ -23,18 +23,18 @@ export interface RequestLine {
   readonly status: number;
   readonly key: string | null;
   readonly durationMs: number;
-  /** Whether the client left before the end of the answer. */
+  /** Whether the client left before the end of the response. */
   readonly left: boolean;
 }
 
-/** Hears of every request once its answer has ended. */
+/** Called for each request after its response has ended. */
 export type Log = (line: RequestLine) => void;
 
-const longestPathPart = 4096;
-/** Shared by all servers of a process: compiling the routes' schemas takes longer than all else that a start takes. */
+const maxPathPartLength = 4096;
+/** Shared by all servers of a process: compiling the schemas is the slowest part of a start. */
 const buildValidator = AjvCompiler();
 
-/** Builds the server on its state; nothing listens yet. */
+/** Builds the server. It does not listen yet. */
 export async function createApp(
   state: ServerState,
   log: Log | null = null,
@@ -44,11 +44,11 @@ export async function createApp(
     forceCloseConnections: true,
     serverFactory: (handler) => createListener(handler, tls),
     bodyLimit: state.behaviour.maxBodyBytes(),
-    routerOptions: { maxParamLength: longestPathPart, querystringParser: readQuery },
+    routerOptions: { maxParamLength: maxPathPartLength, querystringParser: readQuery },
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaController: { compilersFactory: { buildValidator } },
     frameworkErrors: (_error, request, reply) => {
-      const { context } = take(state, log, request, reply, "unknown");
+      const { context } = open(state, log, request, reply, "unknown");
       const unreadable = context.error ?? apiError("malformed-http", "The path cannot be read.");
       sendResult(state, request, reply, failed(unreadable));
     },
@@ -58,17 +58,17 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("openRequest", null);
   app.decorateRequest("rawBody", null);
-  // Node would answer 417 by itself, without a single one of our headers.
+  // Otherwise Node itself responds 417, without the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
-    if (begin(state, log, request, reply)) done();
+    if (admit(state, log, request, reply)) done();
   });
   app.addHook("preValidation", (request, reply, done) => {
     if (signatureHolds(state, request)) done();
     else sendResult(state, request, reply, failed(apiError("bad-signature", "The signature does not hold.")));
   });
-  app.setNotFoundHandler((request, reply) => sendResult(state, request, reply, failed(unknown(request))));
+  app.setNotFoundHandler((request, reply) => sendResult(state, request, reply, failed(unknownRoute(request))));
   app.setErrorHandler<FastifyError>((error, request, reply) =>
     sendResult(state, request, reply, failed(apiErrorOf(error))),
   );
@@ -84,22 +84,22 @@ export async function createApp(
   return app;
 }
 
-/** Takes a request in hand; `false` where it has its answer already. */
-function begin(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
+/** Starts to handle a request. Returns `false` if the response is already sent. */
+function admit(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
   const operation = request.is404 ? "unknown" : (request.routeOptions.config.operation ?? "unknown");
-  const { context } = take(state, log, request, reply, operation);
-  const refused =
+  const { context } = open(state, log, request, reply, operation);
+  const error =
     context.error ??
     validateControlToken(operation, request.headers, state.controlToken) ??
     (request.is404
-      ? (context.deferredError ?? unknown(request))
-      : (hostTrouble(request) ?? acceptTrouble(state, request, operation)));
-  if (refused === null) return true;
-  sendResult(state, request, reply, failed(refused));
+      ? (context.deferredError ?? unknownRoute(request))
+      : (hostError(request) ?? acceptError(state, request, operation)));
+  if (error === null) return true;
+  sendResult(state, request, reply, failed(error));
   return false;
 }
 
-function take(
+function open(
   state: ServerState,
   log: Log | null,
   request: FastifyRequest,
@@ -118,13 +118,13 @@ function take(
       context.onResponseEvent("left", { operation, status: reply.raw.statusCode });
     }
     if (left) openRequest.client.disconnect();
-    log?.(lineOf(state, request, reply, context, left));
+    log?.(requestLine(state, request, reply, context, left));
   });
   return openRequest;
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
-  // Nearly nobody comes through a proxy.
+  // The usual case is a request without a proxy.
   if (headers.forwarded === undefined && headers["x-forwarded-for"] === undefined)
     return normalizeAddress(socket.remoteAddress ?? "");
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");
@@ -137,7 +137,7 @@ function agentIdOf(params: unknown): string | null {
   return typeof params.agent_id === "string" ? params.agent_id : null;
 }
 
-function lineOf(
+function requestLine(
   state: ServerState,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -156,28 +156,28 @@ function lineOf(
   };
 }
 
-const nothing = Buffer.alloc(0);
+const emptyBody = Buffer.alloc(0);
 const signatureName = headerNames.signature.toLowerCase();
 const timestampName = headerNames.timestamp.toLowerCase();
 
 function signatureHolds({ behaviour, clock }: ServerState, request: FastifyRequest): boolean {
   const { method, originalUrl: path, rawBody, headers } = request;
-  const body = rawBody ?? nothing;
+  const body = rawBody ?? emptyBody;
   const signature = String(headers[signatureName] ?? "");
   const timestamp = String(headers[timestampName] ?? "");
   const signed = { method, path, timestamp, signature, body };
   return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
-/** RFC 9112, 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
-function hostTrouble(request: FastifyRequest): ApiError | null {
+/** RFC 9112, 3.2: an HTTP/1.1 request without `Host` gets 400. */
+function hostError(request: FastifyRequest): ApiError | null {
   if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
   return apiError("malformed-http", "The Host header is missing.");
 }
 
-function acceptTrouble(state: ServerState, request: FastifyRequest, operation: Operation): ApiError | null {
-  const answers = state.behaviour.supportsAccept(operation, request.headers.accept ?? "");
-  return answers ? null : apiError("not-acceptable", "This endpoint answers in another media type.");
+function acceptError(state: ServerState, request: FastifyRequest, operation: Operation): ApiError | null {
+  const isSupported = state.behaviour.supportsAccept(operation, request.headers.accept ?? "");
+  return isSupported ? null : apiError("not-acceptable", "This endpoint answers in another media type.");
 }
 
 const definedPaths: readonly RegExp[] = [
@@ -188,7 +188,7 @@ const definedPaths: readonly RegExp[] = [
   /^\/api\/v1\/agents\/[^/]+\/execute\/[^/]+$/,
 ];
 
-function unknown(request: FastifyRequest): ApiError {
+function unknownRoute(request: FastifyRequest): ApiError {
   const [path = ""] = request.url.split("?");
   return definedPaths.some((defined) => defined.test(path))
     ? apiError("unknown-method", `The method ${request.method} is not defined here.`)

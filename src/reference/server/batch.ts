@@ -8,12 +8,12 @@ import { disconnectSignal, sleep } from "./wait.ts";
 import type { ServerState } from "./state.ts";
 import { validateAgent } from "./execution.ts";
 
-/** Endpoint 11: takes a batch and answers with the handle of the operation that works on it. */
+/** Endpoint 11: accepts a batch and returns the handle of its operation. */
 export function submitBatch(state: ServerState, context: RequestContext, agentId: string, body: unknown): RouteResult {
   const { behaviour, clock, operations } = state;
-  const found = behaviour.chooseError(validateAgent(state.agents, agentId), behaviour.validateBatch(body));
-  const refused = found ?? context.deferredError;
-  if (refused !== null) return failed(refused);
+  const invalid = behaviour.chooseError(validateAgent(state.agents, agentId), behaviour.validateBatch(body));
+  const error = invalid ?? context.deferredError;
+  if (error !== null) return failed(error);
   const entries = entriesOf(body);
   const accepted: AsyncOperation = {
     id: behaviour.operationId(state.nextRequestNumber()),
@@ -27,21 +27,21 @@ export function submitBatch(state: ServerState, context: RequestContext, agentId
     results: [],
   };
   operations.put(accepted);
-  void workOff(state, context, accepted, entries);
+  void runEntries(state, context, accepted, entries);
   return ok(behaviour.handleBody(accepted));
 }
 
-/** Endpoint 10: how far an operation is. One of another key is as good as none. */
+/** Endpoint 10: the state of an operation. Operations of other keys count as unknown. */
 export function checkOperation(state: ServerState, context: RequestContext, id: string): RouteResult {
   if (context.deferredError !== null) return failed(context.deferredError);
-  const found = state.operations.find(id);
-  return found === undefined || found.owner !== context.accountName
+  const invalid = state.operations.find(id);
+  return invalid === undefined || invalid.owner !== context.accountName
     ? failed(apiError("operation-not-found", "No operation has this id."))
-    : ok(state.behaviour.operationBody(found));
+    : ok(state.behaviour.operationBody(invalid));
 }
 
-/** Does one entry after the other, on the clock. Never rejects. */
-async function workOff(
+/** Runs the entries in order, on the server's clock. Never rejects. */
+async function runEntries(
   state: ServerState,
   context: RequestContext,
   accepted: AsyncOperation,
@@ -52,7 +52,7 @@ async function workOff(
   let current: AsyncOperation = { ...accepted, status: "running", startedMs: clock.now() };
   operations.put(current);
   for (const [index, entry] of entries.entries()) {
-    const result = await doEntry(state, context, accepted.agentId, index, entry);
+    const result = await runEntry(state, context, accepted.agentId, index, entry);
     await sleep(clock, behaviour.entryMs(), null);
     current = { ...current, results: [...current.results, result] };
     operations.put(current);
@@ -61,38 +61,38 @@ async function workOff(
   operations.put({ ...current, status: isFailed ? "failed" : "completed", endedMs: clock.now() });
 }
 
-async function doEntry(
+async function runEntry(
   state: ServerState,
   context: RequestContext,
   agentId: string,
   index: number,
   entry: unknown,
 ): Promise<EntryResult> {
-  const given = await answerOf(state, context, agentId, entry);
-  if (given.kind === "json") return { kind: "success", index, body: given.value };
-  const { cause, message } = given.trouble;
+  const result = await invokeEntry(state, context, agentId, entry);
+  if (result.kind === "json") return { kind: "success", index, body: result.value };
+  const { cause, message } = result.error;
   return { kind: "error", index, code: state.behaviour.errorCode(cause, "batch"), message };
 }
 
-async function answerOf(
+async function invokeEntry(
   state: ServerState,
   context: RequestContext,
   agentId: string,
   entry: unknown,
 ): Promise<RouteResult> {
   const nowMs = state.clock.now();
-  const spent = quotaTrouble(state, context, nowMs);
-  if (spent !== null) return failed(spent);
+  const error = quotaError(state, context, nowMs);
+  if (error !== null) return failed(error);
   try {
-    const arrival = { agentId, tag: null, body: entry, violations: [] };
-    return await invoke(state, { ...context, arrivedMs: nowMs }, disconnectSignal(), arrival);
+    const request = { agentId, tag: null, body: entry, violations: [] };
+    return await invoke(state, { ...context, arrivedMs: nowMs }, disconnectSignal(), request);
   } catch {
     return failed(apiError("crash", "The server failed."));
   }
 }
 
-/** A batch is admitted as one request; its entries stop where the month's tokens do. */
-function quotaTrouble({ behaviour }: ServerState, { account }: RequestContext, nowMs: number): ApiError | null {
+/** A batch counts as one request, but its entries fail when the month's tokens are used up. */
+function quotaError({ behaviour }: ServerState, { account }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return behaviour.needsTokens("batch") && used >= limit
     ? apiError("token-quota", "The tokens of this month are used up.")

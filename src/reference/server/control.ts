@@ -11,10 +11,10 @@ import { deploy, type DeploymentChange } from "./deployments.ts";
 import type { ServerState } from "./state.ts";
 import { unknownAgentError } from "./execution.ts";
 
-/** The header that guards what stands outside the interface: moving the clock, and deployments. */
+/** The header with the token for control requests: those that move the clock or change a deployment. */
 export const controlTokenHeader = "X-Control-Token";
 
-/** Why a request that moves the clock or a deployment is refused, or `null`. Without a token everybody may. */
+/** The error of a control request without the right token, or `null`. A server without a token accepts all. */
 export function validateControlToken(
   operation: Operation,
   headers: IncomingHttpHeaders,
@@ -27,26 +27,26 @@ export function validateControlToken(
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
 }
 
-/** In a time that does not tell how much of it is right. */
-function isSame(one: string, other: string): boolean {
+/** Compares in constant time, so that the time does not reveal how much of a token is right. */
+function isSame(first: string, second: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  return timingSafeEqual(digest(first), digest(second));
 }
 
-/** Adds the calls that are this server's own and stand outside the interface. */
+/** Adds the control routes, which are not in the document. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   app.post("/control/deployments", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
-    sendResult(state, request, reply, control(state, request.body)),
+    sendResult(state, request, reply, controlDeployment(state, request.body)),
   );
   if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
 }
 
-/** Ten years: further than any window, and no instant is left that cannot be written. */
-const longestMoveSeconds = 315_576_000;
+/** Ten years: longer than any window, and short enough that every instant is a valid date. */
+const maxMoveSeconds = 315_576_000;
 
-/** Lets a client that is another process move a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
+/** Adds a route that moves a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
 function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualClock): void {
-  const seconds = { type: "number", minimum: 0, maximum: longestMoveSeconds };
+  const seconds = { type: "number", minimum: 0, maximum: maxMoveSeconds };
   const body = { type: "object", properties: { seconds }, required: ["seconds"] };
   app.post<{ Body: { seconds: number } }>(
     "/clock/advance",
@@ -54,7 +54,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
     async (request, reply) => {
       reply.hijack();
       if (request.validationError !== undefined) {
-        const refused = fieldError("invalid-input", "seconds", `must be a number from 0 to ${longestMoveSeconds}`);
+        const refused = fieldError("invalid-input", "seconds", `must be a number from 0 to ${maxMoveSeconds}`);
         return sendResult(state, request, reply, failed(refused));
       }
       await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.whenIdle());
@@ -64,7 +64,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
 }
 
 /** Changes a deployment. */
-function control(state: ServerState, body: unknown): RouteResult {
+function controlDeployment(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
     return failed(fieldError("invalid-input", "agent_id", "must be a string that is not empty"));
@@ -86,7 +86,7 @@ function changeOf(event: unknown, agentId: string, status: unknown): DeploymentC
   return event === "health_changed" && health !== undefined ? { kind: event, agentId, health } : null;
 }
 
-/** A health that is surely a change. */
+/** A health status other than the current one. */
 function otherHealth(agent: Agent | undefined): HealthStatus {
   return agent?.health === "healthy" ? "degraded" : "healthy";
 }

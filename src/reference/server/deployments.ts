@@ -4,22 +4,22 @@ import { isoTime } from "../behaviour/health-list-usage.ts";
 import type { HostingEvent } from "../webhooks/webhook.ts";
 import type { ServerState } from "./state.ts";
 
-/** What may happen to a deployment. Source: Events, "Webhook events". */
+/** A change of a deployment. Source: Events, "Webhook events". */
 export type DeploymentChange =
   | { readonly kind: "created" | "updated" | "deleted"; readonly agentId: string }
   | { readonly kind: "health_changed"; readonly agentId: string; readonly health: HealthStatus };
 
-/** The event that tells of a change to an agent's deployment. */
+/** The event for a change of an agent's deployment. */
 export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, agent: Agent): HostingEvent {
   const { id, version, health, deployment } = agent;
   const data = { deployment_id: deployment.id, version, status: health };
   return { type, agentId: id, deploymentId: deployment.id, data };
 }
 
-/** Makes a change happen and tells webhooks of it. Returns the agent as it then is, or was; `null` where there is none. */
+/** Applies a change and sends its event. Returns the changed or deleted agent; `null` if there is none. */
 export function deploy({ agents, outbox, clock }: ServerState, change: DeploymentChange): Agent | null {
   const before = agents.get(change.agentId) ?? null;
-  const agent = change.kind === "created" ? newcomer(change.agentId, clock.now()) : changed(before, change);
+  const agent = change.kind === "created" ? newAgent(change.agentId, clock.now()) : withChange(before, change);
   if (agent === null) return null;
   if (change.kind === "deleted") agents.delete(agent.id);
   else agents.set(agent.id, agent);
@@ -27,23 +27,23 @@ export function deploy({ agents, outbox, clock }: ServerState, change: Deploymen
   return agent;
 }
 
-/** An agent that echoes. */
-function newcomer(id: string, nowMs: number): Agent | null {
+/** Creates an agent that echoes. */
+function newAgent(id: string, nowMs: number): Agent | null {
   const [echo] = referenceAgents;
   if (echo === undefined) return null;
   const deployment = { ...echo.deployment, id: `dep_${id}` };
   return { ...echo, id, name: id, createdAt: isoTime(nowMs), deployment };
 }
 
-function changed(agent: Agent | null, change: DeploymentChange): Agent | null {
+function withChange(agent: Agent | null, change: DeploymentChange): Agent | null {
   if (agent === null) return null;
-  if (change.kind === "updated") return { ...agent, version: raised(agent.version) };
+  if (change.kind === "updated") return { ...agent, version: incremented(agent.version) };
   return change.kind === "health_changed"
     ? { ...agent, health: change.health, warnings: change.health === "degraded" ? ["its health was changed"] : [] }
     : agent;
 }
 
-/** The version whose last number is one higher; `.1` is added where it ends in none. */
-function raised(version: string): string {
+/** Increments the last number of a version, or appends `.1` if it ends in none. */
+function incremented(version: string): string {
   return /\d+$/.test(version) ? version.replace(/\d+$/, (last) => String(Number(last) + 1)) : `${version}.1`;
 }

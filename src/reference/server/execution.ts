@@ -6,7 +6,7 @@ import { fieldsOf } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
 import type { ServerState } from "./state.ts";
 
-/** What an invoke or a stream asks for, read from a body that passed. */
+/** The parameters of an invoke or a stream, from a valid body. */
 export interface ExecutionRequest {
   readonly query: string;
   readonly session: string | null;
@@ -16,54 +16,54 @@ export interface ExecutionRequest {
   readonly chunkSize: number | null;
 }
 
-/** What an agent says in answer. */
+/** The result of an execution. */
 export interface Execution {
   readonly agent: Agent;
   readonly text: string;
   readonly turn: number;
   readonly previousQuery: string | null;
   readonly usage: TokenUsage;
-  /** Milliseconds it thinks, at most its timeout. */
+  /** Milliseconds until the first chunk, at most the agent's timeout. */
   readonly processingMs: number;
   readonly timesOut: boolean;
 }
 
-/** What came with a request for a turn. */
+/** A request to run an agent, before validation. */
 export interface IncomingExecution {
   readonly agentId: string;
-  /** Tag of the entrypoint that is asked for; `null` for the first that fits. */
+  /** Tag of the requested entrypoint; `null` for the first suitable one. */
   readonly tag: string | null;
   readonly body: unknown;
   readonly violations: readonly SchemaViolation[];
 }
 
-/** What is wrong with a request for a turn: its agent, its body or (where that is told last) its key. */
+/** The error of a request to run an agent: of the agent, the body, or the deferred error. */
 export function validateExecution(
   state: ServerState,
   context: RequestContext,
-  arrival: IncomingExecution,
+  request: IncomingExecution,
 ): ApiError | null {
   const { behaviour, agents } = state;
-  const body = behaviour.validateBody(arrival.body, arrival.violations, context.operation);
-  const agent = validateAgent(agents, arrival.agentId) ?? entrypointTrouble(state, context, arrival);
+  const body = behaviour.validateBody(request.body, request.violations, context.operation);
+  const agent = validateAgent(agents, request.agentId) ?? validateEntrypoint(state, context, request);
   return behaviour.chooseError(agent, body) ?? context.deferredError;
 }
 
-function entrypointTrouble(
+function validateEntrypoint(
   { agents }: ServerState,
   { operation }: RequestContext,
-  arrival: IncomingExecution,
+  request: IncomingExecution,
 ): ApiError | null {
-  const agent = agents.get(arrival.agentId);
-  if (agent === undefined || findEntrypoint(agent, arrival.tag, operation === "stream") !== undefined) return null;
-  const wanted = operation === "stream" ? "streaming entrypoint" : "entrypoint that answers at once";
+  const agent = agents.get(request.agentId);
+  if (agent === undefined || findEntrypoint(agent, request.tag, operation === "stream") !== undefined) return null;
+  const wanted = operation === "stream" ? "streaming entrypoint" : "entrypoint that does not stream";
   return apiError(
     "entrypoint-not-found",
-    arrival.tag === null ? `This agent has no ${wanted}.` : "This agent has no entrypoint of this tag.",
+    request.tag === null ? `This agent has no ${wanted}.` : "This agent has no entrypoint of this tag.",
   );
 }
 
-/** The entrypoint of a tag; without one the first that streams, or that does not. */
+/** Finds the entrypoint with a tag. Without a tag it finds the first one that streams, or that does not. */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,
@@ -76,7 +76,7 @@ export function validateAgent(agents: ReadonlyMap<string, Agent>, id: string): A
   return agents.has(id) ? null : unknownAgentError;
 }
 
-/** Lets the agent speak: remembers the session and charges the tokens. */
+/** Runs an agent. Stores the turn in its session and charges the tokens. */
 export function executeAgent(
   state: ServerState,
   context: RequestContext,
@@ -85,13 +85,13 @@ export function executeAgent(
   entrypoint: Entrypoint | undefined,
 ): Execution {
   const { behaviour, clock, conversations } = state;
-  const first = { turn: 1, previousQuery: null };
+  const newConversation = { turn: 1, previousQuery: null };
   const conversation =
     agent.remembers && request.session !== null
       ? conversations.addTurn(conversationName(state, context, agent, request.session), request.query)
-      : first;
-  const whole = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
-  const text = request.maxTokens === null ? whole : behaviour.truncateText(whole, request.maxTokens);
+      : newConversation;
+  const full = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
+  const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens);
   const usage = { prompt: behaviour.countTokens(request.query), completion: behaviour.countTokens(text) };
   const timesOut = agent.processingMs > behaviour.timeoutMs(agent);
   const processingMs = timesOut ? behaviour.timeoutMs(agent) : agent.processingMs;
@@ -111,7 +111,7 @@ function conversationName(state: ServerState, context: RequestContext, agent: Ag
   });
 }
 
-/** Reads a body that the schema let pass; a value of another type than the document's is as good as absent. */
+/** Reads a valid body. A variant may accept values of other types: they count as absent. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);
@@ -119,10 +119,10 @@ export function readExecutionRequest(body: unknown): ExecutionRequest {
   return {
     query: typeof query === "string" ? query : query === undefined ? "" : JSON.stringify(query),
     session: textOf(fields["session_id"]),
-    maxTokens: wholeOf(parameters["max_tokens"]),
-    resumeFromIndex: wholeOf(parameters["resume_from_index"]) ?? 0,
-    delayMs: wholeOf(parameters["stream_delay_ms"]),
-    chunkSize: wholeOf(parameters["chunk_size"]) || null,
+    maxTokens: nonNegativeInteger(parameters["max_tokens"]),
+    resumeFromIndex: nonNegativeInteger(parameters["resume_from_index"]) ?? 0,
+    delayMs: nonNegativeInteger(parameters["stream_delay_ms"]),
+    chunkSize: nonNegativeInteger(parameters["chunk_size"]) || null,
   };
 }
 
@@ -130,20 +130,20 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function wholeOf(value: unknown): number | null {
+function nonNegativeInteger(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** Tells webhooks of one execution, stage by stage. */
+/** Sends the events of one execution to webhooks. */
 export interface ExecutionEvents {
   readonly requestId: string;
-  /** Tells how the turn has ended. */
-  ended(turn: Execution): void;
-  /** Tells, where anything is told of that, that the client left before the end. */
+  /** Sends the event of the execution's end. */
+  ended(execution: Execution): void;
+  /** Sends the event for a client that left before the end, if the server has one. */
   disconnected(): void;
 }
 
-/** Tells that an execution starts. Nothing here takes time, and what webhooks do with it holds up nobody. */
+/** Sends the event of an execution's start. It only adds to the outbox, so no request waits for a webhook. */
 export function emitExecutionStart(
   state: ServerState,
   context: RequestContext,
@@ -152,20 +152,20 @@ export function emitExecutionStart(
 ): ExecutionEvents {
   const { behaviour, clock, outbox } = state;
   const requestId = behaviour.requestId(state.nextRequestNumber());
-  const tell = (stage: ExecutionStage) =>
+  const emit = (stage: ExecutionStage) =>
     outbox.emit({
       type: eventTypeByStage[stage.kind],
       agentId: agent.id,
       deploymentId: agent.deployment.id,
       data: behaviour.executionEventData({ requestId, input, stage }),
     });
-  tell({ kind: "invoked" });
+  emit({ kind: "invoked" });
   return {
     requestId,
-    ended: (turn) => tell(stageOf(turn, clock.now() - context.arrivedMs)),
+    ended: (execution) => emit(stageOf(execution, clock.now() - context.arrivedMs)),
     disconnected: () => {
       if (behaviour.disconnectEvent() === null) return;
-      tell({ kind: "failed", message: "The stream was stopped.", details: "The client left before its end." });
+      emit({ kind: "failed", message: "The stream was stopped.", details: "The client left before its end." });
     },
   };
 }

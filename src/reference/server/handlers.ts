@@ -17,41 +17,41 @@ import {
 import { sleep, type DisconnectSignal } from "./wait.ts";
 import type { ServerState } from "./state.ts";
 
-/** Endpoint 1: the agent's whole answer, or why there is none. */
+/** Endpoint 1: runs an agent and returns its whole response, or an error. */
 export async function invoke(
   state: ServerState,
   context: RequestContext,
   client: DisconnectSignal,
-  arrival: IncomingExecution,
+  request: IncomingExecution,
 ): Promise<RouteResult> {
   const { behaviour, clock, agents } = state;
-  const refused = validateExecution(state, context, arrival);
-  const agent = agents.get(arrival.agentId);
-  if (refused !== null || agent === undefined) return failed(refused ?? unknownAgentError);
-  const turn = executeAgent(
+  const error = validateExecution(state, context, request);
+  const agent = agents.get(request.agentId);
+  if (error !== null || agent === undefined) return failed(error ?? unknownAgentError);
+  const execution = executeAgent(
     state,
     context,
     agent,
-    readExecutionRequest(arrival.body),
-    findEntrypoint(agent, arrival.tag, false),
+    readExecutionRequest(request.body),
+    findEntrypoint(agent, request.tag, false),
   );
-  const happening = emitExecutionStart(state, context, agent, arrival.body);
-  if (turn.processingMs > 0) await sleep(clock, turn.processingMs, client);
-  happening.ended(turn);
-  if (turn.timesOut) return failed(apiError("timeout", "The agent did not answer within its timeout."));
+  const events = emitExecutionStart(state, context, agent, request.body);
+  if (execution.processingMs > 0) await sleep(clock, execution.processingMs, client);
+  events.ended(execution);
+  if (execution.timesOut) return failed(apiError("timeout", "The agent did not answer within its timeout."));
   if (agent.failure.kind !== "none") return failed(apiError("crash", "The agent failed to answer."));
-  const facts = {
-    ...turn,
+  const input = {
+    ...execution,
     elapsedMs: clock.now() - context.arrivedMs,
-    requestId: happening.requestId,
+    requestId: events.requestId,
   };
-  return ok(behaviour.invokeBody(facts, behaviour.result(facts), behaviour.agentVersion(agent)));
+  return ok(behaviour.invokeBody(input, behaviour.result(input), behaviour.agentVersion(agent)));
 }
 
 /** Endpoint 3: an agent's health report. */
 export function health(state: ServerState, context: RequestContext, agentId: string): RouteResult {
   const { behaviour, clock } = state;
-  return ofAgent(state, context, agentId, (agent) => {
+  return forAgent(state, context, agentId, (agent) => {
     const uptimeMs = clock.now() - state.startedMs;
     const lastRequestMs = state.lastRequestMs.get(agentId) ?? null;
     const version = behaviour.agentVersion(agent);
@@ -59,16 +59,16 @@ export function health(state: ServerState, context: RequestContext, agentId: str
   });
 }
 
-/** Endpoint 12: everything there is to know about one agent. */
+/** Endpoint 12: the details of an agent. */
 export function describeAgent(state: ServerState, context: RequestContext, agentId: string): RouteResult {
   const { behaviour } = state;
-  return ofAgent(state, context, agentId, (agent) => {
+  return forAgent(state, context, agentId, (agent) => {
     const version = behaviour.agentVersion(agent);
     return ok(behaviour.agentDetailsBody({ agent, version, listItem: behaviour.listItem(agent, version) }));
   });
 }
 
-function ofAgent(
+function forAgent(
   { agents }: ServerState,
   { deferredError }: RequestContext,
   id: string,
@@ -79,19 +79,19 @@ function ofAgent(
   return deferredError === null ? respond(agent) : failed(deferredError);
 }
 
-/** Page and limit as the query string gives them. */
+/** Page and limit from the query string. */
 export interface ListQuery {
   readonly page?: number;
   readonly limit?: number;
 }
 
-/** Endpoint 4: one page of the agents. */
+/** Endpoint 4: a page of the list of agents. */
 export function listAgents(state: ServerState, context: RequestContext, query: ListQuery): RouteResult {
   const { behaviour, agents } = state;
   if (context.deferredError !== null) return failed(context.deferredError);
   const all = [...agents.values()];
-  const refused = behaviour.validatePage(query.page, query.limit, all.length);
-  if (refused !== null) return failed(refused);
+  const error = behaviour.validatePage(query.page, query.limit, all.length);
+  if (error !== null) return failed(error);
   const request = behaviour.effectivePage(query.page, query.limit);
   const items = behaviour
     .pageItems(all, request)
@@ -99,29 +99,29 @@ export function listAgents(state: ServerState, context: RequestContext, query: L
   return ok(behaviour.listBody({ ...request, items, total: all.length }));
 }
 
-/** Endpoint 5: what the key has used. */
+/** Endpoint 5: the usage of a key. */
 export function usage(state: ServerState, { account, deferredError }: RequestContext): RouteResult {
-  return deferredError === null ? ok(state.behaviour.usageBody(usageFacts(state, account))) : failed(deferredError);
+  return deferredError === null ? ok(state.behaviour.usageBody(usageInput(state, account))) : failed(deferredError);
 }
 
-/** Endpoint 9: what the key has used, and what it may. */
+/** Endpoint 9: the usage of a key, with its permissions. */
 export function keyUsage(state: ServerState, { key, account, deferredError, lastUsedMs }: RequestContext): RouteResult {
   if (deferredError !== null || key === null)
     return failed(deferredError ?? apiError("missing-key", "A key is required."));
   const expiresAtMs = state.ring.find(key.key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
-  const facts = {
-    ...usageFacts(state, account),
+  const input = {
+    ...usageInput(state, account),
     key,
     lastUsedMs: lastUsedMs,
     expiresAtMs: Number.isFinite(expiresAtMs) ? expiresAtMs : null,
   };
-  return ok(state.behaviour.keyUsageBody(facts));
+  return ok(state.behaviour.keyUsageBody(input));
 }
 
-function usageFacts({ behaviour, clock }: ServerState, account: Account): UsageInput {
+function usageInput({ behaviour, clock }: ServerState, account: Account): UsageInput {
   const nowMs = clock.now();
-  const readings = account.windows(nowMs);
-  const shown = behaviour.advertisedWindow(readings);
-  const readingOf = (name: WindowName) => readings.find(({ window }) => window === name) ?? shown;
-  return { hour: readingOf("hour"), minute: readingOf("minute"), tokens: account.tokens(nowMs), nowMs };
+  const windows = account.windows(nowMs);
+  const advertised = behaviour.advertisedWindow(windows);
+  const windowOf = (name: WindowName) => windows.find(({ window }) => window === name) ?? advertised;
+  return { hour: windowOf("hour"), minute: windowOf("minute"), tokens: account.tokens(nowMs), nowMs };
 }

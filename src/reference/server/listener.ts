@@ -12,12 +12,14 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** Longer than clients keep a connection, so that it is they who end it. */
+/**
+ * Longer than clients keep an idle connection, so that clients close first and no request meets a closing connection.
+ */
 const keepAliveMs = 72_000;
 
-/** The server below the framework. Throws Node's own error where certificate and key do not fit. */
+/** Creates the HTTP or HTTPS server that Fastify uses. Throws Node's own error if certificate and key do not match. */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // The framework answers a missing Host itself, with all the headers that an answer has.
+  // Fastify responds to a missing Host itself, with all headers of a response.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;
@@ -27,23 +29,23 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
 }
 
 /**
- * Answers bytes that are no HTTP request, as far as there is still somebody to answer: 400 in the error form, with the
- * headers that every answer has. They speak of the address, for nobody can say whose key it was.
+ * Responds 400 to bytes that are no HTTP request, if the connection is still writable. The rate-limit headers are those
+ * of the client's address, since no key can be read.
  */
 export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;
   }
-  const arrival = {
+  const request = {
     operation: "unknown",
     authorization: "",
     address: socket.remoteAddress ?? "",
     agentId: null,
   } as const;
-  const context = admitRequest(state, arrival);
-  const answer = failed(apiError("malformed-http", "The bytes received are no HTTP request."));
-  const { status, headers, bytes } = renderResponse(state, context, answer, "");
+  const context = admitRequest(state, request);
+  const result = failed(apiError("malformed-http", "The bytes received are no HTTP request."));
+  const { status, headers, bytes } = renderResponse(state, context, result, "");
   const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,

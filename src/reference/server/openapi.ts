@@ -1,21 +1,21 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
 
-/** What a description starts with. */
+/** The head of the OpenAPI description. */
 const head = {
   openapi: "3.1.0",
   info: { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" },
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
 } as const;
 
-interface DescribedAnswer {
+interface DescribedResponse {
   readonly headers?: Readonly<Record<string, object>>;
 }
 
 interface DescribedOperation {
-  readonly responses?: Readonly<Record<string, DescribedAnswer>>;
+  readonly responses?: Readonly<Record<string, DescribedResponse>>;
 }
 
-/** The routes' schemas have no word for a header that is always there. */
+/** Marks response headers as required, which the schemas of routes cannot express. */
 const transformObject: SwaggerTransformObject = (document) => {
   if (!("openapiObject" in document)) return document.swaggerObject;
   const paths: Readonly<Record<string, unknown>> = document.openapiObject.paths ?? {};
@@ -29,5 +29,5 @@ const transformObject: SwaggerTransformObject = (document) => {
   return document.openapiObject;
 };
 
-/** How the server describes itself in OpenAPI. */
+/** Options of the plugin that generates the OpenAPI description. */
 export const openApiOptions = { openapi: { ...head, security: [{ key: [] }] }, transformObject };

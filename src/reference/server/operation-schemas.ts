@@ -103,7 +103,10 @@ const operation = {
   required: handle.required,
 } as const;
 
-/** Schemas of the routes whose shape the document leaves open. The batch's body is checked by its behaviour, not by its schema. */
+/**
+ * Schemas of the routes whose shape the document leaves open. The behaviour validates the body of a batch, not the
+ * schema.
+ */
 export const operationSchemas = {
   describe: {
     summary: "Describe an agent",
@@ -152,12 +155,12 @@ export const operationSchemas = {
       required: ["agent_id", "entrypoint_tag"],
     },
     body: executionBody(streamParameters),
-    response: executeAnswers(),
+    response: executeResponses(),
   },
 };
 
-/** A tag that ends in `_stream` answers as a stream, any other as an invoke. */
-function executeAnswers() {
+/** A tag that ends in `_stream` gets a stream, any other the response of an invoke. */
+function executeResponses() {
   const all = responseSchemas(
     "The agent's answer; a stream's events where the tag ends in `_stream`.",
     json,

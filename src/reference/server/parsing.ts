@@ -3,7 +3,7 @@ import type { Behaviour } from "../behaviour/behaviour.ts";
 import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
 import type { ServerState } from "./state.ts";
 
-/** Reads every body as JSON, and keeps its bytes for signatures. */
+/** Parses every body as JSON and keeps its bytes for the signature. */
 export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
@@ -17,31 +17,31 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   });
 }
 
-/** A trouble on its way through the framework. */
-class TroubleError extends Error {
-  readonly trouble: ApiError;
+/** Carries an API error through Fastify. */
+class ThrownApiError extends Error {
+  readonly apiError: ApiError;
 
-  constructor(found: ApiError) {
-    super(found.message);
-    this.trouble = found;
+  constructor(thrown: ApiError) {
+    super(thrown.message);
+    this.apiError = thrown;
   }
 }
 
-/** The value of a JSON body; `undefined` for an empty one. Throws `TroubleError` where it is not JSON. */
+/** Parses a JSON body; `undefined` for an empty one. Throws `ThrownApiError` if the body is not JSON. */
 function readJson(behaviour: Behaviour, contentType: string, operation: Operation, text: string): unknown {
   if (text === "") return undefined;
   if (!behaviour.acceptsContentType(contentType, operation)) {
-    throw new TroubleError(fieldError("content-type", "body", "must be application/json"));
+    throw new ThrownApiError(fieldError("content-type", "body", "must be application/json"));
   }
-  if (!behaviour.readsText(text)) throw new TroubleError(fieldError("malformed-json", "body", "cannot be read"));
+  if (!behaviour.readsText(text)) throw new ThrownApiError(fieldError("malformed-json", "body", "cannot be read"));
   try {
     return JSON.parse(text);
   } catch {
-    throw new TroubleError(fieldError("malformed-json", "body", "is not JSON"));
+    throw new ThrownApiError(fieldError("malformed-json", "body", "is not JSON"));
   }
 }
 
-/** `page` and `limit` are integers in a schema and digits in a URL. */
+/** Turns digits into numbers, since the schema has integers for `page` and `limit`. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;
@@ -51,14 +51,14 @@ export function readQuery(text: string): Record<string, unknown> {
   return fields;
 }
 
-const troubleByFrameworkCode: Readonly<Record<string, ApiError>> = {
+const apiErrorByFastifyCode: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: apiError("too-large", "The body is larger than this server reads."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: fieldError("content-type", "body", "must be application/json"),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiError("malformed-http", "The body is not as long as Content-Length says."),
 };
 
-/** The trouble behind an error that the framework met. */
+/** The API error for an error that Fastify has caught. */
 export function apiErrorOf(error: FastifyError): ApiError {
-  if (error instanceof TroubleError) return error.trouble;
-  return troubleByFrameworkCode[error.code] ?? apiError("crash", "The server failed.");
+  if (error instanceof ThrownApiError) return error.apiError;
+  return apiErrorByFastifyCode[error.code] ?? apiError("crash", "The server failed.");
 }

@@ -3,118 +3,120 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HealthStatus } from "../../spec/events.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
-import type { ErrorBodyInput, ApiError, Operation } from "../api-error.ts";
+import type { ApiError, Operation } from "../api-error.ts";
 import type { RequestContext } from "./admission.ts";
 import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
 import type { ServerState } from "./state.ts";
 
-/** What a route answers with. */
+/** The result of a route. */
 export type RouteResult =
   | { readonly kind: "json"; readonly value: unknown; readonly health: HealthStatus | null }
-  | { readonly kind: "trouble"; readonly trouble: ApiError };
+  | { readonly kind: "error"; readonly error: ApiError };
 
 export const ok = (value: unknown, health: HealthStatus | null = null): RouteResult => ({
   kind: "json",
   value,
   health,
 });
-export const failed = (trouble: ApiError): RouteResult => ({ kind: "trouble", trouble });
+export const failed = (error: ApiError): RouteResult => ({ kind: "error", error });
 
-/** A whole answer, ready for a socket. */
+/** A complete response, ready for a socket. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly bytes: string | Uint8Array;
 }
 
-/** Turns an answer into its message: body, encoding, and the head of every answer. */
+/** Makes the response of a result: body, encoding and headers. */
 export function renderResponse(
   state: ServerState,
   context: RequestContext,
-  given: RouteResult,
+  result: RouteResult,
   acceptEncoding: string,
 ): HttpResponse {
   const { behaviour } = state;
   const { operation } = context;
   const status =
-    given.kind === "json"
-      ? behaviour.successStatus(operation, given.health)
-      : behaviour.errorStatus(given.trouble.cause, operation);
-  const facts: HeadInput = { operation, status };
-  const { contentType, text } = bodyOf(state, given, facts);
+    result.kind === "json"
+      ? behaviour.successStatus(operation, result.health)
+      : behaviour.errorStatus(result.error.cause, operation);
+  const head: HeadInput = { operation, status };
+  const { contentType, text } = bodyOf(state, result, head);
   const { bytes, headers } = behaviour.encode(text, acceptEncoding);
   const length: readonly Header[] =
     behaviour.framing() === "length" ? [["Content-Length", String(Buffer.byteLength(bytes))]] : [];
-  const head = responseHeaders(state, context, facts, [
+  const own: readonly Header[] = [
     ["Content-Type", contentType],
-    ...retryAfter(behaviour, given),
+    ...retryAfter(behaviour, result),
     ...headers,
     ...length,
-  ]);
-  return { status, headers: head, bytes };
+  ];
+  return { status, headers: responseHeaders(state, context, head, own), bytes };
 }
 
-function retryAfter(behaviour: Behaviour, given: RouteResult): readonly Header[] {
-  if (given.kind === "json" || given.trouble.detail.kind !== "limit") return [];
-  const value = behaviour.retryAfterHeader(given.trouble.detail.retryAfterSeconds);
+function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[] {
+  if (result.kind === "json" || result.error.detail.kind !== "limit") return [];
+  const value = behaviour.retryAfterHeader(result.error.detail.retryAfterSeconds);
   return value === null ? [] : [["Retry-After", value]];
 }
 
-/** The headers that every answer has, with those given. */
+/** All headers of a response: the common ones and `own`. */
 export function responseHeaders(
   state: ServerState,
   context: RequestContext,
-  facts: HeadInput,
+  head: HeadInput,
   own: readonly Header[],
 ): readonly Header[] {
   const date: Header = ["Date", dateText(state.clock.now())];
-  return state.behaviour.headers([date, ...context.rateHeaders(facts), ...own], facts);
+  return state.behaviour.headers([date, ...context.rateHeaders(head), ...own], head);
 }
 
 let lastDate = { second: Number.NaN, text: "" };
 
-/** An instant as a header has it; thousands of answers fall into one second. */
+/** Formats the `Date` header. Caches the last text, since thousands of responses share a second. */
 function dateText(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(nowMs).toUTCString() };
   return lastDate.text;
 }
 
-/** As Node takes a head: names and values in turn. */
+/** Flattens headers to names and values in turn, as Node's `writeHead` accepts them. */
 export function rawHeaders(headers: readonly Header[]): string[] {
   const raw: string[] = [];
   for (const [name, value] of headers) raw.push(name, value);
   return raw;
 }
 
-interface BodyText {
-  readonly contentType: string;
-  readonly text: string;
-}
-
-function bodyOf(state: ServerState, given: RouteResult, facts: HeadInput): BodyText {
+function bodyOf(
+  state: ServerState,
+  result: RouteResult,
+  head: HeadInput,
+): { readonly contentType: string; readonly text: string } {
   const { behaviour } = state;
-  const page = given.kind === "trouble" && given.trouble.cause === "unknown-path" ? behaviour.unknownPathPage() : null;
+  const page = result.kind === "error" && result.error.cause === "unknown-path" ? behaviour.unknownPathPage() : null;
   if (page !== null) return page;
-  const value = given.kind === "json" ? given.value : behaviour.errorBody(errorFacts(state, given.trouble, facts));
-  return { contentType: behaviour.contentType("json", facts), text: behaviour.jsonText(value, facts) };
+  const value =
+    result.kind === "json"
+      ? result.value
+      : behaviour.errorBody({
+          ...result.error,
+          ...head,
+          code: behaviour.errorCode(result.error.cause, head.operation),
+        });
+  return { contentType: behaviour.contentType("json", head), text: behaviour.jsonText(value, head) };
 }
 
-function errorFacts({ behaviour }: ServerState, trouble: ApiError, { operation, status }: HeadInput): ErrorBodyInput {
-  return { ...trouble, operation, status, code: behaviour.errorCode(trouble.cause, operation) };
+/** Sends a complete response and gives the slot of its request back. */
+function send(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
+  const head: HeadInput = { operation: context.operation, status };
+  context.onResponseEvent("head", head);
+  context.onResponseEvent("end", head);
+  if (socket.destroyed) return;
+  socket.writeHead(status, rawHeaders(headers));
+  socket.end(bytes);
 }
 
-/** Sends a whole answer and gives the slot of its request back. */
-function send(response: ServerResponse, context: RequestContext, message: HttpResponse): void {
-  const facts: HeadInput = { operation: context.operation, status: message.status };
-  context.onResponseEvent("head", facts);
-  context.onResponseEvent("end", facts);
-  if (response.destroyed) return;
-  response.writeHead(message.status, rawHeaders(message.headers));
-  response.end(message.bytes);
-}
-
-/** What a request carries through the server. */
+/** A request that is being handled. */
 export interface OpenRequest {
   readonly context: RequestContext;
   readonly client: DisconnectSignal;
@@ -123,7 +125,7 @@ export interface OpenRequest {
 declare module "fastify" {
   interface FastifyRequest {
     openRequest: OpenRequest | null;
-    /** The body as received; `null` where there is none. */
+    /** The body as received; `null` if there is none. */
     rawBody: Buffer | null;
   }
   interface FastifyContextConfig {
@@ -131,18 +133,23 @@ declare module "fastify" {
   }
 }
 
-/** Sends an answer past the framework, so that every byte of it is the behaviour's. */
-export function sendResult(state: ServerState, request: FastifyRequest, reply: FastifyReply, given: RouteResult): void {
+/** Sends a result without Fastify's own serialization, so that the behaviour decides about every byte. */
+export function sendResult(
+  state: ServerState,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: RouteResult,
+): void {
   const { openRequest } = request;
   reply.hijack();
   if (openRequest === null) return void reply.raw.destroy();
   const { context } = openRequest;
   const acceptEncoding = request.headers["accept-encoding"] ?? "";
-  const finish = () => send(reply.raw, context, renderResponse(state, context, given, acceptEncoding));
+  const finish = () => send(reply.raw, context, renderResponse(state, context, result, acceptEncoding));
   const { operation } = context;
-  const isLimited = given.kind === "trouble" && given.trouble.detail.kind === "limit";
-  const waits = state.behaviour.turnsBeforeResponse({ operation });
-  const waitsMs = state.behaviour.responseDelayMs({ operation, isLimited });
-  if (waits === 0 && waitsMs === 0) finish();
-  else void Promise.all([eventLoopTurns(waits), sleep(state.clock, waitsMs, null)]).then(finish);
+  const isLimited = result.kind === "error" && result.error.detail.kind === "limit";
+  const turns = state.behaviour.turnsBeforeResponse({ operation });
+  const delayMs = state.behaviour.responseDelayMs({ operation, isLimited });
+  if (turns === 0 && delayMs === 0) finish();
+  else void Promise.all([eventLoopTurns(turns), sleep(state.clock, delayMs, null)]).then(finish);
 }

@@ -6,47 +6,47 @@ import type { AsyncOperation } from "../behaviour/batches.ts";
 import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
-import { account, type Account, type AccountTerms } from "../limits/account.ts";
+import { createAccount, type Account, type AccountTerms } from "../limits/account.ts";
 import type { WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** Everything one running server knows. */
+/** The state of a running server. */
 export interface ServerState {
   readonly clock: Clock;
   readonly behaviour: Behaviour;
   readonly ring: KeyRing;
   readonly startedMs: number;
-  /** By id; deployments change it. */
+  /** The agents by id. Deployments change them. */
   readonly agents: Map<string, Agent>;
   readonly operations: OperationRegistry;
-  /** What moves the clock and deployments; `null` where everybody may. */
+  /** Token of control requests; `null` if they need none. */
   readonly controlToken: string | null;
   readonly trustedProxies: AddressSet;
-  /** Webhooks, and what is delivered to them. */
+  /** Webhooks and their deliveries. */
   readonly outbox: Outbox;
   readonly alerts: AlertRegistry;
   readonly conversations: Conversations;
-  /** When each agent was last called, by its id. */
+  /** Time of each agent's last request, by the agent's id. */
   readonly lastRequestMs: Map<string, number>;
-  /** When each account was last used, by its name. */
+  /** Time of each account's last request, by the account's name. */
   readonly lastUsedMs: Map<string, number>;
   accountOf(name: string, key: ReferenceKey): Account;
   addressAccount(address: string): Account;
   nextRequestNumber(): number;
 }
 
-/** What a server's state is made of. */
+/** The parts that a server's state is made of. */
 export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "ring" | "outbox" | "controlToken"> {
   readonly tiers: TierTable;
-  /** Where alerts outlive the server, where it was given a folder. */
+  /** Storage for alerts. */
   readonly records: RecordStore;
   /** Addresses and CIDRs. */
   readonly trustedProxies: readonly string[];
 }
 
-/** How many addresses are remembered; beyond that the one that came first is forgotten. */
+/** Number of addresses with an account. Beyond that the first one is dropped. */
 const maxAddresses = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
@@ -61,11 +61,11 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // Opened with the first request, but what was used before belongs to the month the server started in.
-    return account(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
+    // An account is opened at its first request, but its earlier usage belongs to the month of the server's start.
+    return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
   const unauthenticated: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
-  const openAddress = (): Account => account([behaviour.addressLimiter()], unauthenticated, 0, startedMs);
+  const openAddress = (): Account => createAccount([behaviour.addressLimiter()], unauthenticated, 0, startedMs);
   return {
     clock,
     behaviour,
@@ -80,11 +80,11 @@ export function serverState(parts: ServerSetup): ServerState {
     conversations: conversations(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
-    accountOf: (name, key) => found(accounts, name, () => openAccount(key)),
+    accountOf: (name, key) => getOrCreate(accounts, name, () => openAccount(key)),
     addressAccount: (address) => {
       const [oldest] = addresses.keys();
       if (addresses.size >= maxAddresses && oldest !== undefined) addresses.delete(oldest);
-      return found(addresses, address, openAddress);
+      return getOrCreate(addresses, address, openAddress);
     },
     nextRequestNumber: () => {
       requests += 1;
@@ -93,21 +93,21 @@ export function serverState(parts: ServerSetup): ServerState {
   };
 }
 
-function found<V>(map: Map<string, V>, name: string, make: () => V): V {
+function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
   const known = map.get(name);
   if (known !== undefined) return known;
-  const made = make();
+  const made = create();
   map.set(name, made);
   return made;
 }
 
-/** What agents remember of sessions, by the name of the conversation. */
+/** The memory of agents, by conversation. */
 export interface Conversations {
-  /** Adds a turn and says what was known before it. */
+  /** Adds a turn and returns the conversation before it. */
   addTurn(name: string, query: string): Conversation;
 }
 
-/** Conversations that are kept; beyond that the one that was quiet for longest is forgotten. */
+/** Number of conversations that are kept. Beyond that the one that was idle for longest is dropped. */
 const maxConversations = 10_000;
 
 interface Memory {
@@ -123,8 +123,8 @@ export function conversations(): Conversations {
       const turn = (before?.turns ?? 0) + 1;
       memories.delete(name);
       memories.set(name, { turns: turn, lastQuery: query });
-      const [quietest] = memories.keys();
-      if (memories.size > maxConversations && quietest !== undefined) memories.delete(quietest);
+      const [longestIdle] = memories.keys();
+      if (memories.size > maxConversations && longestIdle !== undefined) memories.delete(longestIdle);
       return { turn, previousQuery: before?.lastQuery ?? null };
     },
   };
@@ -136,8 +136,8 @@ export interface OperationRegistry {
   find(id: string): AsyncOperation | undefined;
 }
 
-/** Operations that are remembered; beyond that the oldest is forgotten. */
-const mostOperations = 10_000;
+/** Number of operations that are kept. Beyond that the oldest is dropped. */
+const maxOperations = 10_000;
 
 export function operationRegistry(): OperationRegistry {
   const byId = new Map<string, AsyncOperation>();
@@ -145,18 +145,18 @@ export function operationRegistry(): OperationRegistry {
     put: (operation) => {
       byId.set(operation.id, operation);
       const [oldest] = byId.keys();
-      if (byId.size > mostOperations && oldest !== undefined) byId.delete(oldest);
+      if (byId.size > maxOperations && oldest !== undefined) byId.delete(oldest);
     },
     find: (id) => byId.get(id),
   };
 }
 
-/** The usage alerts of a server, those of its earlier lives included. */
+/** The usage alerts of a server, including those from its data folder. */
 export interface AlertRegistry {
-  /** How many there are. */
+  /** Number of alerts. */
   readonly count: number;
   add(alert: Alert): void;
-  /** Counts a request of a key, by its name, and sends the alerts whose threshold that crosses. */
+  /** Counts a request of a key and sends the alerts whose threshold it crosses. `owner` is the key's name. */
   countAndAlert(owner: string, account: Account, nowMs: number): void;
 }
 
@@ -165,25 +165,25 @@ const recordKind = "alert";
 export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox: Outbox): AlertRegistry {
   const byOwner = new Map<string, Alert[]>();
   let count = 0;
-  const enter = (alert: Alert) => {
+  const remember = (alert: Alert) => {
     byOwner.set(alert.owner, [...(byOwner.get(alert.owner) ?? []), alert]);
     count += 1;
   };
-  // What is kept was written by `add`.
-  for (const { value } of records.list(recordKind)) enter(value as Alert);
+  // `add` wrote these records.
+  for (const { value } of records.list(recordKind)) remember(value as Alert);
   return {
     get count() {
       return count;
     },
     add: (alert) => {
       records.put(recordKind, alert.id, alert);
-      enter(alert);
+      remember(alert);
     },
     countAndAlert: (owner, account, nowMs) => {
       const alerts = byOwner.get(owner) ?? [];
-      const before = alerts.length === 0 ? undefined : watched(behaviour, account, nowMs);
+      const before = alerts.length === 0 ? undefined : watchedWindow(behaviour, account, nowMs);
       account.count(nowMs);
-      const after = before === undefined ? undefined : watched(behaviour, account, nowMs);
+      const after = before === undefined ? undefined : watchedWindow(behaviour, account, nowMs);
       if (before === undefined || after === undefined) return;
       for (const alert of alerts) {
         if (!behaviour.firesAlert(alert.threshold, { before, after })) continue;
@@ -193,8 +193,8 @@ export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox
   };
 }
 
-function watched(behaviour: Behaviour, account: Account, nowMs: number): WindowStatus | undefined {
+function watchedWindow(behaviour: Behaviour, account: Account, nowMs: number): WindowStatus | undefined {
   const wanted = behaviour.watchedWindow();
-  const readings = account.windows(nowMs);
-  return readings.find(({ window }) => window === wanted) ?? readings[0];
+  const windows = account.windows(nowMs);
+  return windows.find(({ window }) => window === wanted) ?? windows[0];
 }

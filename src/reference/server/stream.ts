@@ -16,7 +16,7 @@ import { responseHeaders, rawHeaders } from "./response.ts";
 import type { ServerState } from "./state.ts";
 import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
 
-/** Endpoint 2: streams an agent's answer to the end, or until the client has left. Never rejects. */
+/** Endpoint 2: streams the response of an agent to the end, or until the client has left. Never rejects. */
 export async function stream(
   state: ServerState,
   context: RequestContext,
@@ -25,36 +25,36 @@ export async function stream(
   agent: Agent,
   { body, tag }: IncomingExecution,
 ): Promise<void> {
-  const facts: HeadInput = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
+  const input: HeadInput = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
   const request = readExecutionRequest(body);
-  const turn = executeAgent(state, context, agent, request, findEntrypoint(agent, tag, true));
-  const happening = emitExecutionStart(state, context, agent, body);
-  const planned = streamFacts(state, turn, request);
-  const type = state.behaviour.contentType("events", facts);
+  const execution = executeAgent(state, context, agent, request, findEntrypoint(agent, tag, true));
+  const events = emitExecutionStart(state, context, agent, body);
+  const steps = streamInput(state, execution, request);
+  const type = state.behaviour.contentType("events", input);
   const own = [
     ["Content-Type", type],
     ["Cache-Control", "no-cache"],
   ] as const;
-  response.writeHead(facts.status, rawHeaders(responseHeaders(state, context, facts, own)));
-  context.onResponseEvent("head", facts);
+  response.writeHead(input.status, rawHeaders(responseHeaders(state, context, input, own)));
+  context.onResponseEvent("head", input);
   const chunks = chunkWriter(response);
-  // What needs no wait is written at once: a turn of the queue after each event would cost more than the event.
-  for (const wait of stepping({ state, context, client, response, chunks }, planned)) await wait;
-  if (client.isDisconnected()) happening.disconnected();
-  else happening.ended(turn);
-  context.onResponseEvent(client.isDisconnected() ? "left" : "end", facts);
+  // Only the waits are awaited: an `await` after each event would cost more than the event itself.
+  for (const wait of runSteps({ state, context, client, response, chunks }, steps)) await wait;
+  if (client.isDisconnected()) events.disconnected();
+  else events.ended(execution);
+  context.onResponseEvent(client.isDisconnected() ? "left" : "end", input);
   chunks.end();
 }
 
-function streamFacts(state: ServerState, turn: Execution, request: ExecutionRequest): StreamInput {
+function streamInput(state: ServerState, execution: Execution, request: ExecutionRequest): StreamInput {
   const { behaviour } = state;
-  const { agent, text, processingMs } = turn;
-  const all = behaviour.splitText(text, request.chunkSize).map((piece, index): Chunk => ({ text: piece, index }));
-  const ending = endingOf(turn);
+  const { agent, text, processingMs } = execution;
+  const all = behaviour.splitText(text, request.chunkSize).map((part, index): Chunk => ({ text: part, index }));
+  const ending = endingOf(execution);
   const sent = agent.failure.kind === "none" ? all : all.slice(0, agent.failure.afterChunks);
   return {
     sessionId: request.session ?? behaviour.sessionId(state.nextRequestNumber()),
-    chunks: turn.timesOut ? [] : behaviour.resumeChunks(sent, request),
+    chunks: execution.timesOut ? [] : behaviour.resumeChunks(sent, request),
     processingMs,
     chunkIntervalMs: behaviour.chunkIntervalMs(agent.chunkIntervalMs, request),
     ending,
@@ -68,7 +68,7 @@ function endingOf({ agent: { failure }, timesOut, usage }: Execution): StreamEnd
   return { kind: "error", cause: failure.kind, retryAfterSeconds };
 }
 
-interface Line {
+interface Connection {
   readonly state: ServerState;
   readonly context: RequestContext;
   readonly client: DisconnectSignal;
@@ -76,21 +76,24 @@ interface Line {
   readonly chunks: ChunkWriter;
 }
 
-/** Takes the steps of a stream in order, and gives what has to be waited for before the next one. */
-function* stepping(line: Line, facts: StreamInput): Generator<Promise<void>, void> {
-  const { behaviour } = line.state;
+/** Runs the steps of a stream in order. Yields a promise where the stream has to wait before the next step. */
+function* runSteps(connection: Connection, input: StreamInput): Generator<Promise<void>, void> {
+  const { behaviour } = connection.state;
   const notices = behaviour.noticesDisconnect();
   let events = 0;
-  if (write(line, behaviour.prelude())) yield drained(line);
-  for (const step of behaviour.plan(facts)) {
-    if (line.client.isDisconnected() && (notices === "at once" || (notices === "at the next write" && isEvent(step))))
+  if (write(connection, behaviour.prelude())) yield drained(connection);
+  for (const step of behaviour.plan(input)) {
+    if (
+      connection.client.isDisconnected() &&
+      (notices === "at once" || (notices === "at the next write" && isEvent(step)))
+    )
       return;
     if (isEvent(step)) {
-      const isFull = writeEvent(line, facts, step, events);
+      const isFull = writeEvent(connection, input, step, events);
       events += 1;
-      if (isFull) yield drained(line);
+      if (isFull) yield drained(connection);
     } else {
-      yield rest(line, step, notices === "at once");
+      yield pause(connection, step, notices === "at once");
     }
   }
 }
@@ -99,34 +102,36 @@ function isEvent(step: Step): step is EventStep {
   return step.kind === "start" || step.kind === "chunk" || step.kind === "done" || step.kind === "error";
 }
 
-async function rest(line: Line, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
-  // A client must see that its stream has opened, however long the next event takes.
-  line.chunks.open();
-  if (step.kind === "wait") await sleep(line.state.clock, step.ms, untilLeft ? line.client : null);
+async function pause(connection: Connection, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
+  // The client gets the head before any wait.
+  connection.chunks.open();
+  if (step.kind === "wait") await sleep(connection.state.clock, step.ms, untilLeft ? connection.client : null);
   else if (step.kind === "turns") await eventLoopTurns(step.count);
-  else await cut(line.response);
+  else await cut(connection.response);
 }
 
-/** Tells whether the socket is full. */
-/** Node writes what a turn of the queue has written when that is over: until then a connection that is destroyed takes it along. */
+/**
+ * Node sends written data after the current turn of the event loop. Destroying the connection before that would drop
+ * it.
+ */
 async function cut(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
   response.destroy();
 }
 
-function writeEvent(line: Line, facts: StreamInput, step: EventStep, number: number): boolean {
-  const { behaviour, clock } = line.state;
+function writeEvent(connection: Connection, input: StreamInput, step: EventStep, number: number): boolean {
+  const { behaviour, clock } = connection.state;
   if (step.kind === "chunk") {
-    for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) line.context.account.count(clock.now());
+    for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) connection.context.account.count(clock.now());
   }
-  const data = behaviour.eventText(dataOf(line, facts, step));
-  return write(line, behaviour.frame(behaviour.eventName(step.kind), data, number));
+  const data = behaviour.eventText(dataOf(connection, input, step));
+  return write(connection, behaviour.frame(behaviour.eventName(step.kind), data, number));
 }
 
-function dataOf({ state: { behaviour, clock }, context }: Line, facts: StreamInput, step: EventStep): unknown {
+function dataOf({ state: { behaviour, clock }, context }: Connection, input: StreamInput, step: EventStep): unknown {
   switch (step.kind) {
     case "start":
-      return behaviour.startData(facts);
+      return behaviour.startData(input);
     case "chunk":
       return behaviour.chunkData(step.chunk);
     case "done":
@@ -136,8 +141,8 @@ function dataOf({ state: { behaviour, clock }, context }: Line, facts: StreamInp
   }
 }
 
-/** Tells whether the socket is full: a slow reader is to slow the agent down, and to fill no memory. */
-function write({ client, response, chunks }: Line, writes: readonly Write[]): boolean {
+/** Returns whether the socket is full. The agent then waits, so that a slow reader does not fill the memory. */
+function write({ client, response, chunks }: Connection, writes: readonly Write[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
     if (client.isDisconnected() || response.destroyed) return false;
@@ -146,7 +151,7 @@ function write({ client, response, chunks }: Line, writes: readonly Write[]): bo
   return isFull;
 }
 
-function drained({ client, response }: Line): Promise<void> {
+function drained({ client, response }: Connection): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       forget();
@@ -159,21 +164,20 @@ function drained({ client, response }: Line): Promise<void> {
   });
 }
 
-/** Writes the body of a response whose head is made, each write a chunk of its own. */
+/** Writes the body of a response, each write as one chunk. */
 export interface ChunkWriter {
-  /** Sends the head where nothing was written yet. */
+  /** Sends the head if nothing was written yet. */
   open(): void;
-  /** Tells whether the socket is full. */
   write(bytes: Write): boolean;
   end(): void;
 }
 
 /**
- * Node makes four writes of a chunk: its length, a line end, its bytes and another line end. They cost more than the event in it, so that what
- * frames a chunk is put around it here. Source: RFC 9112, 7.1.
+ * Frames chunks itself. Node writes a chunk in four parts (length, line end, bytes, line end), which costs more than
+ * the event in it. Source: RFC 9112, 7.1.
  */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
-  // To a client of HTTP/1.0 a body ends with its connection, and nothing frames it.
+  // For HTTP/1.0 the body ends with the connection, without chunks.
   const { chunkedEncoding: isChunked } = response;
   response.chunkedEncoding = false;
   let isOpen = false;
@@ -184,7 +188,7 @@ export function chunkWriter(response: ServerResponse): ChunkWriter {
     },
     write: (bytes) => {
       isOpen = true;
-      // A chunk of no bytes would be the end.
+      // An empty chunk would end the body.
       return bytes.length > 0 && !response.write(isChunked ? framed(bytes) : bytes);
     },
     end: () => {

@@ -1,50 +1,50 @@
 import type { Clock } from "../clock.ts";
 
-/** Whether the other side of a request has gone, and who wants to know. */
+/** Signals that the client has left. */
 export interface DisconnectSignal {
   isDisconnected(): boolean;
   disconnect(): void;
-  /** Calls `hear` when the client leaves; the answer stops that. */
-  onDisconnect(hear: () => void): () => void;
+  /** Calls `listener` when the client leaves. Returns a function that removes the listener. */
+  onDisconnect(listener: () => void): () => void;
 }
 
 export function disconnectSignal(): DisconnectSignal {
-  // Most answers have nobody who waits.
+  // Few responses have a listener, so the set is made on demand.
   let listeners: Set<() => void> | null = null;
-  let gone = false;
+  let isGone = false;
   return {
-    isDisconnected: () => gone,
+    isDisconnected: () => isGone,
     disconnect: () => {
-      gone = true;
-      for (const hear of listeners ?? []) hear();
+      isGone = true;
+      for (const listener of listeners ?? []) listener();
       listeners = null;
     },
-    onDisconnect: (hear) => {
-      if (gone) hear();
-      else (listeners ??= new Set()).add(hear);
-      return () => void listeners?.delete(hear);
+    onDisconnect: (listener) => {
+      if (isGone) listener();
+      else (listeners ??= new Set()).add(listener);
+      return () => void listeners?.delete(listener);
     },
   };
 }
 
-/** Waits `ms` on the clock, or until the client leaves where one is given. */
+/** Waits `ms` on the clock, or until the client leaves. */
 export function sleep(clock: Clock, ms: number, client: DisconnectSignal | null): Promise<void> {
   if (ms <= 0) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => {
-      forget();
+      removeListener();
       resolve();
     }, ms);
-    const left = () => {
+    const onLeave = () => {
       clock.clearTimeout(timer);
       resolve();
     };
-    let forget = () => {};
-    if (client !== null) forget = client.onDisconnect(left);
+    let removeListener = () => {};
+    if (client !== null) removeListener = client.onDisconnect(onLeave);
   });
 }
 
-/** Lets the event loop turn `count` times. */
+/** Waits for `count` turns of the event loop. */
 export async function eventLoopTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     await new Promise<void>((resolve) => void setImmediate(resolve));

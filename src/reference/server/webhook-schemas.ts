@@ -94,7 +94,7 @@ const alert = {
   required: ["alert_id", "type", "threshold", "webhook_url", "created_at"],
 } as const;
 
-/** Schemas of the routes of webhooks and alerts. Bodies are checked by their behaviour, not by their schema. */
+/** Schemas of the routes of webhooks and alerts. The behaviour validates the bodies, not the schemas. */
 export const webhookSchemas = {
   createWebhook: {
     summary: "Create a webhook",

@@ -3,29 +3,31 @@ import { isIP, type LookupFunction, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { addressSet, normalizeAddress } from "../addresses.ts";
 
-/** Keeps a server that delivers to addresses which users name from being turned against its own network. */
+/** Prevents users from making the server send requests to its own network through the URLs of webhooks. */
 export interface AddressGuard {
-  /** Why nothing is sent to a URL, or `null`. What a name leads to is seen only when it is connected to. */
+  /** Why the server does not deliver to a URL, or `null`. The addresses of a host name are checked by `lookup`. */
   addressRefusal(url: string): string | null;
-  /** Resolves a name for a connection; fails where an address behind it is refused. */
+  /** Resolves a name for a connection. Fails if one of its addresses is refused. */
   readonly lookup: LookupFunction;
 }
 
-/** All addresses of a name. */
+/** Finds all addresses of a name. */
 export type Resolver = (name: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
 
 export interface GuardOptions {
-  /** Whether the server's own machine may be delivered to. */
+  /** Whether deliveries to the server's own machine are allowed. */
   readonly allowsLoopback: boolean;
-  /** Addresses and CIDRs that are allowed besides. */
+  /** More addresses and CIDRs that are allowed. */
   readonly allowed: readonly string[];
-  /** The machine's own addresses: whatever network they are in, what listens there was not put there for strangers. Default: all. */
+  /**
+   * The addresses of this machine. Its services are not meant for webhooks, whatever network they are in. Default: all.
+   */
   readonly machineAddresses?: readonly string[];
   /** Default: the system's. */
   readonly resolve?: Resolver;
 }
 
-/** A refusal on the way to a connection. */
+/** A host name has a refused address or none. */
 export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddress";
 }
@@ -36,15 +38,15 @@ const systemResolver: Resolver = (name, done) =>
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
 
-/** @throws {Error} where an allowed network cannot be read. */
+/** @throws {Error} if an allowed network is invalid */
 export function addressGuard(options: GuardOptions): AddressGuard {
   const { allowsLoopback, resolve = systemResolver } = options;
   const allowed = addressSet(options.allowed);
-  const own = addressSet((options.machineAddresses ?? ownAddresses()).map(normalizeAddress));
+  const machineAddresses = addressSet((options.machineAddresses ?? ownAddresses()).map(normalizeAddress));
   const isAllowed = (address: string) => allowed.has(address) || (allowsLoopback && loopbackNetworks.has(address));
   const isRefused = (address: string) => {
     const all = equivalentAddresses(address);
-    return all.some((meaning) => privateNetworks.has(meaning) || own.has(meaning)) && !all.some(isAllowed);
+    return all.some((meaning) => privateNetworks.has(meaning) || machineAddresses.has(meaning)) && !all.some(isAllowed);
   };
   return {
     addressRefusal: (text) => {
@@ -58,10 +60,10 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     lookup: (name, { all }, done) => {
       resolve(name, (error, addresses) => {
         if (error !== null) return done(error, "");
-        // One refused address is enough: the connection may try them all.
-        const bad = addresses.find(({ address }) => isRefused(address));
+        // One refused address is enough, since the connection may try all of them.
+        const refused = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
-        if (bad !== undefined)
+        if (refused !== undefined)
           return done(new RefusedAddressError(`${name} leads to an address that this server does not deliver to`), "");
         if (first === undefined) return done(new RefusedAddressError(`${name} has no address`), "");
         if (all === true) return done(null, [...addresses]);
@@ -81,19 +83,19 @@ export function listensOnLoopback(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
 
-/** Networks that no stranger's URL may make the server talk to. Source: the IANA special-purpose address registries (RFC 6890). */
+/** Networks that users' URLs may not reach. Source: the IANA special-purpose address registries (RFC 6890). */
 export const privateNetworks = addressSet([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // Link-local, and with 169.254.169.254 the metadata service of most clouds.
+  // Link-local. 169.254.169.254 is the metadata service of most clouds.
   "169.254.0.0/16",
-  // Public by its number, and of no other use than to answer a virtual machine of Azure for its host.
+  // A public address that Azure uses for its virtual machines only.
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
-  // For documentation (RFC 5737), as are 198.51.100.0/24, 203.0.113.0/24 and the two IPv6 networks below.
+  // For documentation (RFC 5737), as 198.51.100.0/24, 203.0.113.0/24 and the two IPv6 networks below.
   "192.0.2.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
@@ -108,7 +110,7 @@ export const privateNetworks = addressSet([
   "2001::/32",
   "2001:db8::/32",
   "3fff::/20",
-  // Unique local, and with fd00:ec2::254 a metadata service.
+  // Unique local. fd00:ec2::254 is a metadata service.
   "fc00::/7",
   "fe80::/10",
   "fec0::/10",
@@ -128,7 +130,7 @@ const prefixes = {
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** An address, and the IPv4 address that it leads to where it is an IPv6 one that carries one. */
+/** An address and, for an IPv6 address that embeds an IPv4 address, that address. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];
@@ -137,10 +139,10 @@ export function equivalentAddresses(address: string): readonly string[] {
     .slice(0, 6)
     .map((group) => group.toString(16))
     .join(":");
-  // RFC 3056, 2: the address of the gateway stands behind the prefix.
+  // RFC 3056, 2: the IPv4 address follows the prefix.
   if (groups[0] === 0x2002) return [plain, dotted(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
-  // `::` and `::1` have the prefix of compatible ones, and are none.
+  // `::` and `::1` have the prefix of compatible addresses, but embed none.
   const carries = Object.values(prefixes).includes(head) && !(head === prefixes.compatible && high === 0 && low <= 1);
   return carries ? [plain, dotted(high, low)] : [plain];
 }
@@ -151,7 +153,7 @@ function dotted(high = 0, low = 0): string {
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
-  // A URL writes every IPv6 address in one form, without dots.
+  // `URL` normalizes IPv6 addresses to a form without dots.
   const { hostname } = new URL(`http://[${address}]/`);
   const [left = "", right = ""] = hostname.slice(1, -1).split("::");
   const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));

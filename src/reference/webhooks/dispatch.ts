@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AttemptInput, DeliveryBehaviour } from "../behaviour/deliveries.ts";
 import type { Clock, Timer } from "../clock.ts";
 import type { AddressGuard } from "./address-guard.ts";
@@ -20,29 +20,29 @@ export function dispatcher(
   deliveries: DeliveryRegistry,
   receivers: ReceiverLocation,
 ): Dispatcher {
-  const queue = deliveryQueues(() => behaviour.maxConcurrentPerQueue());
-  const onTheWire = inFlightRequests(receivers);
-  const wire = deliveryClient(clock, guard);
+  const queues = deliveryQueues(() => behaviour.maxConcurrentPerQueue());
+  const inFlight = inFlightRequests(receivers);
+  const client = deliveryClient(clock, guard);
   const timers = new Map<number, Timer>();
   /** Queues whose receiver let the last request time out. */
-  const silent = new Set<string>();
+  const silentQueues = new Set<string>();
   let closed = false;
 
-  const attempt = async (number: number, lane: string): Promise<void> => {
+  const attempt = async (number: number, queue: string): Promise<void> => {
     const delivery = deliveries.find(number);
     if (delivery === undefined || closed) return;
     const atMs = clock.now();
-    const landed = onTheWire.begin(silent.has(lane) ? "little" : "usual");
-    const answer = await sent(wire, behaviour, delivery);
-    landed();
+    const ended = inFlight.begin(silentQueues.has(queue) ? "little" : "usual");
+    const outcome = await sent(client, behaviour, delivery);
+    ended();
     if (closed) return;
-    if (answer.kind === "silent") silent.add(lane);
-    else silent.delete(lane);
-    schedule(deliveries.endAttempt(delivery, { atMs, endedMs: clock.now(), ...outcomeOf(answer) }));
+    if (outcome.kind === "silent") silentQueues.add(queue);
+    else silentQueues.delete(queue);
+    schedule(deliveries.endAttempt(delivery, { atMs, endedMs: clock.now(), ...outcomeOf(outcome) }));
   };
   const enqueue = ({ number, to }: Delivery) => {
-    const lane = behaviour.deliveryQueue(to.webhookId, to.url);
-    queue.add(lane, () => attempt(number, lane));
+    const queue = behaviour.deliveryQueue(to.webhookId, to.url);
+    queues.add(queue, () => attempt(number, queue));
   };
   const schedule = (delivery: Delivery) => {
     const { number, nextAttemptMs } = delivery;
@@ -59,28 +59,32 @@ export function dispatcher(
     schedule,
     whenIdle: async () => {
       do {
-        await queue.allStarted();
-        await onTheWire.whenIdle();
-      } while (onTheWire.isWaiting());
+        await queues.allStarted();
+        await inFlight.whenIdle();
+      } while (inFlight.isWaiting());
     },
     close: async () => {
       closed = true;
       for (const timer of timers.values()) clock.clearTimeout(timer);
-      queue.close();
-      await wire.close();
+      queues.close();
+      await client.close();
     },
   };
 }
 
-async function sent(wire: DeliveryClient, behaviour: DeliveryBehaviour, delivery: Delivery): Promise<DeliveryOutcome> {
+async function sent(
+  client: DeliveryClient,
+  behaviour: DeliveryBehaviour,
+  delivery: Delivery,
+): Promise<DeliveryOutcome> {
   try {
-    return await wire.send(sendingOf(behaviour, delivery));
+    return await client.send(deliveryRequest(behaviour, delivery));
   } catch {
     return { kind: "failed", failure: "the delivery could not be written" };
   }
 }
 
-function sendingOf(behaviour: DeliveryBehaviour, delivery: Delivery): DeliveryRequest {
+function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): DeliveryRequest {
   const { to, message, attempts } = delivery;
   const attempt = attempts.length + 1;
   const eventId = behaviour.eventId(message.number, attempt);
@@ -103,52 +107,52 @@ function sendingOf(behaviour: DeliveryBehaviour, delivery: Delivery): DeliveryRe
   };
 }
 
-function outcomeOf(answer: DeliveryOutcome): { readonly status: number | null; readonly failure: string | null } {
-  return answer.kind === "answered"
-    ? { status: answer.status, failure: null }
-    : { status: null, failure: answer.failure };
+function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; readonly failure: string | null } {
+  return outcome.kind === "answered"
+    ? { status: outcome.status, failure: null }
+    : { status: null, failure: outcome.failure };
 }
 
-/** Queues of work. Each one runs a limited number of jobs at once and never waits for another queue. */
+/** Queues of jobs. Each one runs a limited number of jobs at once and never waits for another queue. */
 export interface DeliveryQueues {
   /** Starts a job soon, or when its queue has room. The job must not reject. */
-  add(lane: string, work: () => Promise<void>): void;
+  add(queue: string, job: () => Promise<void>): void;
   /** Resolves when all jobs that have room have started. */
   allStarted(): Promise<void>;
   /** Drops the waiting jobs. */
   close(): void;
 }
 
-interface Lane {
+interface Queue {
   running: number;
   readonly waiting: (() => Promise<void>)[];
 }
 
-export function deliveryQueues(most: () => number): DeliveryQueues {
-  const byName = new Map<string, Lane>();
-  let beginning = 0;
+export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
+  const byName = new Map<string, Queue>();
+  let starting = 0;
   let closed = false;
-  const next = async (name: string, lane: Lane): Promise<void> => {
-    for (let work = lane.waiting.shift(); work !== undefined && !closed; work = lane.waiting.shift()) await work();
-    lane.running -= 1;
-    if (lane.running === 0) byName.delete(name);
+  const next = async (name: string, queue: Queue): Promise<void> => {
+    for (let job = queue.waiting.shift(); job !== undefined && !closed; job = queue.waiting.shift()) await job();
+    queue.running -= 1;
+    if (queue.running === 0) byName.delete(name);
   };
   return {
-    add: (name, work) => {
-      const lane = byName.get(name) ?? { running: 0, waiting: [] };
-      byName.set(name, lane);
-      lane.waiting.push(work);
-      if (lane.running >= most()) return;
-      lane.running += 1;
-      beginning += 1;
+    add: (name, job) => {
+      const queue = byName.get(name) ?? { running: 0, waiting: [] };
+      byName.set(name, queue);
+      queue.waiting.push(job);
+      if (queue.running >= maxRunning()) return;
+      queue.running += 1;
+      starting += 1;
       // The caller has a response to send first.
       setImmediate(() => {
-        beginning -= 1;
-        void next(name, lane);
+        starting -= 1;
+        void next(name, queue);
       });
     },
     allStarted: async () => {
-      while (beginning > 0) await turn();
+      while (starting > 0) await nextTurn();
     },
     close: () => {
       closed = true;
@@ -159,7 +163,7 @@ export function deliveryQueues(most: () => number): DeliveryQueues {
 /** Requests without a response yet. A virtual clock waits for them, but only for a limited time. */
 export interface InFlightRequests {
   /** Adds a request that is being sent. Call the result when the request has ended. */
-  begin(patience: WaitBudget): () => void;
+  begin(budget: WaitBudget): () => void;
   /** Whether a request is open whose wait budget is not used up. */
   isWaiting(): boolean;
   /** Resolves when there is no such request. */
@@ -179,7 +183,7 @@ export type ReceiverLocation = "in-process" | "anywhere";
  * responses that arrived meanwhile are read before the next one.
  */
 const sliceMs = 20;
-const usualSlices: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
+const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
 /** Turns of the event loop that a response needs to be read after it has arrived. */
@@ -189,31 +193,31 @@ export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests 
   const open = new Set<object>();
   const waitedFor = new Set<object>();
   let waiters: (() => void)[] = [];
-  const stopWaiting = (flight: object) => {
-    waitedFor.delete(flight);
+  const stopWaiting = (request: object) => {
+    waitedFor.delete(request);
     if (waitedFor.size > 0) return;
     for (const wake of waiters) wake();
     waiters = [];
   };
-  const wait = (flight: object, left: number) => {
-    if (left === 0) return stopWaiting(flight);
-    setTimeout(() => waitedFor.has(flight) && wait(flight, left - 1), sliceMs).unref();
+  const wait = (request: object, left: number) => {
+    if (left === 0) return stopWaiting(request);
+    setTimeout(() => waitedFor.has(request) && wait(request, left - 1), sliceMs).unref();
   };
   return {
-    begin: (patience) => {
-      const flight = {};
-      open.add(flight);
-      waitedFor.add(flight);
-      wait(flight, patience === "usual" ? usualSlices[receivers] : littleSlices);
+    begin: (budget) => {
+      const request = {};
+      open.add(request);
+      waitedFor.add(request);
+      wait(request, budget === "usual" ? usualSlicesByLocation[receivers] : littleSlices);
       return () => {
-        open.delete(flight);
-        stopWaiting(flight);
+        open.delete(request);
+        stopWaiting(request);
       };
     },
     isWaiting: () => waitedFor.size > 0,
     whenIdle: async () => {
       while (waitedFor.size > 0) await new Promise<void>((resolve) => void waiters.push(resolve));
-      for (let count = 0; count < turnsToRead && open.size > 0; count += 1) await turn();
+      for (let count = 0; count < turnsToRead && open.size > 0; count += 1) await nextTurn();
     },
   };
 }

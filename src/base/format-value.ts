@@ -1,12 +1,12 @@
 // k6 scripts import this file, so it uses no npm package.
 
-const longestShown = 160;
+const maxLength = 160;
 
 /** Formats any value briefly, for texts about expected and actual values. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = shorten(value);
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }
 
 function shorten(value: unknown): string {

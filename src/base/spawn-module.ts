@@ -11,7 +11,7 @@ export const codeAsset = "code.cjs";
 export const startWorker = (asking: string, name: string, options: WorkerOptions = {}): Worker =>
   isSea()
     ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [partMark + name] })
-    : new Worker(moduleBeside(asking, name), options);
+    : new Worker(moduleNextTo(asking, name), options);
 
 interface ProcessOptions extends ForkOptions {
   /** Options that NODE_OPTIONS accepts, too. */
@@ -20,7 +20,7 @@ interface ProcessOptions extends ForkOptions {
 
 /** Starts a module beside the caller in a process of its own. */
 export function startProcess(asking: string, name: string, options: ProcessOptions): ChildProcess {
-  if (!isSea()) return fork(moduleBeside(asking, name), [], options);
+  if (!isSea()) return fork(moduleNextTo(asking, name), [], options);
   // The executable file passes all arguments to our code, so options for Node go into the environment.
   const nodeOptions = [process.env["NODE_OPTIONS"] ?? "", ...options.execArgv].join(" ").trim();
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
@@ -37,5 +37,5 @@ export function requestedModule(): string | null {
 }
 
 /** The module's file ending is that of the caller: `.ts` in the sources, `.js` in the build. */
-const moduleBeside = (asking: string, name: string): URL =>
+const moduleNextTo = (asking: string, name: string): URL =>
   new URL(`./${name}${asking.endsWith(".ts") ? ".ts" : ".js"}`, asking);

@@ -33,12 +33,12 @@ describe.each(fieldTableNames)("the table %s", (name) => {
 });
 
 it("says for each endpoint what its answer has, or that it is not shown", () => {
-  const told = fieldTableNames.flatMap((name) => {
+  const named = fieldTableNames.flatMap((name) => {
     const { message } = fieldTableOf(name);
     return message.kind === "answer" ? [message.endpoint] : [];
   });
   // The response of a stream consists of its events.
-  expect([...told, "stream"].toSorted()).toEqual([...endpointNames].toSorted());
+  expect([...named, "stream"].toSorted()).toEqual([...endpointNames].toSorted());
 });
 
 it("gives the rows that a clause states", () => {

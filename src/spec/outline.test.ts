@@ -58,8 +58,8 @@ describe("the outline and the tables agree", () => {
   it.each(fieldTableNames)("on the fields of %s", (name) => {
     const { section, fields } = fieldTableOf(name);
     expect(headings).toContain(section);
-    const strangers = (fields ?? []).filter(({ clause }) => !placesCiting(clause).includes(section));
-    expect(strangers).toEqual([]);
+    const unknown = (fields ?? []).filter(({ clause }) => !placesCiting(clause).includes(section));
+    expect(unknown).toEqual([]);
   });
 
   it("on endpoints", () => {

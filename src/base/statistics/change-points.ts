@@ -15,9 +15,9 @@ export interface ChangePoint {
  * @param from the first index to consider
  * @returns its index; `null` if the series is too short
  */
-export function clearestChange(values: readonly number[], least: number, from: number): number | null {
-  const found = clearestOfRanks(ranksOf(values), least, from);
-  return found === null ? null : bestSplit(values, Math.max(from, least), values.length - least, found.at);
+export function clearestChange(values: readonly number[], minSegment: number, from: number): number | null {
+  const found = clearestOfRanks(ranksOf(values), minSegment, from);
+  return found === null ? null : bestSplit(values, Math.max(from, minSegment), values.length - minSegment, found.at);
 }
 
 const refinedBy = 4;
@@ -40,7 +40,7 @@ function deviationOf(values: readonly number[]): number {
 /** `clarity` is in standard deviations of ranks, about. */
 function clearestOfRanks(
   ranks: readonly number[],
-  least: number,
+  minSegment: number,
   from = 0,
 ): { readonly at: number; readonly clarity: number } | null {
   const all = ranks.length;
@@ -49,7 +49,7 @@ function clearestOfRanks(
   for (const [index, rank] of ranks.entries()) {
     sum += rank;
     const before = index + 1;
-    if (before < least || before < from || all - before < least) continue;
+    if (before < minSegment || before < from || all - before < minSegment) continue;
     const clarity = Math.abs(sum) / Math.sqrt((before * (all - before) * all) / 12);
     if (clarity > best.clarity) best = { at: before, clarity };
   }

@@ -31,16 +31,16 @@ export function createTestCa(folder: string, host: string): TestCa {
     "2",
   );
   const issue = (name: string, subject: string, extensions: string): readonly [string, string] => {
-    const [cert, key, wish, wanted] = [
+    const [cert, key, request, wanted] = [
       file(`${name}.pem`),
       file(`${name}.key`),
       file(`${name}.csr`),
       file(`${name}.ext`),
     ];
     writeFileSync(wanted, extensions);
-    openssl("req", "-new", ...freshKey, "-keyout", key, "-out", wish, "-subj", `/CN=${subject}`);
+    openssl("req", "-new", ...freshKey, "-keyout", key, "-out", request, "-subj", `/CN=${subject}`);
     const signing = ["-CA", ca.cert, "-CAkey", ca.key, "-CAcreateserial", "-days", "2", "-extfile", wanted];
-    openssl("x509", "-req", "-in", wish, "-out", cert, ...signing);
+    openssl("x509", "-req", "-in", request, "-out", cert, ...signing);
     return [cert, key];
   };
   const [cert, key] = issue("server", host, `subjectAltName=DNS:${host},DNS:localhost\n`);

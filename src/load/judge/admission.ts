@@ -1,5 +1,5 @@
 import { burstMs, maxBurstSeconds } from "../../rules/limits/key-history.ts";
-import { describeRefusalCounting } from "../../rules/limits/admission/possible-shapes.ts";
+import { describeRefusalCounting } from "../../rules/limits/admission/judge.ts";
 import { hourMs, minuteMs } from "../../base/duration.ts";
 import { hourModels, minuteModels, type LimiterShape } from "../../rules/limits/admission/models.ts";
 import { publishedTiers } from "../../spec/tiers.ts";

@@ -1,8 +1,7 @@
 import type { KeyRole, Scenario } from "../scenarios.ts";
-import type { HistoryJudgement } from "../../rules/limits/admission/judge.ts";
+import { type HistoryJudgement, type PossibleShapes, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import { judgeByClocks, endsRefused, slotReleaseMs, toleranceMs } from "../../rules/limits/key-history.ts";
 import type { History, AdmissionOptions } from "../../rules/limits/admission/history.ts";
-import { type PossibleShapes, possibleShapes } from "../../rules/limits/admission/possible-shapes.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../load-evidence.ts";
 import { historyOf } from "./histories.ts";

@@ -45,7 +45,7 @@ export function overFirstMinute(
   });
   if (admitted.length > perMinute + burst + refillOf(admitted, perMinute, time)) return over("", []);
   if (admitted.length <= perMinute) return null;
-  const waits = new Map(history.decisions.map(({ id, saysWaitMs }) => [id, saysWaitMs]));
+  const waits = new Map(history.decisions.map(({ id, reportedWaitMs }) => [id, reportedWaitMs]));
   const refusal = early.find((each) => isRefused(each) && isOfWindow(each) && waits.get(each.id) !== undefined);
   if (refusal === undefined) return null;
   const others = early.filter((each) => each.sentMs <= refusal.headMs && each.id !== refusal.id);

@@ -1,8 +1,8 @@
 import type { KeyRole } from "../scenarios.ts";
 import { announcedEnd, type Announcement } from "../../rules/limits/admission/announced.ts";
-import { decisionOfResponse, outcomeOf } from "../../rules/limits/admission/decision.ts";
-import { hourMs, minuteMs } from "../../base/duration.ts";
 import {
+  decisionOfResponse,
+  outcomeOf,
   type AnnouncedEnds,
   type Decision,
   type DecisionOutcome,
@@ -10,6 +10,7 @@ import {
   type History,
   type Span,
 } from "../../rules/limits/admission/history.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import type { LoadEvidence, SecondCounts } from "../load-evidence.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
 import { clockErrorMs, type SampledRequest } from "./sampled-requests.ts";
@@ -38,9 +39,9 @@ export function historyOf(
     return { priorUse, decisions: slots.flatMap((slot) => decisionsIn(slot, evidence, time)) };
   }
   const waits = announcedWaits(sent, evidence.limits, time);
-  const said = (each: SampledRequest): Pick<Decision, "saysWaitMs"> => {
-    const saysWaitMs = waits.get(each.id);
-    return saysWaitMs === undefined ? {} : { saysWaitMs };
+  const said = (each: SampledRequest): Pick<Decision, "reportedWaitMs"> => {
+    const reportedWaitMs = waits.get(each.id);
+    return reportedWaitMs === undefined ? {} : { reportedWaitMs };
   };
   return {
     priorUse,
@@ -67,13 +68,13 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   }
   const decision = decisionOfResponse(sample, decided, outcome);
   if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + goesOnMs };
-  const occupiesAtLeastMs = kind === "invoke" && agent === "slow" && !sample.left ? slowAtLeastMs / speed : 0;
+  const minOccupiedMs = kind === "invoke" && agent === "slow" && !sample.left ? slowAtLeastMs / speed : 0;
   // The end is as late as it may have been, and a slot was held to the earliest.
-  const transitAtMostMs = Math.max(leastTransitMs, transitMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
+  const maxTransitMs = Math.max(leastTransitMs, transitMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
-  const isHeld = kind === "stream" || occupiesAtLeastMs > 0;
-  const seen = { ...sample, answeredMs: sample.headMs, endedMs, outcome, occupiesAtLeastMs };
-  const { held } = decisionOf(isHeld ? { ...seen, transitAtMostMs } : seen);
+  const isHeld = kind === "stream" || minOccupiedMs > 0;
+  const seen = { ...sample, answeredMs: sample.headMs, endedMs, outcome, minOccupiedMs };
+  const { held } = decisionOf(isHeld ? { ...seen, maxTransitMs } : seen);
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 

@@ -17,7 +17,7 @@ export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
     if (broken?.judged.breach === "too many admitted") return unproven(`a limit is broken (${broken.clause})`);
     const judged = usedUp(use, facts);
     if (judged.kind === "kept") return holds(`${judged.count} times`);
-    if (judged.kind === "not seen")
+    if (judged.kind === "not tested")
       return unproven("no admitted request was told `Remaining: 0` and then followed by one more");
     const { exhausted, admitted } = judged.beyond;
     return breach(
@@ -30,8 +30,8 @@ export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
 
 function usedUp({ sent, history }: KeyFacts, { limits, time }: LoadFacts): ExhaustedWindowVerdict<SampledRequest> {
   const elapsed = (from: SampledRequest, to: SampledRequest): Elapsed => ({
-    least: (time.at(to.sentMs).fromMs - time.at(from.headMs).toMs) / 1000,
-    most: (time.at(to.headMs).toMs - time.at(from.sentMs).fromMs) / 1000,
+    min: (time.at(to.sentMs).fromMs - time.at(from.headMs).toMs) / 1000,
+    max: (time.at(to.headMs).toMs - time.at(from.sentMs).fromMs) / 1000,
   });
   return judgeExhausted({ answers: sent, limits, isFresh: history.priorUse === "nothing", elapsed });
 }

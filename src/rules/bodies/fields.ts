@@ -68,7 +68,7 @@ function isElsewhere(root: unknown, path: string): boolean {
 }
 
 /** Judges an object by one row. Returns `undefined` if the row does not apply. */
-function wrongBy(row: FieldRow, root: unknown): Mismatch | null | undefined {
+function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   const found = valuesAt(root, row.path);
   if (found.length === 0) return row.isRequired || isElsewhere(root, row.path) ? undefined : null;
   const [called, has] = types[row.type];
@@ -111,23 +111,23 @@ export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unk
   const [lead] = fieldTableOf(table).fields ?? [];
   if (!isObject(root) && lead !== undefined && rows.includes(lead))
     return { expected: `\`${lead.path}\`, ${types[lead.type][0]}`, actual: `it stands in ${formatValue(root)}` };
-  const said = rows.map((row) => wrongBy(row, root)).filter((each) => each !== undefined);
-  return said.length === 0 ? undefined : (said.find((each) => each !== null) ?? null);
+  const results = rows.map((row) => judgeRow(row, root)).filter((each) => each !== undefined);
+  return results.length === 0 ? undefined : (results.find((each) => each !== null) ?? null);
 }
 
 /** As {@link fieldMismatch}, with every field optional: a field that is present must still have its type. */
 export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null {
-  const said = rowsOf(table, clause).map((row) => wrongBy({ ...row, isRequired: false }, root));
-  return said.find((each) => each !== null && each !== undefined) ?? null;
+  const results = rowsOf(table, clause).map((row) => judgeRow({ ...row, isRequired: false }, root));
+  return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
 /** Returns the first negative quantity: a number that has a unit but no range in the table. Returns `undefined` if there is no such number. */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
-  const told = (fieldTableOf(table).fields ?? [])
+  const quantities = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)
     .flatMap(({ path }) => valuesAt(root, path))
     .filter(({ value }) => typeof value === "number");
-  const odd = told.find(({ value }) => Number(value) < 0);
+  const odd = quantities.find(({ value }) => Number(value) < 0);
   if (odd !== undefined) return { expected: `\`${odd.name}\` is not negative`, actual: formatValue(odd.value) };
-  return told.length === 0 ? undefined : null;
+  return quantities.length === 0 ? undefined : null;
 }

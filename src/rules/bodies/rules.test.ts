@@ -36,8 +36,8 @@ describe("what an answer says by itself", () => {
     ["both forms at once", refused({ status: "error", error: { ...formB.error, status: 429 } })],
     ["a listing, whose shape is open", answer([], { endpoint: "list" })],
     ["a status that the document does not have", answer({}, { status: 503 })],
-  ])("is sound: %s", (_, sound) => {
-    expect(bodyMismatches(sound)).toStrictEqual([]);
+  ])("is sound: %s", (_, correct) => {
+    expect(bodyMismatches(correct)).toStrictEqual([]);
   });
 
   it.each<[string, string, ResponseBody]>([

@@ -81,20 +81,21 @@ const isReport = ({ endpoint, json }: ResponseBody): boolean =>
 
 const ofErrors = (
   clause: ClauseId,
-  say: BodyRule["judge"],
+  judge: BodyRule["judge"],
   speaksOf: BodyRule["appliesTo"] = (_, status) => isError(status),
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
   // SVC-1 judges a body that is not JSON.
-  judge: (answer) => (isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : say(answer)),
+  judge: (answer) =>
+    isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : judge(answer),
 });
 
 /** Skips an error body without `error`: ERR-2, ERR-3 or ERR-4 reports that once. */
 const inError =
-  (say: BodyRule["judge"]): BodyRule["judge"] =>
+  (judge: BodyRule["judge"]): BodyRule["judge"] =>
   (answer) =>
-    errorIn(answer) === null ? undefined : say(answer);
+    errorIn(answer) === null ? undefined : judge(answer);
 
 const isLimit: BodyRule["appliesTo"] = (_, status) => status === 429;
 
@@ -154,7 +155,7 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
   return found;
 }
 
-const sound: readonly BodyMismatch[] = [];
+const noMismatches: readonly BodyMismatch[] = [];
 
 /** The last response judged. Thousands of refusals have the same body, which is then judged once. */
 let last: { readonly answer: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
@@ -168,7 +169,7 @@ const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
 /** Returns every mismatch of a response, judged by itself. */
 export function bodyMismatches(answer: ResponseBody): readonly BodyMismatch[] {
   if (last !== null && isAlike(last.answer, answer)) return last.flaws;
-  let flaws = sound;
+  let flaws = noMismatches;
   rulesFor(answer.endpoint, answer.status).forEach((rule) => {
     const wrong = rule.judge(answer);
     if (wrong !== null && wrong !== undefined) flaws = [...flaws, { clause: rule.clause, ...wrong }];

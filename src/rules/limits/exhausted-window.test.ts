@@ -14,8 +14,8 @@ const { free, pro } = publishedTiers;
 const startMs = 1_800_000_000_321;
 
 const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
-  least: (to.sentMs - from.headMs) / 1000,
-  most: (to.headMs - from.sentMs) / 1000,
+  min: (to.sentMs - from.headMs) / 1000,
+  max: (to.headMs - from.sentMs) / 1000,
 });
 const verdictOn = (answers: readonly RequestSample[], limits: TierLimits, isFresh: boolean): string =>
   judgeExhausted({ answers, limits, isFresh, elapsed: passed }).kind;
@@ -30,10 +30,10 @@ type Keeps = (counted: readonly number[], nowMs: number, limit: number) => Readi
 const within = (counted: readonly number[], fromMs: number): number => counted.filter((ms) => ms >= fromMs).length;
 
 const rolling =
-  (told: "oldest" | "newest"): Keeps =>
+  (reported: "oldest" | "newest"): Keeps =>
   (counted, nowMs, limit) => {
     const kept = counted.filter((ms) => ms > nowMs - minuteMs);
-    const since = (told === "oldest" ? kept[0] : kept.at(-1)) ?? nowMs;
+    const since = (reported === "oldest" ? kept[0] : kept.at(-1)) ?? nowMs;
     return { left: limit - kept.length, resetMs: since + minuteMs };
   };
 
@@ -57,14 +57,14 @@ const weighted: Keeps = (counted, nowMs, limit) => {
 };
 
 const bucket =
-  (told: "full" | "next"): Keeps =>
+  (reported: "full" | "next"): Keeps =>
   (counted, nowMs, limit) => {
     const perTokenMs = minuteMs / limit;
     let fullMs = -Infinity;
     for (const ms of counted) fullMs = Math.max(fullMs, ms) + perTokenMs;
     const left = limit - Math.max(0, fullMs - nowMs) / perTokenMs;
     const nextMs = nowMs + (1 - (left % 1)) * perTokenMs;
-    return { left, resetMs: told === "full" ? Math.max(nowMs, fullMs) : nextMs };
+    return { left, resetMs: reported === "full" ? Math.max(nowMs, fullMs) : nextMs };
   };
 
 const kinds = {
@@ -107,14 +107,14 @@ function simulate({ keeps, limits, requests, round, errorShare }: World, random:
     if (isAdmitted) counted.push(atMs);
     if (isAdmitted && fails) failing.push({ atMs, untilMs: headMs });
     const { left, resetMs } = keeps(counted, atMs, limit);
-    const shown = {
+    const reported = {
       limit,
       remaining: Math.max(0, Math.floor(left + 1e-9)),
       reset: round(resetMs / 1000),
       resetAfter: Math.max(0, round((resetMs - atMs) / 1000)),
     };
     const status = isAdmitted ? (fails ? 500 : 200) : 429;
-    return { ...noRateLimitInfo, ...shown, id: `r${index}`, kind: "invoke", sentMs, headMs, endMs: headMs, status };
+    return { ...noRateLimitInfo, ...reported, id: `r${index}`, kind: "invoke", sentMs, headMs, endMs: headMs, status };
   });
 }
 
@@ -135,14 +135,14 @@ describe("what is told to be used up", () => {
     const never = property(cases, ({ seed, kind, isPro, unseen, ...world }) => {
       const limits = isPro ? pro : free;
       const answers = simulate({ ...world, limits, keeps: kinds[kind] }, randomOf(seed));
-      const seen = answers.toSorted((one, other) => one.sentMs - other.sentMs).slice(unseen);
-      expect(`${kind}: ${verdictOn(seen, limits, unseen === 0)}`).not.toBe(`${kind}: broken`);
+      const observed = answers.toSorted((one, other) => one.sentMs - other.sentMs).slice(unseen);
+      expect(`${kind}: ${verdictOn(observed, limits, unseen === 0)}`).not.toBe(`${kind}: broken`);
     });
     assert(never, { numRuns: runs });
   });
 
   /** Ten requests exhaust the window within a second. More follow, in sequence or a fixed time apart. */
-  const told = (statuses: readonly number[], everyMs = 50, more: Partial<RequestSample> = {}): RequestSample[] =>
+  const reported = (statuses: readonly number[], everyMs = 50, more: Partial<RequestSample> = {}): RequestSample[] =>
     statuses.map((status, index) => ({
       ...noRateLimitInfo,
       id: `r${index}`,
@@ -158,30 +158,35 @@ describe("what is told to be used up", () => {
       ...more,
     }));
   const ten = Array.from({ length: 10 }, () => 200);
-  const early = told([200], 0, { sentMs: 0, headMs: 10, endMs: 10, remaining: 5, reset: 1_800_000_040 });
+  const early = reported([200], 0, { sentMs: 0, headMs: 10, endMs: 10, remaining: 5, reset: 1_800_000_040 });
 
   it.each<[string, RequestSample[], boolean, string]>([
-    ["with one more admitted", told([...ten, 200]), true, "broken"],
-    ["with one more refused", told([...ten, 429]), true, "kept"],
-    ["with one more admitted, long after the key was first used", [...early, ...told([...ten, 200])], false, "broken"],
-    ["with one more admitted, on a key that may have been used before", told([...ten, 200]), false, "not seen"],
+    ["with one more admitted", reported([...ten, 200]), true, "broken"],
+    ["with one more refused", reported([...ten, 429]), true, "kept"],
     [
-      "with four more admitted, on a key that may have been used before",
-      told([...ten, 200, 200, 200, 200]),
+      "with one more admitted, long after the key was first used",
+      [...early, ...reported([...ten, 200])],
       false,
       "broken",
     ],
-    ["with nothing after it", told(ten), true, "not seen"],
-    ["with one more admitted after the reset", told([...ten, 200], 4500), true, "not seen"],
-    ["with one more admitted after an error", told([404, ...ten.slice(1), 200]), true, "not seen"],
+    ["with one more admitted, on a key that may have been used before", reported([...ten, 200]), false, "not tested"],
+    [
+      "with four more admitted, on a key that may have been used before",
+      reported([...ten, 200, 200, 200, 200]),
+      false,
+      "broken",
+    ],
+    ["with nothing after it", reported(ten), true, "not tested"],
+    ["with one more admitted after the reset", reported([...ten, 200], 4500), true, "not tested"],
+    ["with one more admitted after an error", reported([404, ...ten.slice(1), 200]), true, "not tested"],
     [
       "of another window",
-      [...told(ten), ...told([200], 0, { sentMs: 201_000, headMs: 201_010, limit: 100, remaining: 50 })],
+      [...reported(ten), ...reported([200], 0, { sentMs: 201_000, headMs: 201_010, limit: 100, remaining: 50 })],
       true,
-      "not seen",
+      "not tested",
     ],
-    ["to a stream", told([...ten, 200], 50, { kind: "stream" }), true, "broken"],
-    ["by health", told([...ten, 200], 50, { kind: "health" }), true, "not seen"],
+    ["to a stream", reported([...ten, 200], 50, { kind: "stream" }), true, "broken"],
+    ["by health", reported([...ten, 200], 50, { kind: "health" }), true, "not tested"],
   ])("%s", (_, answers, isFresh, verdict) => {
     expect(verdictOn(answers, free, isFresh)).toBe(verdict);
   });

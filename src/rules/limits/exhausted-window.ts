@@ -5,9 +5,9 @@ import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample
 /** The target's time between two samples, in seconds. */
 export interface Elapsed {
   /** The least that can have passed: from the first response to the second request. */
-  readonly least: number;
+  readonly min: number;
   /** The most that can have passed: from the first request to the second response. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** The requests on one key, and the time between two of them. */
@@ -29,7 +29,7 @@ export interface AdmittedWhenExhausted<A> {
 export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "kept"; readonly count: number }
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
-  | { readonly kind: "not seen" };
+  | { readonly kind: "not tested" };
 
 /** Values in whole seconds may be rounded either way, and a server's clock may be off by as much again. */
 const roundingSeconds = 1;
@@ -48,30 +48,31 @@ export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowIn
     const after = untilReset(exhausted, answers, index, facts);
     const admitted = after.filter((each) => isAdmitted(each) && isOfWindow(exhausted, each));
     if (admitted.length > 0) {
-      const around = near(window, answers, index, facts);
-      const mayComeBack = givenBack(exhausted, window, { ...facts, answers: around, began: answers[0] ?? exhausted });
+      const around = samplesAround(window, answers, index, facts);
+      const mayComeBack = maxReturned(exhausted, window, { ...facts, answers: around, began: answers[0] ?? exhausted });
       const first = admitted.findIndex((each, at) => at + 1 > mayComeBack(each));
       if (first >= 0) return { kind: "broken", beyond: { exhausted, admitted: admitted.slice(0, first + 1) } };
     }
     if (after.some(isRefused)) count += 1;
   }
-  return count > 0 ? { kind: "kept", count } : { kind: "not seen" };
+  return count > 0 ? { kind: "kept", count } : { kind: "not tested" };
 }
 
-export const exhaustedWindowRule = "once `Remaining: 0` was told, no further request of that window is admitted";
+export const exhaustedWindowRule =
+  "once a response reports `Remaining: 0`, no further request of that window is admitted";
 
 /** Describes an exhausted window that admitted more requests. */
 export const describeAdmittedWhenExhausted = ({ exhausted, admitted }: AdmittedWhenExhausted<RequestSample>): string =>
   `0 of ${exhausted.limit} left for ${exhausted.resetAfter} s, and ${admitted.length} more admitted with the same reset`;
 
-interface Told {
+interface ExhaustedWindow {
   readonly seconds: number;
   readonly limit: number;
   readonly leftSeconds: number;
 }
 
 /** Returns the published window that an admitted request exhausted according to its own headers; `null` if there is none. */
-function windowOf(answer: RequestSample, limits: TierLimits): Told | null {
+function windowOf(answer: RequestSample, limits: TierLimits): ExhaustedWindow | null {
   const { limit, remaining, reset, resetAfter } = answer;
   if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
   const isHour = limit === limits.perHour;
@@ -82,80 +83,83 @@ function windowOf(answer: RequestSample, limits: TierLimits): Told | null {
 
 /** Returns the agent calls that were sent after the response and decided before its window was reset. */
 function untilReset<A extends RequestSample>(
-  told: A,
+  exhausted: A,
   answers: readonly A[],
   index: number,
   { elapsed }: ExhaustedWindowInput<A>,
 ): A[] {
-  const untilSeconds = (told.resetAfter ?? 0) - roundingSeconds - slackSeconds;
+  const untilSeconds = (exhausted.resetAfter ?? 0) - roundingSeconds - slackSeconds;
   const found: A[] = [];
   for (let at = index + 1; at < answers.length; at += 1) {
     const each = answers[at];
-    if (each === undefined || elapsed(told, each).least > untilSeconds) break;
-    if (isAgentCall(each) && each.sentMs >= told.headMs && elapsed(told, each).most < untilSeconds) found.push(each);
+    if (each === undefined || elapsed(exhausted, each).min > untilSeconds) break;
+    if (isAgentCall(each) && each.sentMs >= exhausted.headMs && elapsed(exhausted, each).max < untilSeconds)
+      found.push(each);
   }
   return found;
 }
 
 /** Returns all samples that may matter to the window of a sample, or to the window before. */
-function near<A extends RequestSample>(
-  { seconds }: Told,
+function samplesAround<A extends RequestSample>(
+  { seconds }: ExhaustedWindow,
   answers: readonly A[],
   index: number,
   { elapsed }: ExhaustedWindowInput<A>,
 ): A[] {
-  const isNear = (at: number, other: number): boolean => {
+  const mayMatter = (at: number, other: number): boolean => {
     const [from, to] = [answers[at], answers[other]];
-    return from !== undefined && to !== undefined && elapsed(from, to).least <= 2 * seconds + slackSeconds;
+    return from !== undefined && to !== undefined && elapsed(from, to).min <= 2 * seconds + slackSeconds;
   };
   let first = index;
-  while (isNear(first - 1, index)) first -= 1;
+  while (mayMatter(first - 1, index)) first -= 1;
   let end = index + 1;
-  while (isNear(index, end)) end += 1;
+  while (mayMatter(index, end)) end += 1;
   return answers.slice(first, end).filter(({ kind }) => kind !== "health");
 }
 
-const isOfWindow = (told: RequestSample, later: RequestSample): boolean =>
-  later.limit === told.limit && later.reset !== null && Math.abs(later.reset - (told.reset ?? 0)) <= roundingSeconds;
+const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
+  later.limit === exhausted.limit &&
+  later.reset !== null &&
+  Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
  * Returns how many requests may have been given back between an exhausted window and a later request. A rolling window gives nothing back before
  * the reported reset if this is when its oldest request leaves. If it is when its newest leaves, the reported time is a whole length. A weighted
  * window may gain allowance as the window before fades. A bucket's reset moves with each request, so its requests mostly have another reset.
  */
-function givenBack<A extends RequestSample>(
-  told: A,
-  { seconds, limit, leftSeconds }: Told,
+function maxReturned<A extends RequestSample>(
+  exhausted: A,
+  { seconds, limit, leftSeconds }: ExhaustedWindow,
   { answers, limits, isFresh, began, elapsed }: ExhaustedWindowInput<A> & { readonly began: A },
 ): (later: A) => number {
-  const sinceBeginning = elapsed(began, told).least;
+  const sinceBeginning = elapsed(began, exhausted).min;
   const fadingSeconds = 2 * seconds - leftSeconds + slackSeconds;
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
-    each.sentMs < told.sentMs &&
+    each.sentMs < exhausted.sentMs &&
     // A reset that has not changed since is that of the same window, which does not weigh into itself.
-    (mayRoll || !isOfWindow(told, each)) &&
-    elapsed(each, told).least <= fadingSeconds &&
-    elapsed(each, told).most >= seconds - leftSeconds - slackSeconds;
+    (mayRoll || !isOfWindow(exhausted, each)) &&
+    elapsed(each, exhausted).min <= fadingSeconds &&
+    elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
   const isUnseen = !isFresh && sinceBeginning < fadingSeconds;
   const fading = isUnseen ? limit : Math.min(limit, answers.filter(isBefore).length);
   const maySecretlyRoll = mayRoll && !isFresh && sinceBeginning < seconds + slackSeconds;
   const perSecond = seconds === 60 ? limits.perMinute / 60 : 0;
   return (later) => {
     if (maySecretlyRoll) return Infinity;
-    const { most } = elapsed(told, later);
-    const faded = fading === 0 ? 0 : Math.min(fading, 1 + Math.ceil((fading * most) / seconds));
-    const refilled = Math.min(Math.floor(2 * roundingSeconds * perSecond), 1 + Math.floor(perSecond * most));
+    const { max } = elapsed(exhausted, later);
+    const faded = fading === 0 ? 0 : Math.min(fading, 1 + Math.ceil((fading * max) / seconds));
+    const refilled = Math.min(Math.floor(2 * roundingSeconds * perSecond), 1 + Math.floor(perSecond * max));
     const hasLeft = (each: A): boolean =>
-      elapsed(each, told).least <= seconds + slackSeconds && elapsed(each, later).most >= seconds - slackSeconds;
+      elapsed(each, exhausted).min <= seconds + slackSeconds && elapsed(each, later).max >= seconds - slackSeconds;
     const left = mayRoll ? answers.filter(hasLeft).length : 0;
-    const takenBack = answers.filter((each) => mayBeTakenBack(each, told, later)).length;
+    const takenBack = answers.filter((each) => mayBeTakenBack(each, exhausted, later)).length;
     return Math.max(faded, refilled, left) + takenBack;
   };
 }
 
 /** Whether a failed request may have been given back. So may a refusal that was in flight when the window was exhausted. */
-function mayBeTakenBack(each: RequestSample, told: RequestSample, later: RequestSample): boolean {
+function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
-  return isRefused(each) ? each.sentMs < told.headMs && each.headMs > told.sentMs : true;
+  return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;
 }

@@ -7,7 +7,7 @@ import { noRateLimitInfo, type RateLimitInfo } from "./rate-limit-info.ts";
 const limits = publishedTiers.free;
 const all = { limit: 10, remaining: 9, reset: 1_800_000_000, resetAfter: 60 };
 
-it.each<[clause: string, shown: Partial<RateLimitInfo>, said: string | null | undefined]>([
+it.each<[clause: string, values: Partial<RateLimitInfo>, expected: string | null | undefined]>([
   ["HDR-9", all, null],
   ["HDR-9", {}, undefined],
   ["HDR-9", { ...all, remaining: -1 }, "-1"],
@@ -29,9 +29,9 @@ it.each<[clause: string, shown: Partial<RateLimitInfo>, said: string | null | un
   ["HDR-16", { ...all, limit: 20, resetAfter: 63 }, "63 s, with a limit of 20"],
   ["HDR-16", { ...all, remaining: 0, resetAfter: 900_000, retryAfterSeconds: 900_000 }, null],
   ["HDR-16", { ...all, resetAfter: null }, undefined],
-])("%s of %o says %o", (clause, shown, said) => {
+])("%s of %o says %o", (clause, values, expected) => {
   const rule = headerRules.find((each) => each.clause === clause);
-  expect(rule?.judge({ ...noRateLimitInfo, ...shown }, limits)).toBe(said);
+  expect(rule?.judge({ ...noRateLimitInfo, ...values }, limits)).toBe(expected);
 });
 
 it("says nothing of a limit where nobody said the tier", () => {

@@ -37,8 +37,8 @@ export const limitPublished: HeaderRule = {
     const { limit } = answer;
     if (limits === null || limit === null) return undefined;
     const { perHour, perMinute } = limits;
-    const isTold = limit === perHour || isMinuteLimit(limit, limits) || isOfMonth(answer, limits);
-    return isTold ? null : `${limit}, not ${perHour} or ${perMinute}`;
+    const isPublished = limit === perHour || isMinuteLimit(limit, limits) || isOfMonth(answer, limits);
+    return isPublished ? null : `${limit}, not ${perHour} or ${perMinute}`;
   },
 };
 
@@ -109,16 +109,16 @@ export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
 /** Whether a response reports the month's tokens, as a refusal for them may: no window of requests is that long. */
-const isOfMonth = ({ limit, remaining, retryAfterSeconds }: WindowShown, limits: TierLimits | null): boolean =>
+const isOfMonth = ({ limit, remaining, retryAfterSeconds }: ReportedWindow, limits: TierLimits | null): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
   (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
 
-type WindowShown = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSeconds">;
+type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSeconds">;
 
 const monthSeconds = 31 * 86_400;
 
 /** Length of the window that a response reports, as far as the tier's numbers tell. */
-export function windowSeconds(answer: WindowShown, limits: TierLimits | null): number {
+export function windowSeconds(answer: ReportedWindow, limits: TierLimits | null): number {
   if (isOfMonth(answer, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(answer.limit, limits) && limits.perMinute !== limits.perHour;
   return isMinute ? 60 : 3600;
@@ -129,6 +129,6 @@ const roundingSeconds = 2;
 
 /** Whether the time to the reset is at most the length of its window. An absent time passes. */
 export const isWithinWindow = (
-  answer: WindowShown & Pick<RateLimitInfo, "resetAfter">,
+  answer: ReportedWindow & Pick<RateLimitInfo, "resetAfter">,
   limits: TierLimits | null,
 ): boolean => (answer.resetAfter ?? 0) <= windowSeconds(answer, limits) + roundingSeconds;

@@ -32,7 +32,7 @@ it("counts the most instants that certainly fell within a span", () => {
 });
 
 describe("the side of a breach", () => {
-  const made = (breach: LimitBreach["breach"]): LimitBreach => ({
+  const decided = (breach: LimitBreach["breach"]): LimitBreach => ({
     kind: "breach",
     breach,
     limit: "minute",
@@ -42,11 +42,11 @@ describe("the side of a breach", () => {
   });
   it.each([
     ["too many admitted", false, "over"],
-    ["refused with room", true, "under"],
-    ["no one limiter", true, "over"],
-    ["no one limiter", false, "under"],
+    ["refused below limit", true, "under"],
+    ["inconsistent", true, "over"],
+    ["inconsistent", false, "under"],
   ] as const)("%s, beyond what is published: %s", (breach, isBeyond, side) => {
-    expect(breachSide(made(breach), () => isBeyond)).toBe(side);
+    expect(breachSide(decided(breach), () => isBeyond)).toBe(side);
   });
 });
 
@@ -60,6 +60,6 @@ it("takes the month's tokens for used up only where nothing was admitted after t
 it.each([
   [40, 42, true],
   [41, 42, false],
-])("%i s after a refusal that told %i s is well before: %s", (passed, said, isEarly) => {
-  expect(isWellBefore(passed, said)).toBe(isEarly);
+])("%i s after a refusal that told %i s is well before: %s", (passed, side, isEarly) => {
+  expect(isWellBefore(passed, side)).toBe(isEarly);
 });

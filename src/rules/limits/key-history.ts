@@ -43,7 +43,7 @@ export function judgeByClocks(
 /** Whether a breach means more or fewer requests than published. For `inconsistent`, `isBeyond` decides. */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
-  return breach === "no one limiter" && isBeyond() ? "over" : "under";
+  return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
 /** Returns the largest number of instants that certainly fell within one span of this length. The span's end is included. */
@@ -51,13 +51,13 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
   let inside = 0;
-  let most = 0;
+  let max = 0;
   for (const { toMs, count } of sorted) {
     inside += count;
     for (; toMs - (sorted[first]?.fromMs ?? toMs) > windowMs; first += 1) inside -= sorted[first]?.count ?? 0;
-    most = Math.max(most, inside);
+    max = Math.max(max, inside);
   }
-  return most;
+  return max;
 }
 
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;

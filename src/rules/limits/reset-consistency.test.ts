@@ -13,13 +13,13 @@ const skewed = (seconds: number): ResponseTime => ({
 });
 const right = { reset: now + 30, resetAfter: 30, date: now };
 
-const kindOf = (said: string | null | undefined): string => {
-  if (said === undefined) return "nothing to judge";
-  return said === null ? "agrees" : "breach";
+const kindOf = (expected: string | null | undefined): string => {
+  if (expected === undefined) return "nothing to judge";
+  return expected === null ? "agrees" : "breach";
 };
 
 describe("a reset told in two ways agrees by `Date` or by our own clock", () => {
-  it.each<[name: string, told: Parameters<typeof resetMismatch>[0], time: ResponseTime, kind: string]>([
+  it.each<[name: string, values: Parameters<typeof resetMismatch>[0], time: ResponseTime, kind: string]>([
     ["both clocks right", right, onTime, "agrees"],
     ["`Date` lags by 5 s", { ...right, date: now - 5 }, onTime, "agrees"],
     ["`Date` lags by 30 s", { ...right, date: now - 30 }, onTime, "agrees"],
@@ -44,17 +44,17 @@ describe("a reset told in two ways agrees by `Date` or by our own clock", () => 
     ["no `Reset`", { ...right, reset: null }, onTime, "nothing to judge"],
     ["no `Reset-After`", { ...right, resetAfter: null }, onTime, "nothing to judge"],
     ["no clock at all", { ...right, date: null }, { tookSeconds: 0.5, ours: null }, "nothing to judge"],
-  ])("%s", (_, told, time, kind) => {
-    expect(kindOf(resetMismatch(told, time))).toBe(kind);
+  ])("%s", (_, values, time, kind) => {
+    expect(kindOf(resetMismatch(values, time))).toBe(kind);
   });
 });
 
 /** A response to a request sent some seconds after the start, with the target's clock moved by an offset. */
-function answer(atSeconds: number, movedSeconds: number, told: Partial<Sample>): Sample {
-  const [sentMs, sentClockMs] = [atSeconds * 1000, movedSeconds * 1000];
+function answer(atSeconds: number, offsetSeconds: number, values: Partial<Sample>): Sample {
+  const [sentMs, sentClockMs] = [atSeconds * 1000, offsetSeconds * 1000];
   const times = { sentMs, headMs: sentMs + 1, endMs: sentMs + 1 };
   const clocks = { sentClockMs, headClockMs: sentClockMs, endClockMs: sentClockMs };
-  return { id: `x${atSeconds}`, kind: "invoke", ...times, ...clocks, status: 200, ...noRateLimitInfo, ...told };
+  return { id: `x${atSeconds}`, kind: "invoke", ...times, ...clocks, status: 200, ...noRateLimitInfo, ...values };
 }
 
 describe("a run that may move the target's clock", () => {

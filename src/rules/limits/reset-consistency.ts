@@ -1,7 +1,7 @@
 import type { Sample } from "./sample.ts";
 
 /** The three values of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
-type Told = Pick<Sample, "reset" | "resetAfter" | "date">;
+type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
 /** When a response was made, as far as a client knows. In seconds. */
 export interface ResponseTime {
@@ -16,7 +16,7 @@ const toleranceSeconds = 2;
 /** A `Date` is truncated to whole seconds. */
 const cutSeconds = 1;
 /** The most that two machines' clocks may differ if the target does not report its own time. */
-const mostSkewSeconds = 300;
+const maxSkewSeconds = 300;
 
 /**
  * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): their difference is the instant of the response, by the target's `Date`
@@ -24,7 +24,7 @@ const mostSkewSeconds = 300;
  * Returns the actual values of a breach, `null` if there is none, `undefined` if there is nothing to judge.
  */
 export function resetMismatch(
-  { reset, resetAfter, date }: Told,
+  { reset, resetAfter, date }: ReportedTimes,
   { tookSeconds, ours }: ResponseTime,
 ): string | null | undefined {
   if (reset === null || resetAfter === null || (date === null && ours === null)) return undefined;
@@ -33,7 +33,7 @@ export function resetMismatch(
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
   // Some servers count windows when a request arrives, and answer it much later: their headers fit its arrival.
   if (date !== null && agrees(date - tookSeconds, date + cutSeconds + tookSeconds)) return null;
-  const skewSeconds = date === null ? mostSkewSeconds : 0;
+  const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
   const clocks = [
     ...(date === null ? [] : [`Date ${date}`]),
@@ -55,7 +55,7 @@ export interface ResetContext {
 /** Like {@link resetMismatch}, for a run that may move the target's clock: our own clock is then moved with it. */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
-  if (run.hasClock && date === null) return apartAsMoved(run.first ?? sample, sample);
+  if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
   const wrong = resetMismatch(sample, {
     tookSeconds: (headMs - sentMs + headClockMs - sentClockMs) / 1000,
     ours: {
@@ -65,32 +65,32 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
   });
   if (typeof wrong !== "string" || !run.hasClock) return wrong;
   if (isOfAnotherClock(sample, run)) return undefined;
-  return isBehind(sample, run) ? apartAsMoved(run.first ?? sample, sample) : wrong;
+  return isBehind(sample, run) ? judgeByOffsets(run.first ?? sample, sample) : wrong;
 }
 
 /** How old the `Date` of a busy server or a proxy may be. */
-const mostLagSeconds = 7;
+const maxLagSeconds = 7;
 
 /** Whether `Date` may lag behind a clock that the target keeps for itself. Our own clock cannot tell, because it never was the target's. */
 function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
-  const [now, { date, headMs, headClockMs }] = [toldNow(sample), sample];
+  const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null) return false;
   const ours = (startedUnixMs + headMs + headClockMs) / 1000;
-  return now > date && now - date <= mostLagSeconds && Math.abs(ours - date) >= mostSkewSeconds;
+  return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
 /** Whether `Date` is the time of a proxy. It may not follow the target's clock, and then agrees with our own clock before any move. */
 function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): boolean {
-  const [now, { date, headMs }] = [toldNow(sample), sample];
+  const [now, { date, headMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > farSeconds) return false;
-  return Math.abs(date - (startedUnixMs + headMs) / 1000) < mostSkewSeconds;
+  return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
 /** Years: milliseconds for seconds, or a delta for an instant, differ by more than this. No real clock does. */
 const farSeconds = 1e8;
 
 /** The instant of the response according to both headers, in Unix seconds. */
-const toldNow = ({ reset, resetAfter }: Told): number | null =>
+const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 
 /** Whether a number may be Unix seconds of this era: after 2001, before 2286. */
@@ -99,12 +99,12 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /** For a clock that the run moves and no `Date` reports: two responses' instants must differ by the time that the clock was moved. */
-function apartAsMoved(first: Sample, sample: Sample): string | null | undefined {
-  const [from, to] = [toldNow(first), toldNow(sample)];
+function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
+  const [from, to] = [reportedInstant(first), reportedInstant(sample)];
   if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;
-  const leastMs = sample.sentClockMs - first.headClockMs + Math.min(0, sample.sentMs - first.headMs);
-  const mostMs = sample.headClockMs - first.sentClockMs + Math.max(0, sample.headMs - first.sentMs);
-  const isRight = to - from >= leastMs / 1000 - roundingSeconds && to - from <= mostMs / 1000 + roundingSeconds;
+  const minMs = sample.sentClockMs - first.headClockMs + Math.min(0, sample.sentMs - first.headMs);
+  const maxMs = sample.headClockMs - first.sentClockMs + Math.max(0, sample.headMs - first.sentMs);
+  const isRight = to - from >= minMs / 1000 - roundingSeconds && to - from <= maxMs / 1000 + roundingSeconds;
   return isRight
     ? null
     : `Reset ${sample.reset}, Reset-After ${sample.resetAfter}, the first answer's clock ${Math.round(from)}`;

@@ -7,15 +7,15 @@ export const minEarlySeconds = 4;
 export const maxRoundingSeconds = 2;
 
 /** Whether `retry_after` had certainly not passed yet (LIM-14). */
-export const isWellBefore = (passedAtMostSeconds: number, saidSeconds: number): boolean =>
-  passedAtMostSeconds <= saidSeconds - maxRoundingSeconds;
+export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
+  passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
 
 /** Describes a refusal well before `retry_after` has passed (LIM-14). */
-export const describeEarlyRefusal = (passedSeconds: number, saidSeconds: number): string =>
-  `still 429 after ${formatSeconds(passedSeconds)}, as \`retry_after\` was ${saidSeconds}`;
+export const describeEarlyRefusal = (passedSeconds: number, retryAfterSeconds: number): string =>
+  `still 429 after ${formatSeconds(passedSeconds)}, as \`retry_after\` was ${retryAfterSeconds}`;
 
 /** Describes an admission once `retry_after` has passed (LIM-13). */
-export const describeAdmission = (saidSeconds: number): string =>
-  `a request is admitted ${saidSeconds} s after the refusal`;
+export const describeAdmission = (retryAfterSeconds: number): string =>
+  `a request is admitted ${retryAfterSeconds} s after the refusal`;
 
 export const formatSeconds = (seconds: number): string => `${rounded(seconds, 1)} s`;

@@ -6,9 +6,18 @@ import { noRateLimitInfo } from "./rate-limit-info.ts";
 import { judgeTimeLeft, groupByWindow } from "./time-left.ts";
 
 const reset = 1_800_000_060;
-const answer = (atSeconds: number, told: Partial<RequestSample> = {}): RequestSample => {
+const answer = (atSeconds: number, values: Partial<RequestSample> = {}): RequestSample => {
   const times = { sentMs: atSeconds * 1000, headMs: atSeconds * 1000, endMs: atSeconds * 1000 };
-  return { id: `x${atSeconds}`, kind: "invoke", status: 200, ...times, ...noRateLimitInfo, limit: 10, reset, ...told };
+  return {
+    id: `x${atSeconds}`,
+    kind: "invoke",
+    status: 200,
+    ...times,
+    ...noRateLimitInfo,
+    limit: 10,
+    reset,
+    ...values,
+  };
 };
 const judged = (...answers: readonly RequestSample[]): string[] =>
   judgeTimeLeft(answers, publishedTiers.free, (from, to) => (to.sentMs - from.headMs) / 1000).map(({ mismatch }) =>
@@ -16,17 +25,17 @@ const judged = (...answers: readonly RequestSample[]): string[] =>
   );
 
 it("puts answers of one limit and one reset together, and leaves out those that let nobody in", () => {
-  const [first, other, second, stranger] = [
+  const [first, other, second, otherKey] = [
     answer(0),
     answer(1, { limit: 100 }),
     answer(2),
     answer(3, { status: 401 }),
   ];
-  expect(groupByWindow([first, other, second, stranger])).toEqual([[first, second], [other]]);
+  expect(groupByWindow([first, other, second, otherKey])).toEqual([[first, second], [other]]);
 });
 
 describe("the time left", () => {
-  it.each<[name: string, answers: readonly RequestSample[], said: readonly string[]]>([
+  it.each<[name: string, answers: readonly RequestSample[], expected: readonly string[]]>([
     ["falls", [answer(0, { resetAfter: 60 }), answer(10, { resetAfter: 50 })], ["falls"]],
     ["is rounded", [answer(0, { resetAfter: 60 }), answer(10, { resetAfter: 52 })], ["falls"]],
     ["stands still", [answer(0, { resetAfter: 60 }), answer(10, { resetAfter: 60 })], ["60, 10 s later"]],
@@ -35,7 +44,7 @@ describe("the time left", () => {
     ["is longer than the window", [answer(0, { resetAfter: 99 }), answer(10, { resetAfter: 99 })], []],
     ["is told once", [answer(0, { resetAfter: 60 }), answer(10)], []],
     ["is of a delta", [answer(0, { resetAfter: 60, reset: 60 }), answer(10, { resetAfter: 60, reset: 60 })], []],
-  ])("%s", (_, answers, said) => {
-    expect(judged(...answers)).toEqual(said);
+  ])("%s", (_, answers, expected) => {
+    expect(judged(...answers)).toEqual(expected);
   });
 });

@@ -20,9 +20,9 @@ export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[
 }
 
 /** A smaller `Reset` is not Unix seconds: HDR-14 judges that. */
-const leastUnixSeconds = 1e9;
+const minUnixSeconds = 1e9;
 /** The time that must pass between two responses to tell a fall from rounding. */
-const leastSeconds = 3;
+const minSeconds = 3;
 /** Two values, each rounded to whole seconds. */
 const roundingSeconds = 2.5;
 
@@ -49,10 +49,10 @@ export function judgeTimeLeft<A extends RequestSample>(
   const usable = answers.filter((each) => each.resetAfter !== null && isWithinWindow(each, limits));
   return groupByWindow(usable).flatMap((window): TimeLeft<A>[] => {
     const [first, last] = [window[0], window.at(-1)];
-    if (first === undefined || last === undefined || (first.reset ?? 0) < leastUnixSeconds) return [];
+    if (first === undefined || last === undefined || (first.reset ?? 0) < minUnixSeconds) return [];
     const [before, after] = [first.resetAfter ?? 0, last.resetAfter ?? 0];
     const passed = passedSeconds(first, last);
-    if (passed < leastSeconds || passed > before) return [];
+    if (passed < minSeconds || passed > before) return [];
     const isRight = after <= before - passed + roundingSeconds;
     const expected = `\`Reset-After\` falls with time: from ${before} to about ${Math.round(before - passed)}`;
     return [

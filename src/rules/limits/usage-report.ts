@@ -45,16 +45,20 @@ export function growthOf(before: UsageCount, after: UsageCount, { min, max }: Gr
 }
 
 /** An invoke or a stream, with the tokens that its response reports; `null` if it reports none. */
-interface Turn {
+interface AgentCall {
   readonly status: number | null;
   readonly tokens: number | null;
 }
 
 /** Returns the bounds on the growth of `tokens.used`. `max` is infinite if one of the calls may have used tokens without reporting them. */
-export function tokensUsedBy(turns: readonly Turn[]): GrowthBounds {
-  const told = (those: readonly Turn[]): number => those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
-  const isAllTold = turns.every(({ status, tokens }) => tokens !== null || isRefusedWith(status));
-  return { min: told(turns.filter(({ status }) => is2xx(status))), max: isAllTold ? told(turns) : Infinity };
+export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
+  const reportedTokens = (those: readonly AgentCall[]): number =>
+    those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);
+  const areAllReported = calls.every(({ status, tokens }) => tokens !== null || isRefusedWith(status));
+  return {
+    min: reportedTokens(calls.filter(({ status }) => is2xx(status))),
+    max: areAllReported ? reportedTokens(calls) : Infinity,
+  };
 }
 
 /** A rejected request did not reach its agent. */

@@ -60,8 +60,8 @@ const leavingBetween = (first: Sample, last: Sample, samples: readonly Sample[],
       each.sentMs < first.sentMs &&
       windowsSeconds.some(
         (seconds) =>
-          elapsedSeconds(each, first, hasClock).least < seconds + blurSeconds &&
-          elapsedSeconds(each, last, hasClock).most > seconds - blurSeconds,
+          elapsedSeconds(each, first, hasClock).min < seconds + blurSeconds &&
+          elapsedSeconds(each, last, hasClock).max > seconds - blurSeconds,
       ),
   ).length;
 
@@ -95,7 +95,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
     const early = fullTooEarly(usable);
     if (early !== null)
       return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
-    const told = judgeTimeLeft(usable, limits, (from, to) => elapsedSeconds(from, to, hasClock).least);
+    const told = judgeTimeLeft(usable, limits, (from, to) => elapsedSeconds(from, to, hasClock).min);
     for (const { first, last, mismatch } of told)
       if (mismatch !== null)
         return breach(mismatch.expected, `${mismatch.actual} (${first.id}, ${last.id}, key ${key})`);
@@ -112,7 +112,7 @@ function fullTooEarly(samples: readonly Sample[]): string | null {
     const limit = now.limit ?? 0;
     const isWhole = (now.remaining ?? 0) >= limit - 1 && (before.remaining ?? limit) <= limit - 3;
     if (!isWhole || now.sentMs < before.headMs) continue;
-    const { most } = elapsedSeconds(before, now, true);
+    const { max: most } = elapsedSeconds(before, now, true);
     if (most < (before.resetAfter ?? 0) - 2)
       return `${before.resetAfter} s with ${before.remaining} remaining; at most ${Math.round(most)} s later ${now.remaining} of ${limit} (${before.id}, ${now.id})`;
   }

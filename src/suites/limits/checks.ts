@@ -8,19 +8,15 @@ import {
   formatSeconds,
 } from "../../rules/limits/retry-after.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
-import {
-  describeRefusalCounting,
-  possibleShapes as possibleShapesOf,
-} from "../../rules/limits/admission/possible-shapes.ts";
+import { describeRefusalCounting, possibleShapes as possibleShapesOf } from "../../rules/limits/admission/judge.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
-import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { retryAfterSeconds, wholeNumberHeader, isAdmitted } from "../../rules/limits/sample.ts";
 import { isHourLimit } from "../../rules/limits/header-rules.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
 import { countingChecks } from "./counting.ts";
-import { isAdmitted } from "../../rules/limits/sample.ts";
 import {
   judgeKeyHistory,
   type KeyHistory,

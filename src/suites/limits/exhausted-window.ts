@@ -22,7 +22,7 @@ export function judgeExhaustedWindow(use: KeyHistory, name: LimitName, isOver: b
   const elapsed = (from: Sample, to: Sample): Elapsed => elapsedSeconds(from, to, hasClock);
   const judged = judgeExhausted({ answers, limits, isFresh, elapsed });
   if (judged.kind === "kept") return holds();
-  if (judged.kind === "not seen") return notSeen(use, name);
+  if (judged.kind === "not tested") return notSeen(use, name);
   const { exhausted, admitted } = judged.beyond;
   const ids = [exhausted, ...admitted.slice(0, 5)].map(({ id }) => id).join(", ");
   return breach(exhaustedWindowRule, `${describeAdmittedWhenExhausted(judged.beyond)} (${ids})`);

@@ -7,15 +7,20 @@ import {
   slotReleaseMs,
   toleranceMs,
 } from "../../rules/limits/key-history.ts";
-import { decisionOfResponse, outcomeOf } from "../../rules/limits/admission/decision.ts";
-import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
-import type { Decision, DecisionOutcome, History, Span } from "../../rules/limits/admission/history.ts";
+import {
+  decisionOfResponse,
+  outcomeOf,
+  type Decision,
+  type DecisionOutcome,
+  type History,
+  type Span,
+} from "../../rules/limits/admission/history.ts";
+import { isAdmitted, isAgentCall, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Discovery } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { sampleOf } from "../../rules/limits/sample.ts";
 import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
 /** All requests that were sent on one key, with its limits. Times as in {@link Sample}. */

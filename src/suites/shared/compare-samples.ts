@@ -1,5 +1,6 @@
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import { sampleOf } from "../../rules/limits/sample.ts";
 
 /** Sample of an exchange that was not in flight while the target's clock was advanced. */
@@ -30,15 +31,11 @@ const secondsBetween = (from: Sample, to: Sample): number =>
  * Returns bounds of the target's time between two responses, in seconds.
  * @param hasClock whether the run advances the target's clock, which may otherwise stand still
  */
-export function elapsedSeconds(
-  from: Sample,
-  to: Sample,
-  hasClock: boolean,
-): { readonly least: number; readonly most: number } {
+export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const movedMs = to.sentClockMs - from.headClockMs;
   return {
-    least: (hasClock ? movedMs : to.sentMs - from.headMs) / 1000,
-    most: (to.headClockMs - from.sentClockMs + to.headMs - from.sentMs) / 1000,
+    min: (hasClock ? movedMs : to.sentMs - from.headMs) / 1000,
+    max: (to.headClockMs - from.sentClockMs + to.headMs - from.sentMs) / 1000,
   };
 }
 

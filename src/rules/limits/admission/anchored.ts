@@ -43,7 +43,7 @@ export function fitAnchored(
   open: Phases | null,
 ): Fit | null {
   const openings = openingsOf(timeline, openers, windowMs, open);
-  const needed = Math.max(minCapacity, mostInWindow(timeline, openings, windowMs));
+  const needed = Math.max(minCapacity, maxInWindow(timeline, openings, windowMs));
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
   const unexplained = noRefusals(timeline.refusals.length);
@@ -59,19 +59,19 @@ export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[],
   const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
   return {
     latest: Float64Array.from(byEnd, (one) => one.toMs),
-    earliestStartFrom: leastFromHere(byEnd.map((one) => one.fromMs)),
+    earliestStartFrom: minFromHere(byEnd.map((one) => one.fromMs)),
     starts: Float64Array.from(timeline.admitted, (one) => one.fromMs),
-    earliestEndFrom: leastFromHere(timeline.admitted.map((one) => one.toMs)),
+    earliestEndFrom: minFromHere(timeline.admitted.map((one) => one.toMs)),
     pushers: [...pushers].toSorted((left, right) => left.fromMs - right.fromMs),
   };
 }
 
-function leastFromHere(values: readonly number[]): Float64Array {
-  const least = Float64Array.from(values);
-  for (let index = least.length - 2; index >= 0; index -= 1) {
-    least[index] = Math.min(least[index] ?? Infinity, least[index + 1] ?? Infinity);
+function minFromHere(values: readonly number[]): Float64Array {
+  const min = Float64Array.from(values);
+  for (let index = min.length - 2; index >= 0; index -= 1) {
+    min[index] = Math.min(min[index] ?? Infinity, min[index + 1] ?? Infinity);
   }
-  return least;
+  return min;
 }
 
 function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: number, open: Phases | null): Opening[] {
@@ -114,8 +114,8 @@ function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => 
   };
 }
 
-function mostInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], windowMs: number): number {
-  let most = 0;
+function maxInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], windowMs: number): number {
+  let max = 0;
   let next = 0;
   for (const opening of openings) {
     const closesMs = opening.fromMs + windowMs;
@@ -125,9 +125,9 @@ function mostInWindow(timeline: AdmissionTimeline, openings: readonly Opening[],
       const { toMs = Infinity, count = 0 } = timeline.admitted[index] ?? {};
       if (toMs < closesMs) inside += count;
     }
-    most = Math.max(most, inside);
+    max = Math.max(max, inside);
   }
-  return most;
+  return max;
 }
 
 /** A window with the number of requests that may have counted before its end, and the number that counted before it opened. */

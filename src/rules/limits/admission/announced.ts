@@ -12,13 +12,13 @@ export interface Announcement {
 
 const secondMs = 1000;
 /** The most that two reports of one reset may differ: several machines round up, down or to the nearest second. */
-const mostApartMs = 2 * secondMs;
+const maxApartMs = 2 * secondMs;
 /**
  * The announcements prove fixed ends only with this many values of `Remaining`, or over this time. Otherwise the reset may follow each request,
  * or the clock.
  */
-const leastValues = 3;
-const leastSeconds = 10;
+const minValues = 3;
+const minSeconds = 10;
 
 /**
  * Finds where fixed windows end, if all announcements fit ends of one phase. Returns `null` if they do not, as with rolling windows and buckets,
@@ -26,26 +26,28 @@ const leastSeconds = 10;
  * @param unknownMs how far the limiter's clock may differ from our estimate
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
-  const told = all.filter(({ resetAfterSeconds: after }) => after >= 1 && after * secondMs <= windowMs - 3 * secondMs);
-  const [first] = told;
-  if (first === undefined || !isTelling(told)) return null;
+  const usable = all.filter(
+    ({ resetAfterSeconds: after }) => after >= 1 && after * secondMs <= windowMs - 3 * secondMs,
+  );
+  const [first] = usable;
+  if (first === undefined || !isConclusive(usable)) return null;
   let earliest = 0;
   let latest = 0;
   for (const { resetMs } of all) {
     const apart = around(resetMs - first.resetMs, windowMs);
     earliest = Math.min(earliest, apart);
     latest = Math.max(latest, apart);
-    if (latest - earliest > mostApartMs) return null;
+    if (latest - earliest > maxApartMs) return null;
   }
   const slack = secondMs + unknownMs;
   return { fromMs: first.resetMs + earliest - slack, toMs: first.resetMs + latest + slack };
 }
 
-function isTelling(told: readonly Announcement[]): boolean {
-  if (new Set(told.map(({ remaining }) => remaining)).size >= leastValues) return true;
-  const least = told.reduce((some, { resetAfterSeconds }) => Math.min(some, resetAfterSeconds), Infinity);
-  const most = told.reduce((some, { resetAfterSeconds }) => Math.max(some, resetAfterSeconds), -Infinity);
-  return most - least >= leastSeconds;
+function isConclusive(usable: readonly Announcement[]): boolean {
+  if (new Set(usable.map(({ remaining }) => remaining)).size >= minValues) return true;
+  const min = usable.reduce((some, { resetAfterSeconds }) => Math.min(some, resetAfterSeconds), Infinity);
+  const max = usable.reduce((some, { resetAfterSeconds }) => Math.max(some, resetAfterSeconds), -Infinity);
+  return max - min >= minSeconds;
 }
 
 /** Reduces a difference by whole windows, to between minus and plus half a window. */

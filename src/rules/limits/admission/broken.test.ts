@@ -28,8 +28,8 @@ function slots(lanes: number, rounds: number, admits: (round: number, lane: numb
     const isAdmitted = admits(Math.floor(index / lanes), lane);
     const endedMs = sentMs + (isAdmitted ? 1000 : 5);
     const outcome = isAdmitted ? "admitted" : "refused";
-    const occupiesAtLeastMs = isAdmitted ? 900 : 0;
-    return decisionOf({ id: `s${index}`, sentMs, answeredMs: endedMs, endedMs, outcome, occupiesAtLeastMs });
+    const minOccupiedMs = isAdmitted ? 900 : 0;
+    return decisionOf({ id: `s${index}`, sentMs, answeredMs: endedMs, endedMs, outcome, minOccupiedMs });
   });
   return { priorUse: "nothing", decisions };
 }
@@ -40,11 +40,11 @@ const sharedBucket = () => {
 };
 const racing = () => {
   let count = 0;
-  let windowsSeen = -1;
+  let windowsInHistory = -1;
   return (nowMs: number) => {
     const window = Math.floor(nowMs / 75_000);
-    if (window !== windowsSeen) count = 0;
-    windowsSeen = window;
+    if (window !== windowsInHistory) count = 0;
+    windowsInHistory = window;
     count += 1;
     return count <= 13;
   };

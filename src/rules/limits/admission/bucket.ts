@@ -14,7 +14,7 @@ const reserveMs = 4000;
  * less than one token.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
-  const needed = timeline.layers.reduce((most, layer) => Math.max(most, tokensNeeded(layer, refillPerMs)), 0);
+  const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
   const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
   if (needed > tokens + roundingTokens) return null;
   const unexplained = noRefusals(timeline.refusals.length);
@@ -27,16 +27,16 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 
 /** Returns the most tokens that any span takes beyond its refill, with each request placed where it takes fewest. */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
-  let leastBefore = Infinity;
-  let most = 0;
+  let minBefore = Infinity;
+  let max = 0;
   let begun = 0;
   latest.values.forEach((endMs, index) => {
     const ended = inFirst(latest, index + 1);
     for (; begun < earliest.values.length && inFirst(earliest, begun) < ended; begun += 1)
-      leastBefore = Math.min(leastBefore, inFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
-    most = Math.max(most, ended - refillPerMs * endMs - leastBefore);
+      minBefore = Math.min(minBefore, inFirst(earliest, begun) - refillPerMs * (earliest.values[begun] ?? 0));
+    max = Math.max(max, ended - refillPerMs * endMs - minBefore);
   });
-  return most;
+  return max;
 }
 
 /** For each instant at which a span may begin, the largest surplus of refill over requests up to then. */
@@ -47,10 +47,10 @@ interface Spending {
 
 function spendingOf(timeline: AdmissionTimeline, refillPerMs: number): Spending {
   const begins = timeline.counted.latest;
-  let most = -Infinity;
+  let max = -Infinity;
   const mostUpTo = begins.values.map((ms, index) => {
-    if (Number.isFinite(ms)) most = Math.max(most, refillPerMs * ms - inFirst(begins, index));
-    return most;
+    if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - inFirst(begins, index));
+    return max;
   });
   return { begins, mostUpTo };
 }
@@ -62,7 +62,7 @@ function isExplained(
   refillPerMs: number,
   tokens: number,
 ): boolean {
-  if (saysLonger(refusal, refillPerMs)) return false;
+  if (reportsLongerWait(refusal, refillPerMs)) return false;
   const closed = countBelow(spending.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - inFirst(spending.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
@@ -73,6 +73,9 @@ function isExplained(
 }
 
 /** Whether the refusal reports a longer wait than a bucket needs to gain one token and to repay the refusals that counted. */
-function saysLonger({ decision: { saysWaitMs }, refusedBefore }: TimedRefusal, refillPerMs: number): boolean {
-  return saysWaitMs !== undefined && saysWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
+function reportsLongerWait(
+  { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
+  refillPerMs: number,
+): boolean {
+  return reportedWaitMs !== undefined && reportedWaitMs > (1 + refusedBefore) / refillPerMs + reserveMs;
 }

@@ -17,7 +17,7 @@ export interface RefusalReasons {
 }
 
 /** After this many rounds, long chains of refusals that explain each other count as explained. */
-const mostRounds = 12;
+const maxRounds = 12;
 
 /**
  * Finds which refusals a limiter can have made at all. The first refusal of a history can be explained only by requests that were not refused;
@@ -28,7 +28,7 @@ export function explainRefusals(history: History, limits: TierLimits, options: A
   let pending = history.decisions.filter((decision) => decision.outcome === "refused");
   if (options.tokensMayBeExhausted === true) return { explained: new Set(pending), unexplained: [] };
   for (let round = 0; pending.length > 0; round += 1) {
-    const hasReason = round < mostRounds ? reasons(history, limits, options, pending, explained) : () => true;
+    const hasReason = round < maxRounds ? reasons(history, limits, options, pending, explained) : () => true;
     const reasoned = pending.filter(hasReason);
     if (reasoned.length === 0) break;
     pending = pending.filter((refusal, index) => !hasReason(refusal, index));
@@ -57,7 +57,7 @@ function reasons(
   const verdicts = timeline.refusals.map(
     (refusal, index) =>
       (left !== undefined && !hasRefusal(left, index)) ||
-      (refusal.decision.saysWaitMs === undefined && bySlots(refusal.decision)) ||
+      (refusal.decision.reportedWaitMs === undefined && bySlots(refusal.decision)) ||
       byMinute(refusal) ||
       byHour(refusal),
   );

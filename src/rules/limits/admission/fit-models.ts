@@ -66,16 +66,16 @@ function fitter(
   const spanOf = ({ decided }: Decision) => ({ fromMs: decided.fromMs - tolerance, toMs: decided.toMs + tolerance });
   const mayOpen = (): Span[] =>
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
-  const leastOf = memoized((windowMs) => minCapacity(timeline, windowMs));
+  const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => openersOf(timeline, mayOpen(), []));
   // A request without a response may have been refused, and so have restarted the window's time.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => openersOf(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
   const anchoredBy = (openers: Openers, plain: Window): RefusalSet[] => {
-    const family = { ...plain, minCapacity: leastOf(plain.windowMs) };
+    const family = { ...plain, minCapacity: minCapacityOf(plain.windowMs) };
     const found = listOf(fitAnchored(timeline, openers, family, null));
-    if (timeline.unknownUseUntilMs === -Infinity || family.minCapacity > mostOf(plain)) return found;
+    if (timeline.unknownUseUntilMs === -Infinity || family.minCapacity > maxCapacity(plain)) return found;
     const unseenMs = Math.min(timeline.endMs, timeline.unknownUseUntilMs) - timeline.startMs;
     const open = searchPhases([{ fromMs: 0, toMs: family.windowMs + unseenMs }], depth, (phases) =>
       fitAnchored(timeline, openers, family, phases),
@@ -107,7 +107,7 @@ function fitter(
   };
 }
 
-const mostOf = ({ capacity }: Window): number => (capacity.kind === "exactly" ? capacity.requests : Infinity);
+const maxCapacity = ({ capacity }: Window): number => (capacity.kind === "exactly" ? capacity.requests : Infinity);
 
 function memoized(make: (key: number) => number): (key: number) => number {
   const known = new Map<number, number>();

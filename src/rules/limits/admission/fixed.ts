@@ -58,7 +58,7 @@ function limitThatFits(
     if (first === last) certain[first] = (certain[first] ?? 0) + count;
     else if (last === first + 1) either[first] = (either[first] ?? 0) + count;
   }
-  const needed = certain.reduce((most, count) => Math.max(most, count), 0);
+  const needed = certain.reduce((max, count) => Math.max(max, count), 0);
   const limit = capacityFor(capacity, needed);
   if (capacity.kind === "atLeast") return limit;
   let carried = 0;

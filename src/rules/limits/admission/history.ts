@@ -1,3 +1,5 @@
+import { type RequestSample, isAdmitted, isRefused } from "../sample.ts";
+
 /**
  * The history of the requests on one key, as a client observed them.
  *
@@ -44,7 +46,7 @@ export interface Decision extends Counted {
    * For a refusal: its own headers say that the window is exhausted for this long, and no other response contradicts that. In ms of the limiter's
    * clock. The refusal was then for the rate, whatever slots were held, and by no limiter that would admit much sooner.
    */
-  readonly saysWaitMs?: number;
+  readonly reportedWaitMs?: number;
 }
 
 /**
@@ -86,12 +88,10 @@ export interface ObservedRequest {
   /** When the response was complete; equal to `answeredMs` unless it streamed. */
   readonly endedMs: number;
   readonly outcome: DecisionOutcome;
-  /** Limiter's time minus client's time, in ms. Default 0. */
-  readonly clockOffsetMs?: number;
   /** The least time for which the request occupies its agent. Default 0: not known. */
-  readonly occupiesAtLeastMs?: number;
+  readonly minOccupiedMs?: number;
   /** The longest delay of a byte on the network. Default: not known, so that a stream's last byte proves no hold. */
-  readonly transitAtMostMs?: number;
+  readonly maxTransitMs?: number;
 }
 
 /** Counts the requests that the decisions stand for. */
@@ -99,22 +99,49 @@ export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 
 /** Derives the decision from the times of one request. */
-export function decisionOf(seen: ObservedRequest): Decision {
-  const offset = seen.clockOffsetMs ?? 0;
+export function decisionOf(request: ObservedRequest): Decision {
   return {
-    id: seen.id,
+    id: request.id,
     count: 1,
-    decided: { fromMs: seen.sentMs + offset, toMs: seen.answeredMs + offset },
-    inFlight: { fromMs: seen.sentMs, toMs: seen.answeredMs },
-    outcome: seen.outcome,
-    held: seen.outcome === "admitted" ? certainHold(seen) : null,
-    mayHoldUntilMs: seen.endedMs,
+    decided: { fromMs: request.sentMs, toMs: request.answeredMs },
+    inFlight: { fromMs: request.sentMs, toMs: request.answeredMs },
+    outcome: request.outcome,
+    held: request.outcome === "admitted" ? certainHold(request) : null,
+    mayHoldUntilMs: request.endedMs,
   };
 }
 
-function certainHold(seen: ObservedRequest): Span | null {
-  const occupiesMs = seen.occupiesAtLeastMs ?? 0;
-  const fromMs = Math.min(seen.answeredMs, seen.endedMs - occupiesMs);
-  const toMs = Math.max(seen.sentMs + occupiesMs, seen.endedMs - (seen.transitAtMostMs ?? Infinity));
+function certainHold(request: ObservedRequest): Span | null {
+  const occupiesMs = request.minOccupiedMs ?? 0;
+  const fromMs = Math.min(request.answeredMs, request.endedMs - occupiesMs);
+  const toMs = Math.max(request.sentMs + occupiesMs, request.endedMs - (request.maxTransitMs ?? Infinity));
   return fromMs < toMs && Number.isFinite(toMs) ? { fromMs, toMs } : null;
+}
+
+/** The fields of a sample that a decision is derived from. Client's clock, in ms. */
+type Decided = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
+
+/** A health check counts as `failed`, which may or may not have counted: other checks judge whether it is limited. */
+export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
+  if (answer.status === null) return "unknown";
+  if (answer.kind === "health") return "failed";
+  if (isRefused(answer)) return "refused";
+  return isAdmitted(answer) ? "admitted" : "failed";
+}
+
+/** Returns the limiter's decision on a request. It fell within `decided` on the limiter's clock, if a response came. */
+export function decisionOfResponse(
+  answer: Decided,
+  decided: Span,
+  outcome: DecisionOutcome = outcomeOf(answer),
+): Decision {
+  const isAnswered = answer.status !== null;
+  const decision = decisionOf({
+    id: answer.id,
+    sentMs: answer.sentMs,
+    answeredMs: isAnswered ? answer.headMs : Infinity,
+    endedMs: isAnswered ? Math.max(answer.headMs, answer.endMs) : Infinity,
+    outcome,
+  });
+  return { ...decision, decided: { fromMs: decided.fromMs, toMs: isAnswered ? decided.toMs : Infinity } };
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { publishedTiers, type TierLimits } from "../../../spec/tiers.ts";
 import { decisionOf, type DecisionOutcome, type History } from "./history.ts";
-import { judgeAdmission } from "./judge.ts";
-import { possibleShapes } from "./possible-shapes.ts";
+import { judgeAdmission, possibleShapes } from "./judge.ts";
 import { admitted, refused, script } from "./testing/script.ts";
 
 const free = publishedTiers.free;
@@ -72,9 +71,9 @@ describe("a history is a breach", () => {
       "refused one below the number",
       free,
       script({ fromMs: 0, everyMs: 100, outcomes: [...admitted(9), "refused"] }),
-      "refused with room: any",
+      "refused below limit: any",
     ],
-    ["refused at once", free, script({ fromMs: 0, everyMs: 100, outcomes: refused(30) }), "refused with room: any"],
+    ["refused at once", free, script({ fromMs: 0, everyMs: 100, outcomes: refused(30) }), "refused below limit: any"],
     [
       "more than any window shape and the burst admit",
       free,
@@ -119,7 +118,7 @@ describe("a history is a breach", () => {
         answeredMs: 1000,
         endedMs: 1000,
         outcome: "admitted",
-        occupiesAtLeastMs: 900,
+        minOccupiedMs: 900,
       }),
     );
     const judgement = judgeAdmission({ priorUse: "nothing", decisions: held }, free, options);

@@ -1,10 +1,9 @@
 import type { TierLimits } from "../../../spec/tiers.ts";
-import { describeActual, describeExpected } from "./describe-breach.ts";
-import type { LimitBreach, BreachKind } from "./breach.ts";
-import type { LimitName, LimiterShape } from "./models.ts";
-import type { Decision, History, AdmissionOptions } from "./history.ts";
-import { compatibleModels, fitModels, type ModelFits } from "./fit-models.ts";
+import { type BreachKind, type LimitBreach, describeActual, describeExpected } from "./breach.ts";
 import { explainRefusals } from "./explain-refusals.ts";
+import { type ModelFits, compatibleModels, fitModels } from "./fit-models.ts";
+import type { AdmissionOptions, Decision, History } from "./history.ts";
+import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, slotsExplain } from "./slots.ts";
 import { smallestWitness } from "./witness.ts";
 
@@ -62,7 +61,7 @@ export function decide(
 ): HistoryVerdict {
   if (maxHeld(history.decisions).count > limits.concurrent) return breachOf("too many admitted", "concurrency");
   const room = explainRefusals(history, limits, options);
-  if (room.unexplained.length > 0) return breachOf("refused with room", "any");
+  if (room.unexplained.length > 0) return breachOf("refused below limit", "any");
   const open = refusalsLeftBySlots(history, limits, options, room.explained);
   const trial = (mayCount: ReadonlySet<Decision>) => fitModels(history, limits, options, open, mayCount);
   const strict = trial(new Set());
@@ -88,7 +87,7 @@ function refusalsLeftBySlots(
   if (options.tokensMayBeExhausted === true) return [];
   const bySlots = slotsExplain(history, limits.concurrent, options, mayHold);
   return history.decisions.filter(
-    (one) => one.outcome === "refused" && (one.saysWaitMs !== undefined || !bySlots(one)),
+    (one) => one.outcome === "refused" && (one.reportedWaitMs !== undefined || !bySlots(one)),
   );
 }
 
@@ -108,5 +107,34 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
     trials.every((trial) => trial[name].every(({ model, unexplained }) => model.burstAdds || unexplained.length === 0));
   if (over("hour")) return breachOf("too many admitted", "hour");
   if (over("minute")) return breachOf("too many admitted", "minute");
-  return breachOf("no one limiter", "any");
+  return breachOf("inconsistent", "any");
 }
+
+/** The limiters that a history leaves possible where the document is silent. Each list is in the order of `LimiterShape`. */
+export interface PossibleShapes {
+  readonly hour: readonly LimiterShape[];
+  readonly minute: readonly LimiterShape[];
+  /** Whether the burst allowance comes on top of the minute's number: the values still possible. */
+  readonly burstAdds: readonly boolean[];
+  /** Whether refused requests count: the values still possible. */
+  readonly refusalsCount: readonly boolean[];
+}
+
+/** Collects the shapes of the readings that explain a history. */
+export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
+  return {
+    hour: distinct(readings.flatMap((reading) => reading.hour)),
+    minute: distinct(readings.flatMap((reading) => reading.minute.map(({ shape }) => shape))),
+    burstAdds: distinct(readings.flatMap((reading) => reading.minute.map(({ burstAdds }) => burstAdds))),
+    refusalsCount: distinct(readings.map((reading) => reading.refusalsCount)),
+  };
+}
+
+/** Says whether refused requests use up the allowance (LIM-16). */
+export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
+  if (refusalsCount.length > 1)
+    return "refused requests may or may not use up the allowance: both explain what was seen";
+  return `refused requests ${refusalsCount[0] === true ? "use" : "do not use"} up the allowance`;
+}
+
+const distinct = <T>(values: readonly T[]): T[] => [...new Set(values)];

@@ -55,13 +55,13 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {
   const sharp = admitted.filter((one) => one.toMs - one.fromMs < windowMs);
   const latest = tallyOf(sharp, (one) => one.toMs);
-  let most = 0;
+  let max = 0;
   let begun = 0;
   let ended = 0;
   for (const { fromMs, count } of sharp) {
     while ((latest.values[ended] ?? Infinity) < fromMs + windowMs) ended += 1;
-    most = Math.max(most, inFirst(latest, ended) - begun);
+    max = Math.max(max, inFirst(latest, ended) - begun);
     begun += count;
   }
-  return most;
+  return max;
 }

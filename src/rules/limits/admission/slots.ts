@@ -8,13 +8,13 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   const starts = tallyOf(holds, (hold) => hold.fromMs);
   const ends = tallyOf(holds, (hold) => hold.toMs);
   let ended = 0;
-  let most = { count: 0, atMs: 0 };
+  let max = { count: 0, atMs: 0 };
   starts.values.forEach((startMs, index) => {
     while ((ends.values[ended] ?? Infinity) <= startMs) ended += 1;
     const count = inFirst(starts, index + 1) - inFirst(ends, ended);
-    if (count > most.count) most = { count, atMs: startMs };
+    if (count > max.count) max = { count, atMs: startMs };
   });
-  return most;
+  return max;
 }
 
 /** Whether the concurrency limit may have refused a request. */
@@ -50,7 +50,7 @@ export function slotsExplain(
     const first = countUpTo(starts.values, fromMs);
     const end = countUpTo(starts.values, toMs);
     const heldAtSending = upTo(starts, fromMs) - below(ends, fromMs);
-    const others = Math.max(heldAtSending, mostBetween(heldAt, blocks, first, end)) - (mayHold.has(refusal) ? 1 : 0);
+    const others = Math.max(heldAtSending, maxBetween(heldAt, blocks, first, end)) - (mayHold.has(refusal) ? 1 : 0);
     return others >= concurrent;
   };
 }
@@ -70,12 +70,12 @@ function blockMaxima(values: Float64Array): Float64Array {
   return blocks;
 }
 
-function mostBetween(values: Float64Array, blocks: Float64Array, from: number, end: number): number {
-  let most = 0;
+function maxBetween(values: Float64Array, blocks: Float64Array, from: number, end: number): number {
+  let max = 0;
   for (let index = from; index < end;) {
     const wholeBlock = index % blockSize === 0 && index + blockSize <= end;
-    most = Math.max(most, wholeBlock ? (blocks[index / blockSize] ?? 0) : (values[index] ?? 0));
+    max = Math.max(max, wholeBlock ? (blocks[index / blockSize] ?? 0) : (values[index] ?? 0));
     index += wholeBlock ? blockSize : 1;
   }
-  return most;
+  return max;
 }

@@ -30,7 +30,7 @@ const cases = record({
   toleranceMs: constantFrom(0, 5, 50),
   virtualClock: boolean(),
   unseen: constantFrom(0, 0, 5, 30),
-  lostShare: constantFrom(0, 0.1),
+  lossRate: constantFrom(0, 0.1),
   failedShare: constantFrom(0, 0.2),
 });
 
@@ -42,8 +42,9 @@ it("never flags a server that keeps the limits, in whichever way", { timeout: 30
     const clockMs = traffic.virtualClock ? 0 : toleranceMs;
     const history = simulate(server, { ...traffic, toleranceMs: clockMs }, random);
     const judgement = judgeAdmission(history, limits, { toleranceMs: clockMs, slotReleaseMs: 10 });
-    const told = judgement.kind === "explained" ? "explained" : JSON.stringify({ server: server.describe, judgement });
-    expect(told).toBe("explained");
+    const described =
+      judgement.kind === "explained" ? "explained" : JSON.stringify({ server: server.describe, judgement });
+    expect(described).toBe("explained");
   });
   assert(never, { numRuns: runs });
 });
@@ -75,8 +76,8 @@ it(
         ...traffic,
       });
       const clockMs = traffic.virtualClock ? 0 : toleranceMs;
-      const lost = { lostShare: 0.02, failedShare: 0.1 };
-      const history = simulate(server, { ...traffic, ...lost, toleranceMs: clockMs }, random);
+      const lossRate = { lossRate: 0.02, failedShare: 0.1 };
+      const history = simulate(server, { ...traffic, ...lossRate, toleranceMs: clockMs }, random);
       const refused = history.decisions.filter(({ outcome }) => outcome === "refused");
       const timeline = timelineOf(history, { toleranceMs: clockMs }, [], new Set(traffic.refusalsCount ? refused : []));
       expect(minCapacity(timeline, 60_000)).toBeLessThanOrEqual(capacity);

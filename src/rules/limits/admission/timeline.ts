@@ -54,7 +54,7 @@ export function timelineOf(
   const sent = tallyOf(countable, (decision) => decision.inFlight.fromMs);
   const refused = tallyOf([...mayCount], from);
   const instants = history.decisions.flatMap((decision) => [from(decision), to(decision)]).filter(Number.isFinite);
-  const latest = history.decisions.reduce((least, decision) => Math.min(least, to(decision)), Infinity);
+  const latest = history.decisions.reduce((min, decision) => Math.min(min, to(decision)), Infinity);
   return {
     admitted,
     layers: layersOf(admitted),
@@ -68,8 +68,8 @@ export function timelineOf(
         (mayCount.has(decision) ? 1 : 0),
       refusedBefore: upTo(refused, to(decision)) - (mayCount.has(decision) ? 1 : 0),
     })),
-    startMs: instants.reduce((least, instant) => Math.min(least, instant), Infinity),
-    endMs: instants.reduce((most, instant) => Math.max(most, instant), -Infinity),
+    startMs: instants.reduce((min, instant) => Math.min(min, instant), Infinity),
+    endMs: instants.reduce((max, instant) => Math.max(max, instant), -Infinity),
     unknownUseUntilMs: history.priorUse === "nothing" ? -Infinity : latest,
   };
 }
@@ -80,7 +80,7 @@ function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   let kept = admitted;
   while (kept.length > 0) {
     layers.push({ earliest: tallyOf(kept, (one) => one.fromMs), latest: tallyOf(kept, (one) => one.toMs) });
-    const widest = kept.reduce((most, one) => Math.max(most, one.toMs - one.fromMs), 0);
+    const widest = kept.reduce((max, one) => Math.max(max, one.toMs - one.fromMs), 0);
     const narrower = kept.filter((one) => one.toMs - one.fromMs < widest / 2);
     if (widest <= 1 || narrower.length === 0) break;
     kept = narrower;

@@ -23,8 +23,8 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
   const all = requestsIn(ordered);
   const provenBy = (known: Part) => isBreach(knowingOnly(history, known));
-  const end = leastThat(all, (count) => provenBy(between(ordered, 0, count)));
-  const start = end - leastThat(end, (count) => provenBy(between(ordered, end - count, end)));
+  const end = smallestCount(all, (count) => provenBy(between(ordered, 0, count)));
+  const start = end - smallestCount(end, (count) => provenBy(between(ordered, end - count, end)));
   const known = dropChunks(between(ordered, start, end), Math.floor(budget / (all + 20)), provenBy);
   return {
     known: known
@@ -49,7 +49,7 @@ function between(ordered: readonly Decision[], from: number, end: number): Part 
 
 /** Makes all outcomes unknown but those of `known`, and drops requests sent after the last of these was answered. */
 function knowingOnly(history: History, known: Part): History {
-  const lastMs = known.keys().reduce((most, decision) => Math.max(most, decision.inFlight.toMs), -Infinity);
+  const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
     .filter((decision) => decision.inFlight.fromMs <= lastMs)
     .flatMap((decision): Decision[] => {
@@ -63,9 +63,9 @@ function knowingOnly(history: History, known: Part): History {
 }
 
 /** Returns the least count up to `most` for which `holds` is true. It must then hold for every larger count. */
-function leastThat(most: number, holds: (count: number) => boolean): number {
+function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
-  let high = most;
+  let high = max;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (holds(middle)) high = middle;
@@ -75,10 +75,10 @@ function leastThat(most: number, holds: (count: number) => boolean): number {
 }
 
 /** Makes ever smaller chunks unknown as long as the proof holds, in at most `most` trials. */
-function dropChunks(all: Part, most: number, provenBy: (known: Part) => boolean): Part {
-  if (most === 0) return all;
+function dropChunks(all: Part, max: number, provenBy: (known: Part) => boolean): Part {
+  if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));
-  let trials = most;
+  let trials = max;
   for (let size = Math.ceil(known.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = 0; at < known.length && trials > 0; trials -= 1) {
       const fewer = known.toSpliced(at, size);

@@ -10,12 +10,12 @@ export interface Traffic {
   readonly virtualClock: boolean;
   /** Number of requests sent before the history begins. */
   readonly unseen: number;
-  readonly lostShare: number;
+  readonly lossRate: number;
   readonly failedShare: number;
 }
 
 interface Sent {
-  readonly seen: Decision;
+  readonly observed: Decision;
   readonly freeMs: number;
 }
 
@@ -73,32 +73,32 @@ function send(
   const streams = random.chance(0.3);
   const endedMs = freeMs + random.between(0, backMs);
   const answeredMs = streams ? random.between(reachesMs, endedMs) : endedMs;
-  const lost = random.chance(traffic.lostShare);
+  const isLost = random.chance(traffic.lossRate);
   const failed = answer === "admitted" && random.chance(traffic.failedShare);
-  const outcome = lost ? "unknown" : failed ? "failed" : answer;
-  const seen = decisionOf({
+  const outcome = isLost ? "unknown" : failed ? "failed" : answer;
+  const observed = decisionOf({
     id,
     sentMs,
-    answeredMs: lost ? Infinity : answeredMs,
-    endedMs: lost ? Infinity : endedMs,
+    answeredMs: isLost ? Infinity : answeredMs,
+    endedMs: isLost ? Infinity : endedMs,
     outcome,
-    occupiesAtLeastMs: Math.max(0, freeMs - reachesMs - 1),
-    transitAtMostMs: backMs,
+    minOccupiedMs: Math.max(0, freeMs - reachesMs - 1),
+    maxTransitMs: backMs,
   });
   const virtual = { fromMs: planned.virtualMs, toMs: planned.virtualMs };
-  return { seen: traffic.virtualClock ? { ...seen, decided: virtual } : seen, freeMs };
+  return { observed: traffic.virtualClock ? { ...observed, decided: virtual } : observed, freeMs };
 }
 
 /** Leaves out the first requests, if they were decided before all the others were sent. */
 function cut(sent: readonly Sent[], unseen: number): History {
   const kept = sent.slice(unseen);
   const forgotten = sent.slice(0, unseen);
-  const begunMs = kept.reduce((least, { seen }) => Math.min(least, seen.inFlight.fromMs), Infinity);
-  const decidedMs = forgotten.reduce((most, { seen }) => Math.max(most, seen.inFlight.toMs), -Infinity);
+  const begunMs = kept.reduce((earliest, { observed }) => Math.min(earliest, observed.inFlight.fromMs), Infinity);
+  const decidedMs = forgotten.reduce((latest, { observed }) => Math.max(latest, observed.inFlight.toMs), -Infinity);
   if (forgotten.length === 0 || decidedMs >= begunMs) {
-    return { priorUse: "nothing", decisions: sent.map(({ seen }) => seen) };
+    return { priorUse: "nothing", decisions: sent.map(({ observed }) => observed) };
   }
-  const freeMs = forgotten.reduce((most, one) => Math.max(most, one.freeMs), -Infinity);
+  const freeMs = forgotten.reduce((latest, one) => Math.max(latest, one.freeMs), -Infinity);
   const priorUse: PriorUse = freeMs + 60 < begunMs ? "counted" : "anything";
-  return { priorUse, decisions: kept.map(({ seen }) => seen) };
+  return { priorUse, decisions: kept.map(({ observed }) => observed) };
 }

@@ -75,8 +75,8 @@ export function legalServer(limits: TierLimits, random: Random): Server {
     countsBeforeAsking: random.chance(0.5),
     slotRefusalsCount: random.chance(0.3),
   };
-  const { limiters: _, ...told } = parts;
-  const describe = `hour ${hourShape}, minute ${minute.describe}, beside ${besides.length}, ${JSON.stringify(told)}`;
+  const { limiters: _, ...described } = parts;
+  const describe = `hour ${hourShape}, minute ${minute.describe}, beside ${besides.length}, ${JSON.stringify(described)}`;
   return serverOf({ ...parts, describe });
 }
 

@@ -5,7 +5,7 @@ import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
 const created = exchange({ path: "/webhooks", status: 201, json: { webhook_id: "w-1" } });
-const refused = exchange({ path: "/webhooks", status: 400, json: { error: {} } });
+const rejected = exchange({ path: "/webhooks", status: 400, json: { error: {} } });
 
 const evidence = (withoutAgent: typeof created, failure: string | null = null) => ({
   sent: {
@@ -17,19 +17,19 @@ const evidence = (withoutAgent: typeof created, failure: string | null = null) =
   all: { deliveries: [], untilMs: 0, clockMs: 0, canMove: false, unkept: {} },
 });
 
-const turnedAway = (hook: string) => {
-  const shown = evidence(created);
-  return { ...shown, all: { ...shown.all, unkept: { [hook]: 3 } } };
+const withDropped = (hook: string) => {
+  const base = evidence(created);
+  return { ...base, all: { ...base.all, unkept: { [hook]: 3 } } };
 };
 
-describe("an event of a deployment of which nothing came", () => {
+describe("a deployment event without a delivery", () => {
   it.each([
-    ["although a webhook of every agent was created", evidence(created), "breach"],
-    ["where a webhook must be tied, perhaps to another agent", evidence(refused), "unproven"],
-    ["since the call failed that makes it happen", evidence(created, "404"), "unproven"],
-    ["where so many came that the receiver turned some away", turnedAway("webhook-without-agent"), "unproven"],
-    ["where the receiver turned away what came to another webhook", turnedAway("webhook-wildcard"), "breach"],
-  ])("%s", (_, shown, expected) => {
-    expect(judged(deliveries, "HOOK-12", shown)).toBe(expected);
+    ["although a webhook of all agents was created", evidence(created), "breach"],
+    ["if every webhook must name an agent, perhaps another one", evidence(rejected), "unproven"],
+    ["because the call that triggers it failed", evidence(created, "404"), "unproven"],
+    ["if the receiver was full and dropped deliveries", withDropped("webhook-without-agent"), "unproven"],
+    ["if the receiver dropped deliveries to another webhook", withDropped("webhook-wildcard"), "breach"],
+  ])("%s", (_, given, expected) => {
+    expect(judged(deliveries, "HOOK-12", given)).toBe(expected);
   });
 });

@@ -1,34 +1,112 @@
+import { messageOf } from "../../base/errors.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
-import {
-  type AllDeliveries,
-  allDeliveries,
-  deploymentCreated,
-  deploymentDeleted,
-  deploymentHealthChanged,
-  deploymentUpdated,
-  type TriggeredEvent,
-} from "./probes.ts";
-import { eventsOfType, eventTypeOf } from "./event.ts";
-import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { isSegment } from "../../run/send/client.ts";
+import type { deploymentEvents } from "../../spec/events.ts";
+import type { Target } from "../../target/target.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
+import { agentIdOf, createWebhook } from "../webhooks/create-webhook.ts";
+import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
 import {
-  invokedWithWebhooks,
   type InvokedWithWebhooks,
+  invokedWithWebhooks,
   type MalformedWebhooks,
   malformedWebhooks,
 } from "../webhooks/probes.ts";
+import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
+import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
+import { type AllDeliveries, allDeliveries } from "./probes.ts";
 
-/** Webhooks of the deployment events, tied to an agent and not, and what came once one of these events was made to happen. */
-interface Evidence {
+type DeploymentEvent = (typeof deploymentEvents)[number];
+
+/** A deployment event that the run triggered. */
+interface TriggeredEvent {
+  readonly event: DeploymentEvent;
+  /** Why the call that triggers it failed; `null` if it succeeded. */
+  readonly failure: string | null;
+  /** The deliveries from then on. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/**
+ * Triggers a deployment event and waits until a webhook of an earlier probe gets it.
+ *
+ * @param isFollowed also calls the agent that the event names, and creates a webhook for later events of that agent
+ */
+const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => {
+  const trigger = `triggers.${event}` as const;
+  return probe(
+    `a deployment ${what}, and webhooks are awaited`,
+    {
+      needs: ["receiver", trigger],
+      requests: isFollowed ? 2 : 0,
+      stage: "exclusive",
+      ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
+    },
+    async ({ client, given, target, time }): Promise<TriggeredEvent> => {
+      const before = given.receiver.deliveries().length;
+      const failure = await failureOf(given[trigger]);
+      const arrived = (): Delivery[] => given.receiver.deliveries().slice(before).filter(isToWebhook);
+      if (failure === null) await awaitCondition(() => arrived().some((each) => eventTypeOf(each) === event), time);
+      await awaitUnexpected(time);
+      const agent = isFollowed && failure === null ? agentOfEvent(arrived(), event) : null;
+      const isMain = agent === agentIdOf({ target });
+      // On a real clock, the main agent's failed deliveries are still retried: another invoke would disturb them.
+      if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
+        await client.health(agent);
+        await client.invoke(agent, { query: defaultQuery });
+        await client.health(agent);
+      }
+      const deliveries = arrived();
+      // The main agent has such a webhook already.
+      if (agent !== null && !isMain && !hasFewRequests(target)) {
+        const name = "deployed-wildcard";
+        await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
+      }
+      return { event, failure, deliveries };
+    },
+  );
+};
+
+/** The agent that an event names; `null` if none came that names one. */
+function agentOfEvent(deliveries: readonly Delivery[], event: DeploymentEvent): string | null {
+  const agents = eventsOfType(deliveries, event).map((each) => getPath(deliveryJson(each), "agent_id"));
+  return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;
+}
+
+const isSlow = (agent: string, { agents: { slow, slowStreaming, timingOut } }: Target): boolean =>
+  [slow, slowStreaming, timingOut].includes(agent);
+
+async function failureOf(call: () => Promise<void>): Promise<string | null> {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Webhooks of deployment events, with and without an agent, and the deliveries after one such event. */
+interface DeploymentEvidence {
   readonly sent: InvokedWithWebhooks;
   readonly untied: MalformedWebhooks;
   readonly triggered: TriggeredEvent;
   readonly all: AllDeliveries;
 }
 
-function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }: Evidence): Finding<never> {
+function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
+  const {
+    sent,
+    untied,
+    triggered: { event, failure, deliveries },
+    all,
+  } = evidence;
   if (eventsOfType(deliveries, event).length > 0) return holds();
   if (failure !== null)
     return unproven(failure, `a call under \`triggers\` in the target file that makes \`${event}\` happen`);
@@ -36,25 +114,29 @@ function isTold({ sent, untied, triggered: { event, failure, deliveries }, all }
   const { withoutAgent } = untied;
   if (deployments === null || withoutAgent === null)
     return unproven("the key has too few requests for a webhook of these events");
-  const asked = [deployments, withoutAgent];
-  const unable = missingDeliveryExcuse(sent.reach, all, asked) ?? unpublishedTypeExcuse(deliveries);
-  if (unable !== null) return unable;
-  const { agent } = deployments;
+  const excuse =
+    missingDeliveryExcuse(sent.reach, all, [deployments, withoutAgent]) ?? unpublishedTypeExcuse(deliveries);
+  if (excuse !== null) return excuse;
+  const agent = formatValue(deployments.agent);
   if (!isSuccess(withoutAgent.exchange))
     return unproven(
-      `every webhook must be tied to an agent (${outcomeOf(withoutAgent.exchange)}), and the event may be of another one than ${formatValue(agent)}`,
-      `a call under \`triggers\` in the target file that makes \`${event}\` happen to ${formatValue(agent)}`,
+      `every webhook must name an agent (${outcomeOf(withoutAgent.exchange)}), and the event may be of another agent than ${agent}`,
+      `a call under \`triggers\` in the target file that makes \`${event}\` happen to ${agent}`,
     );
   const types = deliveries.map((each) => formatValue(eventTypeOf(each)));
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
-const webhooks = { sent: invokedWithWebhooks, untied: malformedWebhooks };
+const webhookProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
+const deploymentCreated = triggered("deployment.created", "is created");
+const deploymentUpdated = triggered("deployment.updated", "is updated", true);
+const deploymentHealthChanged = triggered("deployment.health_changed", "changes its health");
+const deploymentDeleted = triggered("deployment.deleted", "is removed");
 
-/** What a run removes it removes last. */
+/** The last check removes the deployment. */
 export const deploymentChecks = [
-  check("HOOK-11", { ...webhooks, triggered: deploymentCreated, all: allDeliveries }, isTold),
-  check("HOOK-12", { ...webhooks, triggered: deploymentUpdated, all: allDeliveries }, isTold),
-  check("HOOK-14", { ...webhooks, triggered: deploymentHealthChanged, all: allDeliveries }, isTold),
-  check("HOOK-13", { ...webhooks, triggered: deploymentDeleted, all: allDeliveries }, isTold),
+  check("HOOK-11", { ...webhookProbes, triggered: deploymentCreated, all: allDeliveries }, judgeDelivered),
+  check("HOOK-12", { ...webhookProbes, triggered: deploymentUpdated, all: allDeliveries }, judgeDelivered),
+  check("HOOK-14", { ...webhookProbes, triggered: deploymentHealthChanged, all: allDeliveries }, judgeDelivered),
+  check("HOOK-13", { ...webhookProbes, triggered: deploymentDeleted, all: allDeliveries }, judgeDelivered),
 ] as const;

@@ -1,6 +1,6 @@
-import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { formatValue } from "../../base/format-value.ts";
+import type { Delivery } from "../../evidence/delivery.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
-import { deliveryPolicy } from "../../spec/events.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import {
   breach,
@@ -13,279 +13,279 @@ import {
   unproven,
 } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
-import { allDeliveries } from "./probes.ts";
-import { failingReceivers, type ReceiverScript } from "./retry-probe.ts";
-import { isSameEvent, wasAccepted } from "./event.ts";
-import { findFailureMark } from "./failure-mark.ts";
-import {
-  observedAttempts,
-  withoutDuplicates,
-  attemptsTo,
-  isObservedFor,
-  type RetryEvidence,
-  attemptSpan,
-  whyInconclusive,
-  observedUntilMs,
-} from "./retry-evidence.ts";
-import { explainAttempts, type Explanation, firstRetryWithinMs, maxPauseMs } from "./retry-schedule.ts";
+import { deliveryPolicy } from "../../spec/events.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { formatValue } from "../../base/format-value.ts";
-import { getPath } from "../../base/json.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
+import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
+import { eventIdOf, isSameEvent, wasAccepted } from "./events.ts";
+import { allDeliveries } from "./probes.ts";
+import {
+  attemptSpan,
+  attemptsTo,
+  findFailureMark,
+  isObservedFor,
+  observedAttempts,
+  observedUntilMs,
+  type RetryEvidence,
+  whyInconclusive,
+  withoutDuplicates,
+} from "./retry-evidence.ts";
+import { failingReceivers, type ReceiverScript } from "./retry-probe.ts";
+import { explainAttempts, type Explanation, firstRetryWithinMs, maxPauseMs } from "./retry-schedule.ts";
 
-const on = { sent: failingReceivers, all: allDeliveries };
+const retryProbes = { sent: failingReceivers, all: allDeliveries };
 
 const longer = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
-/** Attempts of one event so close to each other may be one attempt that was sent twice: a retry that is not immediate is due after a minute. */
+const noDelivery = unproven("no delivery came; see HOOK-8");
+const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longer);
+
+/** Attempts of one event this close to each other may be one attempt sent twice: only an immediate retry comes sooner. */
 const duplicateWithinMs = 45_000;
+
+/** The longest that a sender may wait for a receiver's reply before its retry is due. */
+const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** Judges whether the event was sent again to a receiver whose first answer was no success. */
-const triedAgain =
+/** Judges whether an event was sent again after the receiver's first reply, which was a failure. */
+const retriedAfter =
   (script: ReceiverScript, failure: string) =>
-  (seen: RetryEvidence): Finding<never> => {
-    const unable = whyInconclusive(seen, script);
-    if (unable !== null) return unable;
-    const came = attemptsTo(seen, script);
-    const [first] = came;
-    if (first === undefined) return unproven("no delivery came; see HOOK-8");
-    if (came.length > 1) return holds();
+  (evidence: RetryEvidence): Finding<never> => {
+    const inconclusive = whyInconclusive(evidence, script);
+    if (inconclusive !== null) return inconclusive;
+    const attempts = attemptsTo(evidence, script);
+    const [first] = attempts;
+    if (first === undefined) return noDelivery;
+    if (attempts.length > 1) return holds();
     if (first.reply.kind === "silent" && first.reply.leftMs === null)
-      return unproven("the sender still waits for an answer: how long it does is not shown (HOOK-24)");
-    const dueWithinMs = firstRetryWithinMs + (script === "silent" ? mostPatienceMs : 0);
-    if (!isObservedFor(seen, first, dueWithinMs))
-      return unproven(
-        `${seconds(observedUntilMs(seen) - attemptSpan(first, first, seen).toMs)} of the schedule were seen`,
-        longer,
-      );
+      return unproven("the sender still waits for a reply; how long it waits is unknown (HOOK-24)");
+    const dueWithinMs = firstRetryWithinMs + (script === "silent" ? maxSenderTimeoutMs : 0);
+    if (!isObservedFor(evidence, first, dueWithinMs)) {
+      const observedMs = observedUntilMs(evidence) - attemptSpan(first, first, evidence).toMs;
+      return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longer);
+    }
     return breach(`another attempt after ${failure}`, `none within ${seconds(dueWithinMs)}`, first);
   };
 
-/** No sender is known to wait longer for a receiver. */
-const mostPatienceMs = 600_000;
-
-/** How long a sender waits, as far as an answer shows it that came after more than the time that a receiver has. */
-const patienceSeen = (seen: RetryEvidence): Observation => {
-  const unable = whyInconclusive(seen, "late");
-  if (unable !== null) return unable;
-  const came = attemptsTo(seen, "late");
-  const [first] = came;
-  const heldForMs = seen.sent.heldForMs.late;
-  if (first === undefined || heldForMs === null) return unproven("no delivery came; see HOOK-8");
+/** Observes the sender's timeout: whether it still accepts a reply that comes after the documented timeout. */
+const observeTimeout = (evidence: RetryEvidence): Observation => {
+  const inconclusive = whyInconclusive(evidence, "late");
+  if (inconclusive !== null) return inconclusive;
+  const attempts = attemptsTo(evidence, "late");
+  const [first] = attempts;
+  const heldForMs = evidence.sent.heldForMs.late;
+  if (first === undefined || heldForMs === null) return noDelivery;
   if (heldForMs <= deliveryPolicy.responseTimeoutMs)
-    return unproven("too little of the target's time could pass for a late answer", longer);
-  if (came.length > 1) return observed(`an answer after ${seconds(heldForMs)} comes too late`);
-  if (!isObservedFor(seen, first, firstRetryWithinMs))
-    return unproven("too little time passed after a late answer", longer);
-  return observed(`an answer after ${seconds(heldForMs)} is still taken`);
+    return unproven("too little of the target's time could pass for a late reply", longer);
+  if (attempts.length > 1) return observed(`a reply after ${seconds(heldForMs)} is too late`);
+  if (!isObservedFor(evidence, first, firstRetryWithinMs)) return tooShort("a late reply");
+  return observed(`a reply after ${seconds(heldForMs)} is still accepted`);
 };
 
-/** Judges whether nothing followed upon the first 2xx. */
-const leftAlone = (seen: RetryEvidence): Finding<never> => {
-  const unable = whyInconclusive(seen, "recovering");
-  if (unable !== null) return unable;
-  const came = attemptsTo(seen, "recovering");
-  const at = came.findIndex(wasAccepted);
-  const accepted = came[at];
+/** Judges whether no attempt followed the first 2xx. */
+const stopsAfterSuccess = (evidence: RetryEvidence): Finding<never> => {
+  const inconclusive = whyInconclusive(evidence, "recovering");
+  if (inconclusive !== null) return inconclusive;
+  const attempts = attemptsTo(evidence, "recovering");
+  const at = attempts.findIndex(wasAccepted);
+  const accepted = attempts[at];
   if (accepted === undefined)
-    return seen.sent.passed === null
-      ? unproven("the schedule was not seen so far that an attempt succeeded", longer)
-      : unproven("no attempt was answered 2xx; see HOOK-26");
-  const after = came.slice(at + 1).find((each) => isLaterBy(duplicateWithinMs, accepted, each, seen));
-  if (after !== undefined) return breach("no attempt after an answer of 2xx", "another attempt", accepted, after);
-  return isObservedFor(seen, accepted, firstRetryWithinMs)
-    ? holds()
-    : unproven("too little time passed after a 2xx", longer);
+    return evidence.sent.passed === null
+      ? unproven("the schedule was not observed up to a successful attempt", longer)
+      : unproven("no attempt got a 2xx; see HOOK-26");
+  const next = attempts.slice(at + 1).find((each) => isLater(each, accepted, evidence));
+  if (next !== undefined) return breach("no attempt after a reply of 2xx", "another attempt", accepted, next);
+  return isObservedFor(evidence, accepted, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 };
 
-/** What a receiver answers so early is there within its 3 seconds, however it travels. */
-const wellInTimeMs = deliveryPolicy.responseTimeoutMs - 250;
+/** A reply this early reaches the sender within its timeout, even over a slow network. */
+const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
-/** Judges whether an answer that took its time, but no more than it has, was taken. */
-const takenInTime = (seen: RetryEvidence): Finding<never> => {
-  const unable = whyInconclusive(seen, "held");
-  if (unable !== null) return unable;
-  const [first, ...others] = attemptsTo(seen, "held");
-  const heldForMs = seen.sent.heldForMs.held;
-  if (first === undefined || heldForMs === null) return unproven("no delivery came; see HOOK-8");
-  if (heldForMs > wellInTimeMs) return unproven("the answer could not be given within the time that a receiver has");
-  const after = others.find((each) => isLaterBy(duplicateWithinMs, first, each, seen) || !wasAccepted(first));
-  if (after !== undefined)
-    return breach(`an answer of 200 after ${seconds(heldForMs)} is taken`, "another attempt", first, after);
-  return isObservedFor(seen, first, firstRetryWithinMs)
-    ? holds()
-    : unproven("too little time passed after a 2xx", longer);
+/** Judges whether the sender accepts a slow reply within its timeout. */
+const acceptsSlowReply = (evidence: RetryEvidence): Finding<never> => {
+  const inconclusive = whyInconclusive(evidence, "held");
+  if (inconclusive !== null) return inconclusive;
+  const [first, ...others] = attemptsTo(evidence, "held");
+  const heldForMs = evidence.sent.heldForMs.held;
+  if (first === undefined || heldForMs === null) return noDelivery;
+  if (heldForMs > safeReplyMs) return unproven("the reply could not be sent within the sender's timeout");
+  const next = others.find((each) => isLater(each, first, evidence) || !wasAccepted(first));
+  if (next !== undefined)
+    return breach(`a reply of 200 after ${seconds(heldForMs)} is accepted`, "another attempt", first, next);
+  return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 };
 
-const isLaterBy = (ms: number, one: Delivery, other: Delivery, seen: RetryEvidence): boolean =>
-  attemptSpan(other, one, seen).fromMs - attemptSpan(one, one, seen).toMs > ms;
+/** Whether an attempt came so much later than the first that it is no duplicate. */
+const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
+  attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
+
+/** At least this many repeated events of one webhook are a rule and not a duplicate. */
+const minRepeated = 2;
 
 /**
- * Webhooks whose receivers answered with one 2xx or another at once. One event that comes again is a duplicate, which receivers
- * tolerate, however late; when every event of a webhook does, its answers are not taken.
+ * Judges webhooks whose receivers answered every event with a 2xx. One repeated event is a duplicate, which receivers must
+ * tolerate, however late. It is a breach if every event of a webhook is repeated.
  */
-function acceptedAtOnce(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
-  const asked = Object.values(evidence.hooked.webhooks)
+function stopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
+  const webhooks = Object.values(evidence.hooked.webhooks)
     .filter((each) => each !== null)
     .filter(({ exchange }) => isSuccess(exchange));
-  const came = asked.map(({ hook }) => deliveriesTo(evidence.hooked.deliveries, hook).filter(wasAccepted));
-  if (came.every((each) => each.length === 0)) return unproven("no delivery came; see HOOK-8");
-  const wasWatched = (each: Delivery): boolean =>
+  const acceptedByHook = webhooks.map(({ hook }) => deliveriesTo(evidence.hooked.deliveries, hook).filter(wasAccepted));
+  if (acceptedByHook.every((each) => each.length === 0)) return noDelivery;
+  const isObserved = (each: Delivery): boolean =>
     evidence.sent.passed !== null || evidence.all.untilMs - each.receivedMs > firstRetryWithinMs;
-  for (const accepted of came) {
-    const known = accepted.filter((each) => isFollowed(each, evidence) || wasWatched(each));
-    const [first] = known;
-    if (first === undefined || known.length < leastToTell || !known.every((each) => isFollowed(each, evidence)))
+  for (const accepted of acceptedByHook) {
+    const conclusive = accepted.filter((each) => isRepeated(each, evidence) || isObserved(each));
+    const [first] = conclusive;
+    if (
+      first === undefined ||
+      conclusive.length < minRepeated ||
+      !conclusive.every((each) => isRepeated(each, evidence))
+    )
       continue;
     const status = first.reply.kind === "answered" ? first.reply.status : "2xx";
-    const expected = `no attempt after an answer of ${status}`;
-    return breach(expected, `another attempt after each of ${known.length}`, ...known);
+    const expected = `no attempt after a reply of ${status}`;
+    return breach(expected, `another attempt after each of ${conclusive.length}`, ...conclusive);
   }
-  return came.flat().some(wasWatched) ? holds() : unproven("too little time passed after the answers of 2xx", longer);
+  return acceptedByHook.flat().some(isObserved) ? holds() : tooShort("the replies of 2xx");
 }
 
-/** So many events of a webhook tell a habit from a duplicate. */
-const leastToTell = 2;
-
-/** Whether the event of a delivery that was accepted came again, and not at once. */
-const isFollowed = (accepted: Delivery, evidence: RetryEvidence): boolean =>
+/** Whether the event of an accepted delivery came again later. */
+const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
   deliveriesTo(evidence.all.deliveries, accepted.hook).some(
-    (each) => isLaterBy(duplicateWithinMs, accepted, each, evidence) && isSameEvent(accepted, each),
+    (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
   );
 
-/** The schedule's explanations of a delivery that failed at every attempt, or why there are none. */
-function explained(
-  seen: RetryEvidence,
-): Unproven | { readonly explanations: readonly Explanation[]; readonly came: Delivery[] } {
-  const unable = whyInconclusive(seen, "failing");
-  if (unable !== null) return unable;
-  const came = withoutDuplicates(attemptsTo(seen, "failing"), seen);
-  if (came.length === 0) return unproven("no delivery came; see HOOK-8");
-  return { explanations: explainAttempts(observedAttempts(came, seen)), came };
+/** The attempts to deliver an event that always failed, and how each reading of the schedule explains them. */
+function explainFailing(
+  evidence: RetryEvidence,
+): Unproven | { readonly explanations: readonly Explanation[]; readonly attempts: Delivery[] } {
+  const inconclusive = whyInconclusive(evidence, "failing");
+  if (inconclusive !== null) return inconclusive;
+  const attempts = withoutDuplicates(attemptsTo(evidence, "failing"), evidence);
+  if (attempts.length === 0) return noDelivery;
+  return { explanations: explainAttempts(observedAttempts(attempts, evidence)), attempts };
 }
 
-const progress = (count: number): Unproven => unproven(`${count} attempts of the schedule were seen`, longer);
+const onlySome = ({ length }: readonly Delivery[]): Unproven =>
+  unproven(`only ${length} attempts of the schedule were observed`, longer);
 
-const retryDelays = (seen: RetryEvidence): Finding<"from-previous" | "from-first"> => {
-  const found = explained(seen);
-  if (!("explanations" in found)) return found;
-  const { explanations, came } = found;
+const judgeDelays = (evidence: RetryEvidence): Finding<"from-previous" | "from-first"> => {
+  const explained = explainFailing(evidence);
+  if (!("explanations" in explained)) return explained;
+  const { explanations, attempts } = explained;
   const [best] = explanations;
   if (best === undefined) throw new Error("the schedule has no reading");
+  if (best.kind === "under way") return onlySome(attempts);
   const whole = explanations.find(({ kind }) => kind === "complete" || kind === "goes on");
-  if (best.kind === "under way") return progress(came.length);
   if (whole !== undefined) return follows(whole.order);
-  if (came.length === 1) return unproven("the delivery was not tried again; see HOOK-26");
+  if (attempts.length === 1) return unproven("the delivery was not retried; see HOOK-26");
   const furthest = explanations.toSorted((one, other) => other.fitting - one.fitting)[0] ?? best;
-  const at = came.slice(0, furthest.fitting + 1);
-  return breach(expectedBy(furthest, seen, came), madeAt(seen, came), ...at);
+  return breach(
+    describeExpected(furthest, evidence, attempts),
+    describeAttempts(evidence, attempts),
+    ...attempts.slice(0, furthest.fitting + 1),
+  );
 };
 
-const startOf = (seen: RetryEvidence, [first]: readonly Delivery[]): number =>
-  first === undefined ? 0 : attemptSpan(first, first, seen).fromMs;
+const startOf = (evidence: RetryEvidence, [first]: readonly Delivery[]): number =>
+  first === undefined ? 0 : attemptSpan(first, first, evidence).fromMs;
 
-function expectedBy(
+function describeExpected(
   { expected, fitting, order, shape }: Explanation,
-  seen: RetryEvidence,
-  came: readonly Delivery[],
+  evidence: RetryEvidence,
+  attempts: readonly Delivery[],
 ): string {
   if (expected === null) return "the published schedule";
-  const startMs = startOf(seen, came);
+  const startMs = startOf(evidence, attempts);
   const span = `${seconds(Math.max(0, expected.fromMs - startMs))} to ${seconds(expected.toMs - startMs)}`;
   return `attempt ${fitting + 1} at ${span} after the first (nearest readings: ${order}, ${shape})`;
 }
 
-function madeAt(seen: RetryEvidence, came: readonly Delivery[]): string {
-  const [first] = came;
-  const startMs = startOf(seen, came);
-  const times = came.map((each) => seconds(attemptSpan(each, first ?? each, seen).toMs - startMs));
-  return `${came.length} attempts, at ${times.join(", ")}`;
+function describeAttempts(evidence: RetryEvidence, attempts: readonly Delivery[]): string {
+  const [first] = attempts;
+  const startMs = startOf(evidence, attempts);
+  const times = attempts.map((each) => seconds(attemptSpan(each, first ?? each, evidence).toMs - startMs));
+  return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
-/** More than any reading allows. */
-const mostInAnyReading = deliveryPolicy.maxAttempts + 1;
+/** More attempts than any reading allows. */
+const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
-const attemptsMade = (seen: RetryEvidence): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
-  const found = explained(seen);
-  if (!("explanations" in found)) return found;
-  const { explanations, came } = found;
-  const isOver = explanations.some(({ kind }) => kind === "goes on");
-  if (came.length > mostInAnyReading)
-    return breach(`at most ${deliveryPolicy.maxAttempts} attempts`, madeAt(seen, came), ...came);
-  if (explanations.some(({ kind }) => kind === "under way")) return progress(came.length);
+const judgeAttempts = (evidence: RetryEvidence): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
+  const explained = explainFailing(evidence);
+  if (!("explanations" in explained)) return explained;
+  const { explanations, attempts } = explained;
+  if (attempts.length > maxInAnyReading)
+    return breach(`at most ${deliveryPolicy.maxAttempts} attempts`, describeAttempts(evidence, attempts), ...attempts);
+  if (explanations.some(({ kind }) => kind === "under way")) return onlySome(attempts);
   const whole = explanations.find(({ kind }) => kind === "complete");
-  if (whole !== undefined) return isQuiet(seen, came) ? follows(whole.shape) : progress(came.length);
-  return isOver
-    ? breach("no attempt after the last of the schedule", madeAt(seen, came), ...came)
+  if (whole !== undefined) return isFinished(evidence, attempts) ? follows(whole.shape) : onlySome(attempts);
+  return explanations.some(({ kind }) => kind === "goes on")
+    ? breach("no attempt after the last of the schedule", describeAttempts(evidence, attempts), ...attempts)
     : unproven("the attempts do not follow the schedule; see HOOK-26 and HOOK-27");
 };
 
-/** Whether the schedule's longest pause has passed since the last attempt. */
-const isQuiet = (seen: RetryEvidence, came: readonly Delivery[]): boolean => {
-  const last = came.at(-1);
-  return last !== undefined && isObservedFor(seen, last, maxPauseMs);
+/** Whether the longest pause of the schedule has passed since the last attempt. */
+const isFinished = (evidence: RetryEvidence, attempts: readonly Delivery[]): boolean => {
+  const last = attempts.at(-1);
+  return last !== undefined && isObservedFor(evidence, last, maxPauseMs);
 };
 
-const idOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
-
-/** Checks of what happens to deliveries whose receivers fail. */
+/** Checks of deliveries to receivers that fail. */
 export const retryChecks = [
-  check("HOOK-22", on, triedAgain("mismatched", "the 401 of a receiver to which the signature is bad")),
-  observe("HOOK-24", on, patienceSeen),
-  check("HOOK-38", on, takenInTime),
-  check("HOOK-25", { ...on, hooked: invokedWithWebhooks }, acceptedAtOnce),
-  check("HOOK-25", on, leftAlone, { as: "after a retry" }),
-  check("HOOK-26", on, triedAgain("failing", "a 500")),
-  check("HOOK-26", on, triedAgain("notFound", "a 404"), { as: "404" }),
-  check("HOOK-26", on, triedAgain("redirecting", "a 302"), { as: "302" }),
-  check("HOOK-26", on, triedAgain("silent", "silence"), { as: "silence" }),
-  check("HOOK-26", on, triedAgain("resetting", "a connection that was reset"), { as: "reset" }),
-  check("HOOK-27", on, retryDelays),
-  check("HOOK-28", on, attemptsMade),
-  check("HOOK-29", on, (seen) => {
-    const found = explained(seen);
-    if (!("explanations" in found)) return found;
-    if (seen.sent.passed === null) return progress(found.came.length);
-    const { listed, shown } = seen.sent.passed;
-    if (listed === null) return unproven("the answer to the creation shows no `webhook_id` or `id`");
+  check("HOOK-22", retryProbes, retriedAfter("mismatched", "a 401 from a receiver that finds the signature wrong")),
+  observe("HOOK-24", retryProbes, observeTimeout),
+  check("HOOK-38", retryProbes, acceptsSlowReply),
+  check("HOOK-25", { ...retryProbes, hooked: invokedWithWebhooks }, stopsAfterAnySuccess),
+  check("HOOK-25", retryProbes, stopsAfterSuccess, { as: "after a retry" }),
+  check("HOOK-26", retryProbes, retriedAfter("failing", "a 500")),
+  check("HOOK-26", retryProbes, retriedAfter("notFound", "a 404"), { as: "404" }),
+  check("HOOK-26", retryProbes, retriedAfter("redirecting", "a 302"), { as: "302" }),
+  check("HOOK-26", retryProbes, retriedAfter("silent", "no reply"), { as: "silence" }),
+  check("HOOK-26", retryProbes, retriedAfter("resetting", "a connection reset"), { as: "reset" }),
+  check("HOOK-27", retryProbes, judgeDelays),
+  check("HOOK-28", retryProbes, judgeAttempts),
+  check("HOOK-29", retryProbes, (evidence) => {
+    const explained = explainFailing(evidence);
+    if (!("explanations" in explained)) return explained;
+    const { attempts } = explained;
+    if (evidence.sent.passed === null) return onlySome(attempts);
+    const { listed, shown } = evidence.sent.passed;
+    if (listed === null) return unproven("the response to the creation has no `webhook_id` or `id`");
     if (!isSuccess(listed)) return unproven(`the deliveries were not listed (${outcomeOf(listed)})`);
-    const isOver = attemptsMade(seen).kind === "follows" || found.came.length > mostInAnyReading;
     const mark = findFailureMark(bodyJson(listed), shown === null || !isSuccess(shown) ? undefined : bodyJson(shown));
     if (mark.kind === "marked") return follows(mark.which);
-    if (!isOver) return unproven("the attempts do not end as the document has it; see HOOK-28");
+    const isOver = judgeAttempts(evidence).kind === "follows" || attempts.length > maxInAnyReading;
+    if (!isOver) return unproven("the attempts do not end as documented; see HOOK-28");
     if (mark.kind === "unknown")
-      return unproven("the list of deliveries shows no state; what it shows is a gap (WHK-8)");
-    return breach(
-      "the delivery, or the webhook, marked failed",
-      `states ${mark.states.map(formatValue).join(", ")}`,
-      listed,
-    );
+      return unproven("the list of deliveries shows no state; what it must show is a gap (WHK-8)");
+    const states = mark.states.map((state) => formatValue(state)).join(", ");
+    return breach("the delivery, or the webhook, marked failed", `states ${states}`, listed);
   }),
-  check("HOOK-32", on, (seen) => {
-    const [first, ...others] = attemptsTo(seen, "failing");
+  check("HOOK-32", retryProbes, (evidence) => {
+    const [first, ...others] = attemptsTo(evidence, "failing");
     if (first === undefined || others.length === 0) return unproven("no event was sent twice");
-    const id = idOf(first);
-    if (typeof id !== "string") return unproven("the event has no `id` in text; see HOOK-1");
-    const other = others.find((each) => idOf(each) !== id);
+    const id = eventIdOf(first);
+    if (typeof id !== "string") return unproven("the event has no `id` that is a string; see HOOK-1");
+    const other = others.find((each) => eventIdOf(each) !== id);
     return other === undefined
       ? holds()
-      : breach(`the \`id\` of the first attempt, ${formatValue(id)}`, formatValue(idOf(other)), first, other);
+      : breach(`the \`id\` of the first attempt, ${formatValue(id)}`, formatValue(eventIdOf(other)), first, other);
   }),
-  observe("HOOK-33", on, ({ sent: { passed } }) => {
-    if (passed === null) return unproven("the schedule was not seen to its end", longer);
+  observe("HOOK-33", retryProbes, ({ sent: { passed } }) => {
+    if (passed === null) return unproven("the schedule was not observed to its end", longer);
     if (!isSuccess(passed.again.invoked))
-      return unproven(`the agent did not answer (${outcomeOf(passed.again.invoked)})`);
-    return observed(passed.again.came > 0 ? "they are still sent" : "none is sent any more");
+      return unproven(`the invoke did not succeed (${outcomeOf(passed.again.invoked)})`);
+    return observed(passed.again.came > 0 ? "later events are still sent" : "no later event is sent");
   }),
-  observe("HOOK-35", on, (seen) => {
-    const came = attemptsTo(seen, "endless");
-    const [first] = came;
+  observe("HOOK-35", retryProbes, (evidence) => {
+    const attempts = attemptsTo(evidence, "endless");
+    const [first] = attempts;
     if (first === undefined) return unproven("no delivery came");
-    if (came.length > 1) return observed("it has failed, and is tried again");
-    return isObservedFor(seen, first, firstRetryWithinMs)
-      ? observed("it is delivered")
-      : unproven("too little time passed after the answer", longer);
+    if (attempts.length > 1) return observed("the delivery counts as failed, and is retried");
+    return isObservedFor(evidence, first, firstRetryWithinMs)
+      ? observed("the delivery counts as successful")
+      : tooShort("the reply");
   }),
 ] as const;

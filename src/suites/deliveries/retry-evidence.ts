@@ -1,95 +1,121 @@
+import { isObject, getPath } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
-import type { AllDeliveries } from "./probes.ts";
-import { hookOfScript, type FailingReceivers, type ReceiverScript } from "./retry-probe.ts";
-import { isSameEvent } from "./event.ts";
-import { missingDeliveryExcuse } from "./missing-deliveries.ts";
-import type { ObservedAttempts, TimeSpan } from "./retry-schedule.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { itemsIn } from "../webhooks/checks.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
+import { isSameEvent } from "./events.ts";
+import { missingDeliveryExcuse } from "./missing-deliveries.ts";
+import type { AllDeliveries } from "./probes.ts";
+import { type FailingReceivers, hookOfScript, type ReceiverScript } from "./retry-probe.ts";
+import type { ObservedAttempts, TimeSpan } from "./retry-schedule.ts";
 
-/** Failing receivers, and what had come to them by the end. */
+/** Webhooks with failing receivers, and all deliveries of the run. */
 export interface RetryEvidence {
   readonly sent: FailingReceivers;
   readonly all: AllDeliveries;
 }
 
-/** Why a receiver's deliveries tell nothing; `null` where they do. */
-export function whyInconclusive(seen: RetryEvidence, script: ReceiverScript): Unproven | null {
-  const { sent, all } = seen;
-  const asked = sent.webhooks[script];
-  if (asked === null) return unproven("the key has too few requests a minute for such a webhook", need("clock"));
-  if (!isSuccess(sent.invoked)) return unproven(`the agent did not answer (${outcomeOf(sent.invoked)})`);
-  const unable = missingDeliveryExcuse(sent.reach, all, [asked]);
-  if (unable !== null) return unable;
-  const came = deliveriesTo(all.deliveries, asked.hook);
-  return sent.passed === null && came.length > 1 && attemptsTo(seen, script).length < 2
+/** Unproven if the deliveries to a receiver prove nothing, else `null`. */
+export function whyInconclusive(evidence: RetryEvidence, script: ReceiverScript): Unproven | null {
+  const { sent, all } = evidence;
+  const webhook = sent.webhooks[script];
+  if (webhook === null) return unproven("the key has too few requests a minute for such a webhook", need("clock"));
+  if (!isSuccess(sent.invoked)) return unproven(`the invoke did not succeed (${outcomeOf(sent.invoked)})`);
+  const excuse = missingDeliveryExcuse(sent.reach, all, [webhook]);
+  if (excuse !== null) return excuse;
+  const arrived = deliveriesTo(all.deliveries, webhook.hook);
+  return sent.passed === null && arrived.length > 1 && attemptsTo(evidence, script).length < 2
     ? unproven(
-        "events of other invokes came that cannot be told from the first",
+        "events of other invokes arrived that cannot be distinguished from the first event",
         "`agents.webhooked` in the target file: an agent that is called by nothing else",
       )
     : null;
 }
 
-/** The attempts of the one event that a receiver was to get. */
+/** The attempts to deliver one event to a receiver. On a real clock, later invokes bring other events, which are left out. */
 export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript): Delivery[] {
   const hook = hookOfScript(script);
   if (sent.passed !== null) return deliveriesTo(sent.passed.deliveries, hook);
-  const came = deliveriesTo(all.deliveries, hook);
-  const [first] = came;
-  // The agent may have been invoked again since.
-  return came.filter((each) => first === undefined || each === first || isSameEvent(first, each));
+  const arrived = deliveriesTo(all.deliveries, hook);
+  const [first] = arrived;
+  return arrived.filter((each) => first === undefined || each === first || isSameEvent(first, each));
 }
 
 /**
- * When an attempt was made, in milliseconds of the target's time, as closely as is known. A clock that is moved need not tick by
- * itself: the real time since `first` may have passed for the target, or not.
+ * When an attempt was made, in milliseconds of the target's time. A span, because a clock that the run advances may also
+ * tick: the real time since `first` may count or not.
  */
-export function attemptSpan(delivery: Delivery, first: Delivery, { sent: { passed } }: RetryEvidence): TimeSpan {
-  if (passed === null) return { fromMs: delivery.receivedMs, toMs: delivery.receivedMs };
-  const { clockMs, clockAtMostMs, receivedMs } = delivery;
-  const begun = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
+export function attemptSpan(attempt: Delivery, first: Delivery, { sent: { passed } }: RetryEvidence): TimeSpan {
+  if (passed === null) return { fromMs: attempt.receivedMs, toMs: attempt.receivedMs };
+  const { clockMs, clockAtMostMs, receivedMs } = attempt;
+  const advance = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
   return {
-    fromMs: Math.min(clockMs, begun?.fromMs ?? clockMs),
+    fromMs: Math.min(clockMs, advance?.fromMs ?? clockMs),
     toMs: clockAtMostMs + Math.max(0, receivedMs - first.receivedMs),
   };
 }
 
-/** Until when attempts were seen, in milliseconds of the same time as {@link attemptSpan}. */
+/** Until when attempts were observed, in the time of {@link attemptSpan}. */
 export const observedUntilMs = ({ sent: { passed }, all }: RetryEvidence): number => passed?.untilMs ?? all.untilMs;
 
-export function observedAttempts(came: readonly Delivery[], seen: RetryEvidence): ObservedAttempts {
-  const [first] = came;
+export function observedAttempts(attempts: readonly Delivery[], evidence: RetryEvidence): ObservedAttempts {
+  const [first] = attempts;
   return {
-    made: came.map((each) => attemptSpan(each, first ?? each, seen)),
-    untilMs: observedUntilMs(seen),
-    unwatched: seen.sent.unwatched,
+    made: attempts.map((each) => attemptSpan(each, first ?? each, evidence)),
+    untilMs: observedUntilMs(evidence),
+    unwatched: evidence.sent.unwatched,
   };
 }
 
-/** Attempts that a sender makes twice come so close together. */
-const twinWithinMs = 2000;
+/** The longest time between an attempt and its duplicate. */
+const duplicateWithinMs = 2000;
 
-/** One of each two attempts, where all come in twos: receivers tolerate duplicates, and a schedule is of what is attempted. */
-export function withoutDuplicates(came: readonly Delivery[], seen: RetryEvidence): Delivery[] {
-  const firsts = came.filter((_, at) => at % 2 === 0);
-  const isTwin = (first: Delivery, at: number): boolean => {
-    const twin = came[2 * at + 1];
-    return twin === undefined
+/** Fewer attempts may be a first one and immediate retries. */
+const minDuplicated = 4;
+
+/** Drops every second attempt if the sender makes each attempt twice. Receivers must tolerate duplicates. */
+export function withoutDuplicates(attempts: readonly Delivery[], evidence: RetryEvidence): Delivery[] {
+  const firsts = attempts.filter((_, at) => at % 2 === 0);
+  const isDuplicated = (first: Delivery, at: number): boolean => {
+    const duplicate = attempts[2 * at + 1];
+    return duplicate === undefined
       ? at === firsts.length - 1
-      : attemptSpan(twin, first, seen).fromMs - attemptSpan(first, first, seen).toMs <= twinWithinMs;
+      : attemptSpan(duplicate, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs <= duplicateWithinMs;
   };
-  return came.length >= leastTwins && firsts.every(isTwin) ? firsts : [...came];
+  return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }
 
-/** Fewer are a first delivery and the retries that follow at once. */
-const leastTwins = 4;
-
-/** Whether so much time was watched after a delivery, with no interval in which nobody looked. */
-export function isObservedFor(seen: RetryEvidence, delivery: Delivery, ms: number): boolean {
-  const { fromMs, toMs } = attemptSpan(delivery, delivery, seen);
-  const dueMs = toMs + ms;
-  const isMissed = seen.sent.unwatched.some((span) => span.fromMs <= dueMs && fromMs <= span.toMs);
-  return dueMs <= observedUntilMs(seen) && !isMissed;
+/** Whether the time after an attempt was observed without a gap. */
+export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: number): boolean {
+  const { fromMs, toMs } = attemptSpan(attempt, attempt, evidence);
+  const untilMs = toMs + ms;
+  const hasGap = evidence.sent.unwatched.some((span) => span.fromMs <= untilMs && fromMs <= span.toMs);
+  return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
+
+/** Whether a target marks a delivery as failed, or its webhook; `unknown` if it shows no state. */
+export type FailureMark =
+  | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
+  | { readonly kind: "not marked"; readonly states: readonly string[] }
+  | { readonly kind: "unknown" };
+
+const stateNames = ["status", "state", "delivery_status", "outcome", "result"];
+const failedWord = /fail|dead|exhaust|abandon|gave.?up|undeliver|disabled|suspend|inactive|error/i;
+const otherWord = /pending|queue|schedul|retry|progress|wait|active|enabled|deliver|success|sent|complete|ok/i;
+
+/** Searches the list of deliveries and the record of the webhook for a failure mark. */
+export function findFailureMark(list: unknown, record: unknown): FailureMark {
+  const items = itemsIn(list) ?? [];
+  const states = items.flatMap(statesOf);
+  if (states.some((each) => failedWord.test(each)) || items.some((each) => getPath(each, "failed") === true))
+    return { kind: "marked", which: "delivery" };
+  const records = [list, getPath(list, "webhook"), record, getPath(record, "data"), getPath(record, "webhook")];
+  if (records.flatMap(statesOf).some((each) => failedWord.test(each))) return { kind: "marked", which: "webhook" };
+  const known = states.filter((each) => otherWord.test(each));
+  return known.length > 0 ? { kind: "not marked", states: known } : { kind: "unknown" };
+}
+
+const statesOf = (value: unknown): string[] =>
+  isObject(value) ? stateNames.map((name) => value[name]).filter((state) => typeof state === "string") : [];

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 
-import { findFailureMark } from "./failure-mark.ts";
+import { findFailureMark } from "./retry-evidence.ts";
 
-describe("the mark of a delivery whose last attempt failed", () => {
+describe("the failure mark after the last attempt", () => {
   it.each([
     ["a state in a list", { data: [{ status: "failed" }] }, undefined, "delivery"],
-    ["a word of its own", { deliveries: [{ state: "DEAD_LETTER" }] }, undefined, "delivery"],
+    ["a state with another word", { deliveries: [{ state: "DEAD_LETTER" }] }, undefined, "delivery"],
     ["a flag", [{ failed: true }], undefined, "delivery"],
     ["in the envelope", { status: "success", data: { result: [{ state: "exhausted" }] } }, undefined, "delivery"],
     ["the webhook's own state", { status: "failed", data: [{ state: "pending" }] }, undefined, "webhook"],
     ["the webhook's record", { data: [] }, { data: { status: "disabled" } }, "webhook"],
-    ["a state of another kind", { data: [{ status: "pending" }] }, { status: "active" }, "not marked"],
-    ["a delivery that is called delivered", { data: [{ status: "delivered" }] }, undefined, "not marked"],
+    ["a state that is no failure", { data: [{ status: "pending" }] }, { status: "active" }, "not marked"],
+    ["the state delivered", { data: [{ status: "delivered" }] }, undefined, "not marked"],
     ["no state", { data: [{ id: 1 }] }, undefined, "unknown"],
     ["no list", undefined, undefined, "unknown"],
   ] as const)("%s", (_, list, record, expected) => {

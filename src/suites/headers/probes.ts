@@ -1,10 +1,10 @@
-import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
-import { probe } from "../../run/probe.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
+import { probe } from "../../run/probe.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
 import { doReadsCount } from "../limits/key-history.ts";
-import { ensureAllowance, hello } from "../limits/exhaust.ts";
 import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
 /** Samples of the rate-limit headers of one key. */
@@ -63,7 +63,6 @@ export function firstAndLastSamples(samples: readonly Sample[], first = mostFirs
   ];
 }
 
-const unpaced = { unpaced: true } as const;
 const mostAtOnce = 8;
 const mostRounds = 3;
 /** The smallest published limit, assumed if the tier is unknown. */

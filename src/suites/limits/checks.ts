@@ -29,7 +29,7 @@ import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { judgeExhaustedWindow } from "./exhausted-window.ts";
-import { quotaChecks } from "./quota-checks.ts";
+import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";

@@ -1,17 +1,16 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import type { Client } from "../../run/send/client.ts";
 import { breach, type Finding, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
-import { probe } from "../../run/probe.ts";
-import type { Recorder } from "../../run/send/recorder.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { useExpiryMs } from "./timed-retry.ts";
-import { ensureAllowance, hello, waitIfAllowed } from "./exhaust.ts";
+import { probe } from "../../run/probe.ts";
+import type { Client } from "../../run/send/client.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import { longQuery } from "../invoke/probes.ts";
 import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { longQuery } from "../invoke/probes.ts";
+import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
+import { useExpiryMs } from "./timed-retry.ts";
 
-const unpaced = { unpaced: true } as const;
 /** The smallest published limit, assumed if the tier is unknown. */
 const leastPerMinute = 10;
 

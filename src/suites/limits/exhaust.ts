@@ -1,18 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Exchange } from "../../evidence/exchange.ts";
+import { minuteOverMs, slotReleaseMs } from "../../rules/limits/key-history.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
 import { agentPath, type Client } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import type { RunClock } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
-import { slotReleaseMs, minuteOverMs } from "../../rules/limits/key-history.ts";
+import type { RunClock } from "../../run/time/run-clock.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 
 export const hello = { query: "hello" } as const;
 
-/** Number of requests to send concurrently. Half of the slots, because a server may release a slot a moment after its response. */
-export const concurrencyFor = ({ concurrent }: TierLimits): number =>
-  Math.min(16, Math.max(1, Math.floor(concurrent / 2)));
+/** Options of a request that is sent without waiting for an allowance. */
+export const unpaced = { unpaced: true } as const;
+
+/** The key and the agent of a probe that exhausts an allowance. */
+export interface KeySender {
+  readonly client: Client;
+  readonly agent: string;
+  readonly limits: TierLimits;
+  readonly time: RunClock;
+  /** Whether reading usage counts. If so, reads use up the allowance, and a few invokes prove that they count too. */
+  readonly readsCount: boolean;
+}
+
+export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> => client.invoke(agent, hello, unpaced);
+
+export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
+  client.sample("POST", agentPath(agent, "invoke"), { json: hello });
 
 /** Result of a burst. `failing`: several responses in a row were neither a success nor a 429. */
 export interface BurstResult {
@@ -22,32 +37,42 @@ export interface BurstResult {
   readonly end: "refused" | "all sent" | "failing";
 }
 
-const mostFailures = 5;
-
-interface Stretching {
-  readonly most: number;
-  readonly atOnce: number;
-  /** How many of the requests, at the start, read usage instead of running an agent. */
-  readonly reads: number;
+/** Options for exhausting an allowance. */
+export interface ExhaustOptions {
+  /** Maximum number of requests. */
+  readonly max: number;
+  /** Number of requests that the limiter should admit. An earlier refusal is retried. */
+  readonly expected: number;
+  /** Number of expected requests that may have been sent before. */
+  readonly alreadySent?: number;
+  /** Number of admitted requests from which a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`. */
+  readonly trustedFrom?: number;
 }
 
-/** Sends requests, `atOnce` at a time, until one is refused or `most` were sent. */
+const maxFailures = 5;
+/** Minimum number of invokes among the expected requests. */
+const minInvoked = 3;
+
+/** Sends requests until one is refused or `max` were sent. Reads usage instead of invoking as far as possible. */
 export async function sendUntilRefused(
-  client: Client,
-  agent: string,
-  { most, atOnce, reads }: Stretching,
+  sender: KeySender,
+  { max, expected, alreadySent = 0 }: ExhaustOptions,
   onRefused: (refusal: Sample) => void = () => {},
 ): Promise<BurstResult> {
+  const { client, limits, readsCount } = sender;
+  const reads = readsCount ? expected - alreadySent - minInvoked : 0;
+  // Half of the slots, because a server may release a slot a moment after its response.
+  const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;
   let admitted = 0;
   let invoked = 0;
   let failures = 0;
   let end: BurstResult["end"] = "all sent";
   const worker = async (): Promise<void> => {
-    while (sent < most && end === "all sent") {
+    while (sent < max && end === "all sent") {
       const isRead = sent < reads;
       sent += 1;
-      const sample = await (isRead ? readSample(client) : invokeSample(client, agent));
+      const sample = await (isRead ? client.sample("GET", "/usage") : invokeSample(sender));
       if (isAdmitted(sample)) {
         admitted += 1;
         invoked += Number(!isRead);
@@ -55,22 +80,17 @@ export async function sendUntilRefused(
       } else if (sample.status === 429) {
         end = "refused";
         onRefused(sample);
-      } else if (++failures >= mostFailures) end = "failing";
+      } else if (++failures >= maxFailures) end = "failing";
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, most) }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return { admitted, invoked, end };
 }
-
-const readSample = (client: Client): Promise<Sample> => client.sample("GET", "/usage");
-
-export const invokeSample = (client: Client, agent: string): Promise<Sample> =>
-  client.sample("POST", agentPath(agent, "invoke"), { json: hello });
 
 /** Real pauses between retries. They distinguish a lasting refusal from one for a slot that was released late. */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** How often a slot that was released late may interrupt a burst. */
-const mostHiccups = 12;
+const maxHiccups = 12;
 
 /** Result of sending until a refusal lasts. */
 export interface ExhaustResult extends BurstResult {
@@ -78,49 +98,22 @@ export interface ExhaustResult extends BurstResult {
   readonly hiccups: number;
 }
 
-/** Options for exhausting an allowance. */
-export interface ExhaustOptions {
-  readonly most: number;
-  readonly expected: number;
-  readonly atOnce: number;
-  /** Whether reading usage counts. If so, reads use up the allowance, and a few invokes prove that they count too. */
-  readonly readsCount: boolean;
-  /** Number of expected requests that may have been sent already. */
-  readonly filled: number;
-  /** Number of admitted requests from which a refusal with `Remaining: 0` is trusted without a retry; `null` for never. */
-  readonly believesToldFrom: number | null;
-}
-
-/** Minimum number of invokes among the expected requests. */
-const leastInvoked = 3;
-
-const readsIn = (expected: number, readsCount: boolean): number =>
-  readsCount ? Math.max(0, expected - leastInvoked) : 0;
-
-/** Options of a burst that reads usage instead of invoking as far as possible. */
-export const burstOptions = ({ most, expected, atOnce, readsCount, filled }: ExhaustOptions): Stretching => ({
-  most,
-  atOnce,
-  reads: Math.min(most, readsIn(expected - filled, readsCount)),
-});
-
 /**
  * Like {@link exhaust}, with a real pause after some admitted requests: a refusal right after the pause is not for a slot
  * that is released late.
  * @param pauseAfter number of requests before the pause; no pause if `null` or out of range
  */
 export async function exhaustWithPause(
-  client: Client,
-  agent: string,
-  plan: ExhaustOptions,
+  sender: KeySender,
+  options: ExhaustOptions,
   pauseAfter: number | null,
 ): Promise<ExhaustResult> {
-  if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= plan.most) return exhaust(client, agent, plan);
-  const first = await exhaust(client, agent, { ...plan, most: pauseAfter, expected: pauseAfter });
+  const { max, expected } = options;
+  if (pauseAfter === null || pauseAfter < 0 || pauseAfter >= max) return exhaust(sender, options);
+  const first = await exhaust(sender, { ...options, max: pauseAfter, expected: pauseAfter });
   if (first.end !== "all sent") return first;
   await sleep(slotReleaseMs + 100);
-  const rest = { ...plan, most: plan.most - pauseAfter, expected: plan.expected - pauseAfter };
-  const second = await exhaust(client, agent, rest);
+  const second = await exhaust(sender, { ...options, max: max - pauseAfter, expected: expected - pauseAfter });
   return {
     ...second,
     admitted: first.admitted + second.admitted,
@@ -130,40 +123,59 @@ export async function exhaustWithPause(
 }
 
 /** Like {@link sendUntilRefused}, but retries after a pause if a refusal comes before `expected` requests were admitted. */
-export async function exhaust(client: Client, agent: string, plan: ExhaustOptions): Promise<ExhaustResult> {
-  const { most, expected } = plan;
+export async function exhaust(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
+  const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
     // A limit that refuses reads of usage may apply to reads only.
-    const readsCount = plan.readsCount && hiccups === 0;
-    const rest = { ...plan, readsCount, most: most - admitted, expected: expected - admitted };
-    let isTold = false;
-    const stretch = await sendUntilRefused(client, agent, burstOptions(rest), (refusal) => {
-      isTold ||= tellsNoneLeft(refusal);
+    const readsCount = sender.readsCount && hiccups === 0;
+    const rest = { ...options, max: max - admitted, expected: expected - admitted };
+    let reportsExhaustion = false;
+    const burst = await sendUntilRefused({ ...sender, readsCount }, rest, ({ remaining, resetAfter }) => {
+      reportsExhaustion ||= remaining === 0 && resetAfter !== null && resetAfter >= minResetAfterSeconds;
     });
-    admitted += stretch.admitted;
-    invoked += stretch.invoked;
-    const isEnough = admitted >= expected || (isTold && admitted >= (plan.believesToldFrom ?? expected));
-    const isBelieved = stretch.end !== "refused" || isEnough || hiccups >= mostHiccups;
-    if (isBelieved || !(await comesBack(client, agent))) return { admitted, invoked, end: stretch.end, hiccups };
+    admitted += burst.admitted;
+    invoked += burst.invoked;
+    const isEnough = admitted >= expected || (reportsExhaustion && admitted >= trustedFrom);
+    const isTrusted = burst.end !== "refused" || isEnough || hiccups >= maxHiccups;
+    if (isTrusted || !(await isAdmittedOnRetry(sender))) return { admitted, invoked, end: burst.end, hiccups };
     admitted += 1;
     invoked += 1;
   }
 }
 
 /** Minimum `Reset-After` of an exhausted window. A slot is released sooner. */
-const goesOnSeconds = 5;
+const minResetAfterSeconds = 5;
 
-const tellsNoneLeft = ({ remaining, resetAfter }: Sample): boolean =>
-  remaining === 0 && resetAfter !== null && resetAfter >= goesOnSeconds;
-
-async function comesBack(client: Client, agent: string): Promise<boolean> {
+async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {
   for (const pauseMs of retryPausesMs) {
     await sleep(pauseMs);
-    if (isAdmitted(await invokeSample(client, agent))) return true;
+    if (isAdmitted(await invokeSample(sender))) return true;
   }
   return false;
+}
+
+/** Truncated JSON, so that an admitted request creates nothing. */
+const malformed = { ...unpaced, text: '{"url": "https://' } as const;
+
+/**
+ * Sends requests to other endpoints while a key's allowance is exhausted, for the checks of all responses.
+ * @param isThorough whether to request all endpoints instead of only stream and list
+ * @returns the exchange of the stream, which counts as an invoke does
+ */
+export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
+  const streamOptions = { ...unpaced, json: hello, accept: "text/event-stream" };
+  const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);
+  await client.send("GET", "/agents?page=1&limit=2", unpaced);
+  if (!isThorough) return stream;
+  await client.send("GET", "/usage", unpaced);
+  await client.send("GET", "/keys/usage", unpaced);
+  await client.send("GET", "/webhooks/no-such-webhook-7f3a/deliveries", unpaced);
+  await client.send("GET", "/operations/no-such-operation-7f3a", unpaced);
+  await client.send("POST", "/webhooks", malformed);
+  await client.send("POST", "/alerts", malformed);
+  return stream;
 }
 
 /** Waits if the run may wait. Returns whether it did. */
@@ -190,7 +202,7 @@ export async function ensureAllowance(
   const counted = recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
   const last = counted.at(-1);
   if (last === undefined) return;
-  const why = `${requests === 1 ? "a request on" : `${requests} requests on`} ${key.name} must find room in a window`;
+  const why = `${requests === 1 ? "a request" : `${requests} requests`} of ${key.name} must be left in a window`;
   const now = time.targetMs();
   const recent = counted.filter((each) => each.headMs + each.headClockMs > now - minuteOverMs);
   if (recent.length + requests > perMinute) return time.passTime(minuteOverMs, why);

@@ -1,16 +1,18 @@
-import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
-import type { Client } from "../../run/send/client.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { tierProbe } from "../../run/probe.ts";
-import type { RunClock } from "../../run/time/run-clock.ts";
 import { isSuccess } from "../shared/response.ts";
-import { doReadsCount, type KeyHistory, keyHistoryOf } from "./key-history.ts";
-import { requestOtherEndpoints } from "./other-endpoints.ts";
-import { expireEarlierUse, type TimedRetry, useExpiryMs, retryWhenDue, unpacedRequest } from "./timed-retry.ts";
-import { askSibling, askSiblingAgain, sendSiblingControl, type SiblingResult } from "./sibling-key.ts";
-import { concurrencyFor, exhaustWithPause, hello, maxRepeatedAllowance } from "./exhaust.ts";
+import {
+  exhaustWithPause,
+  invokeUnpaced,
+  type KeySender,
+  maxRepeatedAllowance,
+  requestOtherEndpoints,
+} from "./exhaust.ts";
+import { type KeyHistory, keyHistoryOf } from "./key-history.ts";
+import { sendSiblingControl, type SiblingResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
+import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
 /** An exhausted hour. */
 export interface HourExhausted extends KeyHistory {
@@ -43,44 +45,35 @@ export const hourExhausted = tierProbe(
     concurrent: true,
   },
   async (context): Promise<HourExhausted> => {
-    const { client, given, tested, time, target, recorder, discovery } = context;
-    const readsCount = doReadsCount(discovery);
-    const own = client.as(tested.key);
-    const agent = given["agents.answering"];
+    const { tested, time, target, recorder, discovery } = context;
+    const sender = senderOf(context);
     const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
     const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
-    const twinBefore = await sendSiblingControl(context);
-    const { admitted, end } = await useUpHour(own, agent, tested.limits, {
-      time,
-      pauseMs,
-      readsCount,
-      before: 0,
-      admittedBefore: null,
-    });
-    const refused = end === "all sent" ? [] : [await own.invoke(agent, hello, unpacedRequest)];
-    const health = refused.length === 0 ? null : await own.health(agent);
+    const siblingControl = await sendSiblingControl(context);
+    const { admitted, end } = await exhaustHour(sender, { pauseMs, before: 0, admittedBefore: null });
+    const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
+    const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
     let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
     if (end === "refused" && target.clock !== null) {
       // Otherwise the minute's limit might refuse instead of the hour's.
-      await time.passTime(pauseMs, "the hour alone must be used up");
-      stream = await requestOtherEndpoints(own, agent, false);
+      await time.passTime(pauseMs, "only the hour must be exhausted");
+      stream = await requestOtherEndpoints(sender, false);
       // If this invoke is refused, the hour has not ended, and the stream got past its limit.
-      if (isSuccess(stream)) afterStream = await own.invoke(agent, hello, unpacedRequest);
+      if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
     }
-    const askedTwin = await askSibling(context, refused, twinBefore);
+    const siblingUse = await useSibling(context, refused, siblingControl);
     // Requests since the first refusal may have changed the window, so a new refusal tells how long to wait.
-    const last =
-      end === "refused" && target.clock !== null ? await own.invoke(agent, hello, unpacedRequest) : refused.at(-1);
-    const retried = target.clock === null ? null : await retryWhenDue(own, agent, last, time);
-    const twin = await askSiblingAgain(context, askedTwin, idleSinceMs);
+    const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
+    const retried = target.clock === null ? null : await retryWhenDue(sender, last);
+    const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
     const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
     const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
-    if (isShort) await time.passTime(useExpiryMs, "earlier use of the key must run out");
+    if (isShort) await time.passTime(useExpiryMs, "earlier use of the key must expire");
     if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
       const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
-      const next = await useUpHour(own, agent, tested.limits, { time, pauseMs, readsCount, ...again });
+      const next = await exhaustHour(sender, { pauseMs, ...again });
       // Two resets show how long the window is, and an admitted request shows that tokens are left.
-      if (next.end === "refused") await retryWhenDue(own, agent, await own.invoke(agent, hello, unpacedRequest), time);
+      if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
     }
     return {
       ...keyHistoryOf(tested.key, tested.limits, { target, recorder, look: discovery, idleSinceMs }),
@@ -97,12 +90,9 @@ export const hourExhausted = tierProbe(
   },
 );
 
-interface HourPlan {
-  readonly time: RunClock;
+interface HourOptions {
   /** Pause between two bursts of a minute. */
   readonly pauseMs: number;
-  /** Whether reading usage counts against the allowance. */
-  readonly readsCount: boolean;
   /** Requests of this hour that were admitted before. */
   readonly before: number;
   /** How many requests were admitted when an earlier hour refused too soon. This hour then pauses in real time at that point. */
@@ -110,31 +100,29 @@ interface HourPlan {
 }
 
 /** Exhausts the hour minute by minute, never beyond the minute's limit, so that the final refusal comes from the hour's. */
-async function useUpHour(
-  client: Client,
-  agent: string,
-  limits: TierLimits,
-  { time, pauseMs, readsCount, before, admittedBefore }: HourPlan,
+async function exhaustHour(
+  sender: KeySender,
+  { pauseMs, before, admittedBefore }: HourOptions,
 ): Promise<{ readonly admitted: number; readonly end: HourExhausted["end"] }> {
+  const { limits, time } = sender;
   const { perHour, perMinute } = limits;
-  const most = 2 * perHour + perMinute + 1;
+  const max = 2 * perHour + perMinute + 1;
   let admitted = before;
-  let stopsShort = false;
-  const believing = { filled: 0, believesToldFrom: time.canAdvance ? 0 : null };
-  for (let idleMinutes = 0; admitted < most && idleMinutes < 2;) {
+  let endsEarly = false;
+  for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
     // The request that opened the window counts in the first minute.
-    const share = Math.min(admitted === before ? perMinute - before : perMinute, most - admitted);
+    const share = Math.min(admitted === before ? perMinute - before : perMinute, max - admitted);
     // The first early refusal is retried; the following ones are trusted.
-    const expected = stopsShort ? 0 : Math.min(share, Math.max(0, perHour - admitted));
-    const plan = { most: share, expected, atOnce: concurrencyFor(limits), readsCount, ...believing };
+    const expected = endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted));
+    const options = { max: share, expected, ...(time.canAdvance && { trustedFrom: 0 }) };
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
-    const round = await exhaustWithPause(client, agent, plan, pauseAfter);
-    admitted += round.admitted;
-    stopsShort ||= round.end === "refused" && round.admitted < share;
-    if (round.end === "failing") return { admitted, end: "failing" };
-    if (round.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
-    idleMinutes = round.admitted === 0 ? idleMinutes + 1 : 0;
-    if (admitted < most && idleMinutes < 2) await time.passTime(pauseMs, "the next minute of the hour");
+    const minute = await exhaustWithPause(sender, options, pauseAfter);
+    admitted += minute.admitted;
+    endsEarly ||= minute.end === "refused" && minute.admitted < share;
+    if (minute.end === "failing") return { admitted, end: "failing" };
+    if (minute.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
+    idleMinutes = minute.admitted === 0 ? idleMinutes + 1 : 0;
+    if (admitted < max && idleMinutes < 2) await time.passTime(pauseMs, "the next minute of the hour must begin");
   }
-  return { admitted, end: admitted < most ? "refused" : "all sent" };
+  return { admitted, end: admitted < max ? "refused" : "all sent" };
 }

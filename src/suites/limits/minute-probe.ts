@@ -1,38 +1,36 @@
 import { minuteMs } from "../../base/duration.ts";
-import { isAdmitted } from "../../rules/limits/sample.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { toleranceMs, minuteOverMs } from "../../rules/limits/key-history.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
-import type { Client } from "../../run/send/client.ts";
-import { tierProbe } from "../../run/probe.ts";
+import { minuteOverMs, toleranceMs } from "../../rules/limits/key-history.ts";
+import { isAdmitted } from "../../rules/limits/sample.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
-import type { RunClock } from "../../run/time/run-clock.ts";
-import { doReadsCount, type KeyHistory, minuteReached, keyHistoryOf } from "./key-history.ts";
+import { tierProbe } from "../../run/probe.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import {
-  expireEarlierUse,
-  type TimedRetry,
-  type LimitsProbeContext,
-  useExpiryMs,
-  retryWhenDue,
-  retryEarly,
-  unpacedRequest,
-} from "./timed-retry.ts";
-import { askSibling, askSiblingAgain, sendSiblingControl, type SiblingResult } from "./sibling-key.ts";
-import { requestOtherEndpoints } from "./other-endpoints.ts";
-import {
-  concurrencyFor,
-  exhaust,
-  exhaustWithPause,
-  type ExhaustResult,
-  hello,
-  invokeSample,
-  maxRepeatedAllowance,
-  type ExhaustOptions,
-  sendUntilRefused,
   type BurstResult,
-  burstOptions,
+  exhaust,
+  type ExhaustOptions,
+  type ExhaustResult,
+  exhaustWithPause,
+  invokeSample,
+  invokeUnpaced,
+  type KeySender,
+  maxRepeatedAllowance,
+  requestOtherEndpoints,
+  sendUntilRefused,
+  unpaced,
   waitIfAllowed,
 } from "./exhaust.ts";
+import { type KeyHistory, keyHistoryOf, minuteReached } from "./key-history.ts";
+import { sendSiblingControl, type SiblingResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
+import {
+  expireEarlierUse,
+  type LimitsProbeContext,
+  retryEarly,
+  retryWhenDue,
+  senderOf,
+  type TimedRetry,
+  useExpiryMs,
+} from "./timed-retry.ts";
 
 /** An exhausted minute. */
 export interface MinuteExhausted extends KeyHistory {
@@ -71,99 +69,80 @@ export const minuteExhausted = tierProbe(
     optionalWaitSeconds: marginMs / 1000,
   },
   async (context): Promise<MinuteExhausted> => {
-    const { client, given, tested, time, target, recorder, discovery } = context;
-    const readsCount = doReadsCount(discovery);
-    const own = client.as(tested.key);
-    const agent = given["agents.answering"];
+    const { tested, time, target, recorder, discovery } = context;
     const { limits } = tested;
+    const sender = senderOf(context);
     const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
-    if (target.clock !== null && limits.perMinute <= maxRepeatedAllowance)
-      await burstTwice(own, agent, limits, { time, readsCount });
-    const before = target.clock === null ? 0 : await enterTail(own, agent, limits, time);
-    const twinBefore = await sendSiblingControl(context);
-    const plan = planOf(limits, readsCount);
-    const filled = target.clock === null ? countedLately(context) : 0;
-    const expected = plan.expected - before;
+    const hasClock = target.clock !== null;
+    const isSmall = hasClock && limits.perMinute <= maxRepeatedAllowance;
+    if (isSmall) await burstTwice(sender);
+    const before = hasClock ? await enterTail(sender) : 0;
+    const siblingControl = await sendSiblingControl(context);
+    const { max, expected } = wholeMinute(limits);
+    const alreadySent = hasClock ? 0 : countRecent(context);
     const beganMs = time.targetMs();
-    const rest = await exhaust(own, agent, {
-      ...plan,
-      most: plan.most - before,
-      expected,
-      filled,
-      believesToldFrom: filled === 0 ? null : expected - filled,
+    const rest = await exhaust(sender, {
+      max: max - before,
+      expected: expected - before,
+      alreadySent,
+      ...(alreadySent > 0 && { trustedFrom: expected - before - alreadySent }),
     });
-    const burst = { beganMs, lastedMs: time.targetMs() - beganMs };
     const first = { ...rest, admitted: rest.admitted + before, invoked: rest.invoked + before };
-    const refused = first.end === "all sent" ? [] : [await own.invoke(agent, hello, unpacedRequest)];
-    const askedTwin = await askSibling(context, refused, twinBefore);
+    const burst = { ...first, beganMs, lastedMs: time.targetMs() - beganMs };
+    const refused = first.end === "all sent" ? [] : [await invokeUnpaced(sender)];
+    const siblingUse = await useSibling(context, refused, siblingControl);
     const health: Exchange[] = [];
-    const healths = hasFewRequests(target) ? 1 : 3;
-    for (let count = 0; count < healths; count++) health.push(await own.health(agent));
-    if (first.end === "refused") await requestOtherEndpoints(own, agent, target.clock !== null);
-    const early = await retryEarly(own, agent, refused.at(-1), time);
+    const healthReads = hasFewRequests(target) ? 1 : 3;
+    for (let count = 0; count < healthReads; count++) health.push(await sender.client.health(sender.agent));
+    if (first.end === "refused") await requestOtherEndpoints(sender, hasClock);
+    const early = await retryEarly(sender, refused.at(-1));
     if (early !== null) refused.push(early.exchange);
-    const retried = await retryWhenDue(own, agent, refused.at(-1), time);
-    const twin = await askSiblingAgain(context, askedTwin, idleSinceMs);
+    const retried = await retryWhenDue(sender, refused.at(-1));
+    const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
+    const history = () => keyHistoryOf(tested.key, limits, { target, recorder, look: discovery, idleSinceMs });
     // On a real clock, requests that the run sent earlier may count in this minute. If so, the limit was reached and
     // another minute would be wasted.
-    const isReached =
-      target.clock === null &&
-      minuteReached(keyHistoryOf(tested.key, limits, { target, recorder, look: discovery, idleSinceMs }));
-    const isShort = first.end === "refused" && first.admitted < limits.perMinute && !isReached;
-    const isSmall = target.clock !== null && limits.perMinute <= maxRepeatedAllowance;
-    if (isShort) await useUpCarefully(own, agent, limits, { time, target, readsCount, admittedBefore: first.admitted });
-    else if (isSmall && retried !== null && statusOf(retried.exchange) === 200)
-      await useUpAgain(own, agent, limits, { time, readsCount });
+    const isShort =
+      first.end === "refused" && first.admitted < limits.perMinute && (hasClock || !minuteReached(history()));
+    if (isShort) await exhaustCarefully(sender, hasClock, first.admitted);
+    else if (isSmall && retried !== null && statusOf(retried.exchange) === 200) await exhaustAgain(sender);
     else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)
-      await useUpElsewhere(own, agent, limits, { time, readsCount, burst: { ...first, ...burst } });
-    const other = first.end === "all sent" ? await own.send("GET", "/usage", unpacedRequest) : null;
-    return {
-      ...keyHistoryOf(tested.key, limits, { target, recorder, look: discovery, idleSinceMs }),
-      beganFresh,
-      first,
-      refused,
-      health,
-      early,
-      retried,
-      twin,
-      other,
-    };
+      await exhaustAtOtherPhases(sender, burst);
+    const other = first.end === "all sent" ? await sender.client.send("GET", "/usage", unpaced) : null;
+    return { ...history(), beganFresh, first, refused, health, early, retried, twin, other };
   },
 );
 
 /** Options to exhaust a whole minute. */
-const planOf = (limits: TierLimits, readsCount: boolean): ExhaustOptions => ({
-  most: beyondMinute(limits),
+const wholeMinute = (limits: TierLimits): ExhaustOptions => ({
+  max: beyondMinute(limits),
   expected: limits.perMinute,
-  atOnce: concurrencyFor(limits),
-  readsCount,
-  filled: 0,
-  believesToldFrom: null,
 });
 
 /** Number of requests of the last minute that may still count. */
-function countedLately({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
+function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Exhausts the next window too. Only there a key that was used before has its whole allowance, and only two resets show how long a window is. */
-async function useUpAgain(
-  client: Client,
-  agent: string,
-  limits: TierLimits,
-  { time, readsCount }: Sending,
-): Promise<void> {
-  const plan = { ...planOf(limits, readsCount), expected: limits.perMinute - 1, believesToldFrom: 0 };
-  for (let windows = 0; windows < mostWindows; windows++) {
-    const { end } = await exhaust(client, agent, plan);
+/**
+ * Exhausts the next window too. Only there a key that was used before has its whole allowance, and only two resets show
+ * how long a window is.
+ */
+async function exhaustAgain(sender: KeySender): Promise<void> {
+  const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
+  for (let windows = 0; windows < maxWindows; windows++) {
+    const { end } = await exhaust(sender, options);
     if (end !== "refused") return;
-    const next = await retryWhenDue(client, agent, await client.invoke(agent, hello, unpacedRequest), time);
+    const next = await retryWhenDue(sender, await invokeUnpaced(sender));
     const isSoon = next !== null && next.saidSeconds <= tailSeconds && statusOf(next.exchange) === 200;
     if (!isSoon) return;
   }
 }
+
+/** Maximum number of windows to exhaust in a row. They distinguish a window that is too short from a burst across a boundary. */
+const maxWindows = 5;
 
 /** A burst, with its time by the target's clock. */
 interface Burst extends BurstResult {
@@ -171,105 +150,69 @@ interface Burst extends BurstResult {
   readonly lastedMs: number;
 }
 
-interface Sending {
-  readonly time: RunClock;
-  /** Whether reading usage counts against the allowance. */
-  readonly readsCount: boolean;
-}
-
-interface Elsewhere extends Sending {
-  readonly burst: Burst;
-}
-
 /**
  * Sends a second burst if the first one exceeded the minute's limit: the first may have crossed the boundary of two fixed
  * windows. A second burst at another phase of the minute cannot cross it too. If the second exceeds the limit and the
  * first did not, because of earlier use, a third burst is compared with the second.
  */
-async function useUpElsewhere(
-  client: Client,
-  agent: string,
-  limits: TierLimits,
-  { time, readsCount, burst }: Elsewhere,
-): Promise<void> {
-  const mostOfWindow = limits.perMinute + (limits.burst ?? Infinity);
-  const second = await burstElsewhere(client, agent, limits, { time, readsCount, burst });
-  if (second.end !== "refused" || second.admitted <= mostOfWindow || burst.admitted > mostOfWindow) return;
-  const next = await retryWhenDue(client, agent, await client.invoke(agent, hello, unpacedRequest), time);
-  if (next !== null) await burstElsewhere(client, agent, limits, { time, readsCount, burst: second });
+async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
+  const { perMinute, burst } = sender.limits;
+  const maxOfWindow = perMinute + (burst ?? Infinity);
+  const second = await burstAtOtherPhase(sender, first);
+  if (second.end !== "refused" || second.admitted <= maxOfWindow || first.admitted > maxOfWindow) return;
+  const next = await retryWhenDue(sender, await invokeUnpaced(sender));
+  if (next !== null) await burstAtOtherPhase(sender, second);
 }
 
-async function burstElsewhere(
-  client: Client,
-  agent: string,
-  limits: TierLimits,
-  { time, readsCount, burst }: Elsewhere,
-): Promise<Burst> {
+async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
+  const { time, limits } = sender;
   // The request that opened the window must be more than a minute old, in case windows start at a request.
-  await waitIfAllowed(time, marginMs, "a second burst must find a minute of its own");
-  const farMs = burst.lastedMs + marginMs;
-  const phaseNowMs = (time.targetMs() - burst.beganMs) % minuteMs;
-  const isFar = phaseNowMs >= farMs && phaseNowMs <= minuteMs - farMs;
-  const restMs = phaseNowMs < farMs ? farMs - phaseNowMs : farMs + minuteMs - phaseNowMs;
-  if (!isFar) await waitIfAllowed(time, restMs, "a second burst must lie elsewhere in its minute");
+  await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
+  const minGapMs = earlier.lastedMs + marginMs;
+  const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
+  const isFar = phaseNowMs >= minGapMs && phaseNowMs <= minuteMs - minGapMs;
+  const waitMs = phaseNowMs < minGapMs ? minGapMs - phaseNowMs : minGapMs + minuteMs - phaseNowMs;
+  if (!isFar) await waitIfAllowed(time, waitMs, "a second burst must be at another phase of its minute");
   const beganMs = time.targetMs();
-  const sent = await sendUntilRefused(client, agent, burstOptions(planOf(limits, readsCount)));
+  const sent = await sendUntilRefused(sender, wholeMinute(limits));
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
-/** Maximum number of windows to exhaust in a row. They distinguish a window that is too short from a burst across a boundary. */
-const mostWindows = 5;
-
-interface Careful extends Sending {
-  readonly target: LimitsProbeContext["target"];
-  /** Number of requests after which the first attempt was refused. */
-  readonly admittedBefore: number;
-}
-
-/** Exhausts the minute once more, after earlier use has expired, so that no slot, burst or earlier refusal explains the early end. */
-async function useUpCarefully(
-  client: Client,
-  agent: string,
-  limits: TierLimits,
-  { time, target, readsCount, admittedBefore }: Careful,
-): Promise<void> {
-  const idleMs = target.clock === null ? minuteOverMs : useExpiryMs;
-  if (!(await waitIfAllowed(time, idleMs, "an allowance that stopped short is used up once more"))) return;
-  const plan = planOf(limits, readsCount);
-  const { end } = await exhaustWithPause(client, agent, plan, admittedBefore);
-  if (end === "refused") await retryWhenDue(client, agent, await client.invoke(agent, hello, unpacedRequest), time);
+/**
+ * Exhausts the minute once more, after earlier use has expired, so that no slot, burst or earlier refusal explains the
+ * early end.
+ * @param admittedBefore number of requests after which the first attempt was refused
+ */
+async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
+  const idleMs = hasClock ? useExpiryMs : minuteOverMs;
+  if (!(await waitIfAllowed(sender.time, idleMs, "an allowance that ended early is exhausted once more"))) return;
+  const { end } = await exhaustWithPause(sender, wholeMinute(sender.limits), admittedBefore);
+  if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
 /** Offset of the second burst within the minute, so that no boundary of fixed windows lies in both bursts. */
 const phaseMs = 23_000;
 
 /** Exhausts a minute at once, twice, with no earlier use: nothing else detects a rolling limit that is off by one. */
-async function burstTwice(
-  client: Client,
-  agent: string,
-  limits: TierLimits,
-  { time, readsCount }: Sending,
-): Promise<void> {
-  const plan = planOf(limits, readsCount);
+async function burstTwice(sender: KeySender): Promise<void> {
   for (let burst = 0; burst < 2; burst++) {
-    await exhaust(client, agent, plan);
-    await time.passTime(useExpiryMs + phaseMs, "the burst must run out");
+    await exhaust(sender, wholeMinute(sender.limits));
+    await sender.time.passTime(useExpiryMs + phaseMs, "the burst must expire");
   }
 }
 
 /** Sends the first request of a window and waits until only its tail is left. Returns the number of admitted requests. */
-async function enterTail(client: Client, agent: string, { perMinute }: TierLimits, time: RunClock): Promise<number> {
-  let sample = await invokeSample(client, agent);
-  let admitted = Number(isAdmitted(sample));
+async function enterTail(sender: KeySender): Promise<number> {
+  const { perMinute } = sender.limits;
+  let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
     // After this wait the first request counts in no window, even if the limiter weighs in the window before or its clock
     // is off. Otherwise a minute that is too short may go undetected.
-    await time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
-    sample = await invokeSample(client, agent);
-    admitted = Number(isAdmitted(sample));
+    await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
+    sample = await invokeSample(sender);
   }
   const isMinute = sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter <= 60;
   const leftSeconds = isMinute ? (sample.resetAfter ?? 60) : 60;
-  await time.passTime(Math.max(0, leftSeconds - tailSeconds) * 1000, "only the window's tail must be left");
-  return admitted;
+  await sender.time.passTime(Math.max(0, leftSeconds - tailSeconds) * 1000, "only the window's tail must be left");
+  return Number(isAdmitted(sample));
 }

@@ -6,9 +6,9 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { tiersUnderTest } from "../../run/plan/needs.ts";
 import { fallBetween, isSameWindow, sampleFrom } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { hello, unpaced } from "./exhaust.ts";
 import { judgeKeyHistory, type KeyHistory, keyHistoryOf } from "./key-history.ts";
-import { type LimitsProbeContext, useExpiryMs, unpacedRequest } from "./timed-retry.ts";
-import { hello } from "./exhaust.ts";
+import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
  * Another key of the tier, used for one invoke while the first key is exhausted: limiters are often kept per tier by
@@ -41,56 +41,55 @@ export async function sendSiblingControl({
   target,
 }: LimitsProbeContext): Promise<Exchange | null> {
   if (siblingKey === null || siblingKey.fresh || target.clock !== null) return null;
-  return client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest);
+  return client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
 }
 
 /** Requests on the sibling key while the first key was exhausted, or the reason why there are none. */
-type Asking =
+type SiblingUse =
   | Exclude<SiblingResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
 
-export async function askSibling(
+export async function useSibling(
   { client, given, tested: { siblingKey }, target }: LimitsProbeContext,
   refused: readonly Exchange[],
   before: Exchange | null,
-): Promise<Asking> {
+): Promise<SiblingUse> {
   if (siblingKey === null)
     return { kind: "none", isElsewhere: tiersUnderTest(target).some((each) => each.siblingKey !== null) };
   if (!refused.some((each) => statusOf(each) === 429)) return { kind: "not asked" };
-  const ask = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest);
-  const first = await ask();
+  const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
+  const first = await invoke();
   if (statusOf(first) !== 429) return { before, after: first };
   // The refusal may have been for a slot that was released late.
   await sleep(slotReleaseMs + 100);
-  return { before, after: await ask() };
+  return { before, after: await invoke() };
 }
 
 /** Uses the sibling key again once the first key has its allowance back. If it is now admitted, it was not refused for monthly tokens. */
-export async function askSiblingAgain(
+export async function useSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
-  asked: Asking,
+  used: SiblingUse,
   idleSinceMs: number | null,
 ): Promise<SiblingResult> {
-  if ("kind" in asked || siblingKey === null) return "kind" in asked ? asked : { kind: "not asked" };
-  const isRefused = statusOf(asked.after) === 429;
+  if ("kind" in used) return used;
+  if (siblingKey === null) return { kind: "not asked" };
+  const isRefused = statusOf(used.after) === 429;
   // In a rolling window that both keys share, the first key may just have taken the request that came back.
-  if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "what both keys may share must run out");
-  const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpacedRequest) : null;
+  if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
+  const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, look: discovery, idleSinceMs });
-  return { kind: "asked", ...asked, again, use };
+  return { kind: "asked", ...used, again, use };
 }
 
-export const twoKeysOfOneTier = "two keys of one tier in the target file";
-
 /** Judges that a key is admitted although another key of its tier is exhausted (LIM-9). */
-export function judgeSibling(twin: SiblingResult): Finding<never> {
-  if (twin.kind === "none")
-    return twin.isElsewhere
+export function judgeSibling(sibling: SiblingResult): Finding<never> {
+  if (sibling.kind === "none")
+    return sibling.isElsewhere
       ? inapplicable("another tier has two keys")
-      : unproven("no tier has two keys", twoKeysOfOneTier);
-  if (twin.kind === "not asked") return unproven("no refusal was seen");
-  const { before, after, use } = twin;
-  const expected = "a key is admitted while another key of its tier has used up its allowance";
+      : unproven("no tier has two keys", "two keys of one tier in the target file");
+  if (sibling.kind === "not asked") return unproven("the first key was never refused");
+  const { before, after, use } = sibling;
+  const expected = "a key is admitted while another key of its tier is exhausted";
   const fall = before === null ? null : fallBetween(sampleFrom(before), sampleFrom(after));
   if (isSuccess(after)) {
     if (before === null || fall === null || fall.fell <= 1) return holds();
@@ -101,22 +100,17 @@ export function judgeSibling(twin: SiblingResult): Finding<never> {
       after,
     );
   }
-  if (!hasStatus(after, 429)) return unproven(`the request of the other key came to ${outcomeOf(after)}`);
+  if (!hasStatus(after, 429)) return unproven(`the request of the other key got ${outcomeOf(after)}`);
   const judged = judgeKeyHistory(use);
   if (judged.kind === "breach" && judged.breach !== "too many admitted")
-    return breach(expected, "429, with nothing of its own that would count against it", after);
-  if (before !== null && hadRoom(before, after))
-    return breach(
-      expected,
-      `429, right after it was told \`Remaining: ${sampleFrom(before).remaining}\``,
-      before,
-      after,
-    );
+    return breach(expected, "429, which no use of its own explains", after);
+  if (before !== null && hadAllowance(before, after))
+    return breach(expected, `429, right after \`Remaining: ${sampleFrom(before).remaining}\``, before, after);
   return unproven("earlier use of the other key may explain its refusal", 'keys with `"fresh": true`');
 }
 
 /** Whether an earlier response of the same window reported at least two requests left. */
-function hadRoom(before: Exchange, after: Exchange): boolean {
+function hadAllowance(before: Exchange, after: Exchange): boolean {
   const [from, to] = [sampleFrom(before), sampleFrom(after)];
   return isSuccess(before) && isSameWindow(from, to) && (from.remaining ?? 0) >= 2;
 }

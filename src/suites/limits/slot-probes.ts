@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
+import { agentPath, bodyFor, type Client, type SendOptions } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import type { RoleAssignment } from "../../target/target.ts";
-import { ensureAllowance, hello, waitIfAllowed } from "./exhaust.ts";
-import { hasStatus, isSuccess } from "../shared/response.ts";
-import { fillAgentId } from "../operations/probes.ts";
-import { minBriefMs, briefParameters } from "../stream/probes.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
+import { fillAgentId } from "../operations/probes.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
+import { briefParameters, minBriefMs } from "../stream/probes.ts";
+import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-const unpaced = { unpaced: true } as const;
 /** Bounds of the real time after which all sent requests have arrived. A connection takes a few round trips; a health read measures one. */
 const leastArrivalMs = 10;
 const mostArrivalMs = 500;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
-import { quotaChecks } from "./quota-checks.ts";
-import type { QuotaExhausted } from "./quota-probes.ts";
+import { quotaChecks } from "./quota.ts";
+import type { QuotaExhausted } from "./quota.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { judgeBy } from "../testing/judging.ts";
@@ -69,7 +69,7 @@ describe("the month's tokens", () => {
     expect(judgeBy(limits, "LIM-20", used([[104, refusal(429, 5)]]))).toMatchObject({
       text: "429 QUOTA, `retry_after` 60 s",
     });
-    expect(judgeBy(limits, "LIM-20", used([[104, ok]]))).toMatchObject({ text: "it is answered" });
+    expect(judgeBy(limits, "LIM-20", used([[104, ok]]))).toMatchObject({ text: "the request succeeds" });
     expect(judged(limits, "LIM-20", used([[4, ok]]))).toBe("unproven");
   });
 });

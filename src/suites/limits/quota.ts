@@ -1,0 +1,131 @@
+import { getPath } from "../../base/json.ts";
+import { sumOf } from "../../base/numbers.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { usageField } from "../../rules/limits/usage-report.ts";
+import { check, observe } from "../../run/judge/check.ts";
+import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { probe } from "../../run/probe.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { publishedTiers } from "../../spec/tiers.ts";
+import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
+import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
+
+/** An invoke, with the month's tokens that the target had reported as used before it. */
+export interface QuotaCall {
+  readonly usedBefore: number;
+  readonly exchange: Exchange;
+}
+
+export interface QuotaExhausted {
+  /** Reads of usage: before the first invoke, after each invoke that did not report its tokens, and after the last. */
+  readonly readings: readonly Exchange[];
+  /** Monthly token quota of the key; `null` if neither its tier nor its usage report states it. */
+  readonly quota: number | null;
+  readonly turns: readonly QuotaCall[];
+}
+
+const maxCalls = 12;
+/** Number of invokes after the quota was reached. */
+const maxBeyond = 2;
+
+export const quotaExhausted = probe(
+  "the month's tokens of a key are used up",
+  { needs: ["keys.nearQuota", "agents.answering"], requests: 0, stage: "limits" },
+  async (context): Promise<QuotaExhausted> => {
+    const { client, given, target, time, recorder } = context;
+    const key = given["keys.nearQuota"];
+    const own = client.as(key);
+    const limits = limitsOf(key, target);
+    const allowance = { time, recorder, perMinute: limits?.perMinute ?? publishedTiers.free.perMinute };
+    const readings: Exchange[] = [];
+    const read = async (): Promise<Exchange> => {
+      await ensureAllowance(own, 1, allowance);
+      const reading = await own.send("GET", "/usage", unpaced);
+      readings.push(reading);
+      return reading;
+    };
+    const first = await read();
+    const quota = key.tokensPerMonth ?? limits?.tokensPerMonth ?? tokensIn(first, "limit");
+    let used = tokensIn(first, "used") ?? 0;
+    const turns: QuotaCall[] = [];
+    for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
+      if (used >= quota) beyond += 1;
+      await ensureAllowance(own, 1, allowance);
+      // Unpaced: for tokens, `retry_after` is the time to the next month.
+      const exchange = await own.invoke(given["agents.answering"], hello, unpaced);
+      turns.push({ usedBefore: used, exchange });
+      if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
+      const tokens = reportedTokens(exchange);
+      used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
+    }
+    if (turns.length > 0) await read();
+    return { readings, quota, turns };
+  },
+);
+
+/** A number in the usage report's `tokens`; `null` if absent. */
+export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
+  const value = getPath(usageField(bodyJson(reading), "tokens"), name);
+  return isSuccess(reading) && typeof value === "number" ? value : null;
+}
+
+/** Whether the quota had been reached before an invoke. The invoke that reaches it may succeed. */
+const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;
+
+/** The refusal for tokens: after the quota was reached, or with requests left in the window. */
+function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
+  const last = turns.at(-1);
+  if (last === undefined || !isRefusal(last.exchange)) return null;
+  const hasAllowance = (wholeNumberHeader(last.exchange, headerNames.rateRemaining) ?? 0) > 0;
+  return isBeyond(last, quota) || hasAllowance ? last.exchange : null;
+}
+
+/** Whether a status may refuse for tokens. */
+const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
+
+/** Whether usage grew by more than the responses reported. */
+function overstates({ readings, turns }: QuotaExhausted): boolean {
+  const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
+  const reported = turns.filter(({ exchange }) => isSuccess(exchange)).map(({ exchange }) => reportedTokens(exchange));
+  if (reported.includes(null)) return false;
+  return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
+}
+
+export const quotaChecks = [
+  check("LIM-19", quotaExhausted, (evidence) => {
+    const { turns, quota, readings } = evidence;
+    if (quota === null) return unproven("the key's quota is not known", "`tier` of the key in the target file");
+    const beyond = turns.find((turn) => isBeyond(turn, quota) && isSuccess(turn.exchange));
+    if (beyond !== undefined && overstates(evidence))
+      return unproven("usage reports more tokens than the responses do, so the tokens used are unknown (USE-8)");
+    if (beyond !== undefined)
+      return breach(
+        `no further invoke succeeds once ${quota} tokens of the month are used`,
+        `${outcomeOf(beyond.exchange)} with ${beyond.usedBefore} tokens used before it`,
+        beyond.exchange,
+        ...readings.slice(-1),
+      );
+    if (refusalIn(evidence) !== null) return holds();
+    const last = turns.at(-1);
+    if (last === undefined || !isSuccess(last.exchange))
+      return unproven(`the invoke failed (${last === undefined ? "none was sent" : describeStatus(last.exchange)})`);
+    return unproven(
+      `${turns.length} invokes did not use up the month's tokens: about ${last.usedBefore} of ${quota} were used`,
+      "a key nearer to its quota (`nearQuota`), or with few tokens (`tokensPerMonth`), in the target file",
+    );
+  }),
+  observe("LIM-20", quotaExhausted, (evidence) => {
+    const { turns, quota } = evidence;
+    const refusal = refusalIn(evidence);
+    if (refusal !== null) {
+      const seconds = retryAfterSeconds(refusal);
+      return observed(
+        `${describeStatus(refusal)}, ${seconds === null ? "no `retry_after`" : `\`retry_after\` ${seconds} s`}`,
+      );
+    }
+    const beyond = turns.find((turn) => isBeyond(turn, quota) && isSuccess(turn.exchange));
+    return beyond === undefined ? unproven("the month's tokens were not used up") : observed("the request succeeds");
+  }),
+];

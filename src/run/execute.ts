@@ -165,7 +165,7 @@ function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number
 
 const maxReservedShare = 0.55;
 
-const isOfMain = (planned: PlannedProbe): boolean => planned.isOfMain;
+const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 
 /** Why no further probe can run. `null` if probes can run. */
 interface StopState {

@@ -11,7 +11,7 @@ import { aKey, aTarget } from "./testing/targets.ts";
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
 /** All that a person may have: an address, and one Free key, of which the run is not even told the tier. */
-describe("a run with a base URL and one Free key", () => {
+describe("a run with a base URL and one free key", () => {
   let passing: FastForwardServer;
   let result: Judged;
   const ended: { readonly lane: Stage; readonly refusedBy: number }[] = [];
@@ -24,15 +24,15 @@ describe("a run with a base URL and one Free key", () => {
   });
   afterAll(() => passing.close());
 
-  it("finds nothing broken", () => {
+  it("finds no breach", () => {
     expect(wrongIn(result)).toEqual([]);
     expect(result.stopped).toBeNull();
   });
 
-  it("has its limits tested first, and gets no 429 by what comes after", () => {
+  it("tests the limits first, and causes no 429 afterwards", () => {
     const lanes = ended.map(({ lane }) => lane);
     expect(lanes.lastIndexOf("limits")).toBeGreaterThan(lanes.indexOf("shared"));
-    // What fills the minute that they use up comes before.
+    // Probes that count toward the minute run before the limits.
     const later = ended.slice(lanes.indexOf("limits"));
     const others = later.filter(({ lane }) => lane === "shared" || lane === "exclusive");
     expect(lanes.indexOf("limits")).toBeLessThanOrEqual(2);
@@ -43,16 +43,16 @@ describe("a run with a base URL and one Free key", () => {
     expect(result.requests).toBeLessThanOrEqual(70);
   });
 
-  it("waits for no more than two minutes in all", () => {
+  it("waits no more than two minutes in total", () => {
     expect(result.waitedMs).toBeLessThanOrEqual(120_000);
   });
 
-  it("exercises most of what must be, on so little", () => {
+  it("proves most must clauses with so few requests", () => {
     expect(mustsShown(result)).toBeGreaterThanOrEqual(leastMustClauses.found);
   });
 });
 
-describe("a run with one Free key, an agent that is named, and a receiver that the target reaches", () => {
+describe("a run with one free key, a named agent, and a receiver that the target reaches", () => {
   let passing: FastForwardServer;
   let result: Judged;
 
@@ -66,14 +66,14 @@ describe("a run with one Free key, an agent that is named, and a receiver that t
   });
   afterAll(() => passing.close());
 
-  it("sends no more than 75 requests within 125 seconds, shows more than 130 must clauses, and finds nothing broken", () => {
+  it("sends at most 75 requests within 125 seconds, proves more than 130 must clauses, and finds no breach", () => {
     expect(wrongIn(result)).toEqual([]);
     expect(result.requests).toBeLessThanOrEqual(75);
     expect(result.waitedMs).toBeLessThanOrEqual(120_000);
     expect(mustsShown(result)).toBeGreaterThanOrEqual(leastMustClauses.named);
   });
 
-  it("runs agents no more than forty times, and sees failed deliveries tried again", () => {
+  it("causes at most forty agent executions, and records retries of deliveries", () => {
     expect(result.executions).toBeLessThanOrEqual(40);
     const retried = result.judgements.filter(({ check }) => check.id === "HOOK-26" || check.id === "HOOK-22");
     expect(retried.map(({ finding }) => finding.kind)).toEqual(["holds", "holds"]);
@@ -112,5 +112,5 @@ function mustsShown({ judgements }: Judged): number {
   return new Set(shown.map(({ check }) => check.clause)).size;
 }
 
-/** A ratchet: what it was when it was last looked at. */
+/** A ratchet: the counts of the last change. */
 const leastMustClauses = { found: 111, named: 130 } as const;

@@ -59,18 +59,18 @@ const sentenceFor = async (server: HostileServer, patience?: Partial<Deadlines>)
 const noInterface = /^http:\S+ is not an Agent Hosting Service Interface: GET \/agents answers 200 with .*\.$/;
 const noAnswer = /^No answer from http:\S+: .+\. It accepts connections, but does not answer HTTP requests here\.$/;
 
-describe.concurrent("a target that does harm from the first request on", () => {
+describe.concurrent("a target that is hostile from the first request on", () => {
   const strange = new Set<string>();
   for (const name of Object.keys(hostilities))
     if (/body|events|comments|data|MB$|gzip|JSON|UTF-8|announces|100 kB|header twice|numbers/.test(name))
       strange.add(name);
-  it.each(Object.entries(hostilities))("%s: one sentence, and nothing is judged", async (name, hostility) => {
+  it.each(Object.entries(hostilities))("%s: ends with one sentence, and judges nothing", async (name, hostility) => {
     const sentence = await sentenceFor(await startHostile(hostility));
     expect(sentence).toMatch(strange.has(name) ? noInterface : noAnswer);
   });
 });
 
-describe.concurrent("a server that is something else", () => {
+describe.concurrent("a server of another API", () => {
   const send =
     (status: number, type: string, body: string, headers: Record<string, string> = {}) =>
     (): Promise<HostileServer> =>
@@ -105,14 +105,14 @@ describe.concurrent("a server that is something else", () => {
     expect(sentence).not.toContain("\n");
   });
 
-  it("says so where nothing listens", async () => {
+  it("names the address if nothing listens there", async () => {
     const server = await startHostile(() => {});
     server.close();
     expect(await sentenceFor(server, {})).toMatch(/ECONNREFUSED.* Is the server running, and the address right\?$/);
   });
 });
 
-describe.concurrent("a target that speaks the interface at first, and then does harm", () => {
+describe.concurrent("a target that turns hostile after the first requests", () => {
   const harmless = new Set(["sends 100 kB of headers", "announces less than it sends"]);
   it.each(sampleOf(Object.entries<Hostility>(hostilities), { of: 12 }))(
     "%s: the run ends, and the harness is not at fault",
@@ -122,7 +122,7 @@ describe.concurrent("a target that speaks the interface at first, and then does 
       const failed = result.judgements.filter(({ finding }) => finding.kind === "error");
       expect(failed.map(({ finding }) => finding)).toEqual([]);
       expect(result.stopped ?? "").toMatch(
-        /^$|^\d+ of \d+ answers ran into a deadline, which took [\d.]+ s, the last one POST /,
+        /^$|^\d+ of \d+ requests timed out, which took [\d.]+ s in total; the last one was POST /,
       );
       const broken = result.judgements.filter(
         ({ finding, check: { clause } }) => finding.kind === "breach" && /^(INV|SSE)-/.test(clause),

@@ -39,7 +39,7 @@ async function judge(patches: readonly Patch[]): Promise<Readonly<Record<string,
   }
 }
 
-describe("what is sent once the `retry_after` of an hour is over", () => {
+describe("requests after the `retry_after` of an hour", () => {
   it.each([
     ["is let in", [], { "LIM-13/hour": "holds", "LIM-13": "holds" }],
     ["is refused where a minute was told for it", tooEarly, { "LIM-13/hour": "breach", "LIM-13": "holds" }],

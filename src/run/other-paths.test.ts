@@ -34,7 +34,7 @@ const startVendor = (status: string): Promise<HostileServer> =>
     return ops.has(id) ? answer(200, { operation_id: id, status: "completed" }) : refuse(404, "NOT_FOUND");
   });
 
-/** What comes of the checks of operations and batches, by their ids, where the target file says these paths. */
+/** Findings of the checks of operations and batches, by id, with these paths in the target file. */
 async function outcomes(paths: { readonly batch?: string; readonly operation?: string }, status = "pending") {
   const { baseUrl, close } = await startVendor(status);
   const result = await runSuites({
@@ -53,7 +53,7 @@ async function outcomes(paths: { readonly batch?: string; readonly operation?: s
   return Object.fromEntries(result.judgements.map(({ check, finding }) => [check.id, finding.kind]));
 }
 
-describe.concurrent("a server whose paths the document leaves open", () => {
+describe.concurrent("a server with paths that the document does not define", () => {
   const found = { "OPS-1": "holds", "OPS-2": "holds", "OPS-3": "holds", "OPS-4": "observed", "OPS-5": "observed" };
   const operation = "/jobs/{agent_id}";
 
@@ -66,7 +66,7 @@ describe.concurrent("a server whose paths the document leaves open", () => {
     expect(await outcomes(paths)).toMatchObject(expected);
   });
 
-  it("is red where an operation that it started in its own way is not pending", async () => {
+  it("has a breach if an operation started at its own path is not pending", async () => {
     expect(await outcomes({ operation }, "queued")).toMatchObject({ "OPS-1": "holds", "OPS-2": "breach" });
   });
 });

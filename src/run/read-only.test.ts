@@ -5,8 +5,8 @@ import { suites } from "../suites/all.ts";
 import { readOnlyRun } from "./skip-reason.ts";
 import { runSuites } from "./run.ts";
 
-describe("a run that only reads", () => {
-  it("sends nothing but GET, and does all that its probes say they can do so", async () => {
+describe("a read-only run", () => {
+  it("sends only GET, and runs every probe that only reads", async () => {
     const embedded = await startEmbedded();
     const result = await runSuites({
       target: embedded.target,

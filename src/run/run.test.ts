@@ -38,19 +38,19 @@ const onlyFinding = async (...given: Parameters<typeof run>): Promise<unknown> =
 };
 
 describe("a run", () => {
-  it("finds an agent for itself, and judges", async () => {
+  it("finds an agent by itself, and judges", async () => {
     const result = await run(usageTimes(2));
     expect(result).toMatchObject({
       kind: "judged",
       stopped: null,
-      // Its invoke comes to nothing, thrice, and once more for a connection that was open before.
+      // Its invoke breaks three times, and once more on a reused connection.
       requests: 9,
       lost: 3,
       target: { agents: { answering: "echo" } },
     });
   });
 
-  it("sends no more than it was allowed, and says what would enable the rest", async () => {
+  it("keeps to the request budget, and names the setting that would enable the rest", async () => {
     expect(await onlyFinding(usageTimes(50), { maxRequests: 10 })).toMatchObject({
       kind: "unproven",
       reason: { why: "requests used up", most: 10 },
@@ -58,14 +58,14 @@ describe("a run", () => {
     });
   });
 
-  it("says so where not even the look was allowed", async () => {
+  it("says so if the budget does not even allow discovery", async () => {
     expect(await run(usageTimes(1), { maxRequests: 1 })).toMatchObject({
       kind: "nothing to judge",
       sentence: { why: "nothing judged", because: { why: "requests used up", most: 1 } },
     });
   });
 
-  it("stops where it is interrupted, and keeps what it has", async () => {
+  it("stops if it is interrupted, with the exchanges so far", async () => {
     const controller = new AbortController();
     const suites = usageTimes(1, async ({ client }) => {
       controller.abort();
@@ -76,7 +76,7 @@ describe("a run", () => {
     expect(result.kind === "judged" ? result.exchanges.length : 0).toBeGreaterThanOrEqual(4);
   });
 
-  it("gives up a target that has gone", async () => {
+  it("stops if the target no longer accepts connections", async () => {
     const suites = usageTimes(0, async ({ client }) => {
       server?.close();
       for (let sent = 0; sent < 20; sent++) await client.send("GET", "/usage");
@@ -87,7 +87,7 @@ describe("a run", () => {
     expect(result.kind === "judged" ? result.requests : Infinity).toBeLessThan(18);
   });
 
-  it("takes a probe that throws for a fault of the harness", async () => {
+  it("reports a probe that throws as a failure of the harness", async () => {
     const failing = (): Promise<never> => Promise.reject(new TypeError("no such field"));
     expect(await onlyFinding(usageTimes(0, failing))).toMatchObject({ kind: "error" });
   });

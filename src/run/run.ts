@@ -86,13 +86,13 @@ export const noUsableKey =
 export async function runSuites(asked: RunOptions): Promise<RunResult> {
   const { signal, release } = startStopSignal(asked.signal, maxRunTimeMs({ ...defaultBounds, ...asked }));
   try {
-    return await runUntil({ ...asked, signal });
+    return await runWithSignal({ ...asked, signal });
   } finally {
     release();
   }
 }
 
-async function runUntil(asked: RunOptions): Promise<RunResult> {
+async function runWithSignal(asked: RunOptions): Promise<RunResult> {
   const { target, signal } = asked;
   const done: ProbeRun[] = [];
   const options: RunOptions = {
@@ -103,15 +103,15 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
     },
   };
   const key = mainKey(target);
-  const parts = openParts(options);
+  const parts = createContext(options);
   const receiver = receiverOnDemand(target, parts.time);
   // Closing ends every wait for a response or a delivery.
   const stop = (): void => void Promise.all([parts.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    if (key === null) return unjudgedRun(options, parts, stoppedFor(noUsableKey));
+    if (key === null) return unjudgedRun(options, parts, stoppedBecause(noUsableKey));
     const client = openClient(parts, key);
-    const looked = await lookOrStop(client, target, parts);
+    const looked = await discoverOrStop(client, target, parts);
     if (looked.kind !== "ready") return unjudgedRun(options, parts, looked);
     const known = withDetectedTier(looked.target, key.name, parts.pacer.detectedTier(key));
     return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
@@ -125,7 +125,7 @@ async function runUntil(asked: RunOptions): Promise<RunResult> {
 }
 
 /** Creates what a run sends and records with. */
-function openParts(options: RunOptions): ClientContext {
+function createContext(options: RunOptions): ClientContext {
   const bounds = { ...defaultBounds, ...options };
   const { target, signal, maxWaitMs } = bounds;
   const time = startRunClock({
@@ -161,7 +161,7 @@ interface ReceiverOnDemand {
   readonly deliveries: () => readonly Delivery[];
   readonly record: () => ReceiverRecord | null;
   /** Why a flood of deliveries makes the run incomplete. `null` if all were stored. */
-  readonly flood: () => string | null;
+  readonly floodReason: () => string | null;
   /** Gives the open receiver to the caller, who must close it. */
   readonly handOver: () => Receiver | null;
   readonly close: () => Promise<void>;
@@ -187,7 +187,7 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock): Receiv
     },
     deliveries: () => opened?.deliveries() ?? [],
     record: () => opened?.record() ?? null,
-    flood: () => (opened === null ? null : floodText(opened)),
+    floodReason: () => (opened === null ? null : describeFlood(opened)),
     handOver: () => {
       const handed = opened;
       opened = null;
@@ -200,7 +200,7 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock): Receiv
   };
 }
 
-function floodText(receiver: Receiver): string | null {
+function describeFlood(receiver: Receiver): string | null {
   const unkept = Object.values(receiver.droppedByHook()).reduce((sum, count) => sum + count, 0);
   if (unkept === 0) return null;
   return `${receiver.record().deliveries} deliveries came, of which ${unkept} were counted and not kept`;
@@ -241,7 +241,7 @@ async function judgeTarget(
   });
   return {
     kind: "judged",
-    stopped: stopped ?? pacer.slowdown.unjudged() ?? receiver.flood(),
+    stopped: stopped ?? pacer.slowdown.describeUnanswered() ?? receiver.floodReason(),
     ...recordOf(options, parts, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
@@ -292,15 +292,15 @@ function recordOf(
   };
 }
 
-const stoppedFor = (sentence: SkipCause): Unjudged => ({ kind: "nothing to judge", why: "stopped", sentence });
+const stoppedBecause = (sentence: SkipCause): Unjudged => ({ kind: "nothing to judge", why: "stopped", sentence });
 
-async function lookOrStop(
+async function discoverOrStop(
   client: Client,
   target: Target,
   { signal, readOnly }: ClientContext,
 ): Promise<Extract<DiscoveryResult, { kind: "ready" }> | Unjudged> {
   const ended = (): Unjudged =>
-    stoppedFor(
+    stoppedBecause(
       signal.reason instanceof RunTimeout
         ? { why: "nothing judged", because: signal.reason.skipReason.reason }
         : "Interrupted before anything was judged.",
@@ -308,11 +308,11 @@ async function lookOrStop(
   try {
     const looked = await discoverTarget(client, target, readOnly);
     if (signal.aborted) return ended();
-    return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedFor(looked.sentence);
+    return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedBecause(looked.sentence);
   } catch (error) {
     if (signal.aborted) return ended();
     if (isBudgetExhausted(error) || error instanceof TargetUnavailable)
-      return stoppedFor({ why: "nothing judged", because: error.skipReason.reason });
+      return stoppedBecause({ why: "nothing judged", because: error.skipReason.reason });
     throw error;
   }
 }

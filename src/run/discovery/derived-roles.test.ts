@@ -15,7 +15,7 @@ const answered = (tookMs: number): Exchange => {
     : anExchange("x1");
 };
 
-/** An agent whose chunks come so far apart, and whose answers take so long. */
+/** Derives roles for an agent with this gap between chunks and this response time. */
 function played(gapMs: number, tookMs: number) {
   let nowMs = 0;
   const timers = { now: () => nowMs, sleep: () => Promise.resolve() };
@@ -34,18 +34,18 @@ function played(gapMs: number, tookMs: number) {
   return withDerivedRoles(client, target, { time, signal, needed });
 }
 
-describe("roles that the harness makes", () => {
+describe("derived roles", () => {
   it.each([
-    ["slow streams where chunks come as far apart as asked", 200, 5, ["slowStreaming"]],
-    ["slow invokes where a long answer takes a second", 0, 1500, ["slow"]],
-    ["none where a delay does nothing and a long answer comes at once", 0, 5, []],
+    ["slow streams if chunks arrive with the requested delay", 200, 5, ["slowStreaming"]],
+    ["slow invokes if a long response takes a second", 0, 1500, ["slow"]],
+    ["none if the delay has no effect and a long response arrives at once", 0, 5, []],
   ] as const)("are %s", async (_, gapMs, tookMs, roles) => {
     const target = await played(gapMs, tookMs);
     expect(Object.keys(target.roleAssignments)).toEqual(roles);
     for (const role of roles) expect(target.roleAssignments[role]?.agent).toBe("bot");
   });
 
-  it("are played by what is asked", async () => {
+  it("are fulfilled by the request fields", async () => {
     const { roleAssignments } = await played(200, 5);
     expect(roleAssignments.slowStreaming?.body).toMatchObject({ parameters: { stream_delay_ms: 200 } });
   });

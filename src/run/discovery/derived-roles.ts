@@ -7,38 +7,40 @@ import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
 /** A role that a query or a parameter may give to the answering or streaming agent. */
-interface MadeRole {
+interface DerivedRole {
   readonly role: RequestRole;
-  readonly of: "answering" | "streaming";
-  readonly asks: Readonly<Record<string, unknown>>;
-  readonly isPlayed: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
+  readonly source: "answering" | "streaming";
+  readonly requestFields: Readonly<Record<string, unknown>>;
+  readonly isFulfilled: (client: Client, agent: string, body: object, time: RunClock) => Promise<boolean>;
 }
 
 const delayMs = 200;
 /** Events to read before deciding whether a stream is slow. The query has words for more. */
-const eventsToTell = 5;
+const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
-const leastShare = 0.6;
+const minObservedDelayShare = 0.6;
 /** Real time to wait for these events if the agent uses real time. */
-const patienceMs = 3000;
+const realWaitMs = 3000;
 /** How far to advance the test clock for an agent that follows it. */
-const mostMovedMs = 10_000;
-const slowAtLeastMs = 1000;
+const maxAdvanceMs = 10_000;
+const minSlowMs = 1000;
 
 const manyWords = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;
 
-const makeable: readonly MadeRole[] = [
+const derivableRoles: readonly DerivedRole[] = [
   {
     role: "slowStreaming",
-    of: "streaming",
-    asks: { query: manyWords, parameters: { stream_delay_ms: delayMs } },
-    isPlayed: streamsSlowly,
+    source: "streaming",
+    requestFields: { query: manyWords, parameters: { stream_delay_ms: delayMs } },
+    isFulfilled: streamsSlowly,
   },
   {
     role: "slow",
-    of: "answering",
-    asks: { query: "Please write a story of a thousand words, and then the same story once more in other words." },
-    isPlayed: answersSlowly,
+    source: "answering",
+    requestFields: {
+      query: "Please write a story of a thousand words, and then the same story once more in other words.",
+    },
+    isFulfilled: answersSlowly,
   },
 ];
 
@@ -55,45 +57,48 @@ export async function withDerivedRoles(
     needed,
   }: { readonly time: RunClock; readonly signal: AbortSignal; readonly needed: ReadonlySet<Need> },
 ): Promise<Target> {
-  let made = target;
-  for (const { role, of, asks, isPlayed } of makeable) {
-    const agent = target.agents[of];
+  let assigned = target;
+  for (const { role, source, requestFields, isFulfilled } of derivableRoles) {
+    const agent = target.agents[source];
     if (roleAssignmentOf(target, role) !== null || agent === undefined || !needed.has(`agents.${role}`)) continue;
     try {
-      if (await isPlayed(client, agent, asks, time))
-        made = { ...made, roleAssignments: { ...made.roleAssignments, [role]: { agent, body: asks, path: null } } };
+      if (await isFulfilled(client, agent, requestFields, time))
+        assigned = {
+          ...assigned,
+          roleAssignments: { ...assigned.roleAssignments, [role]: { agent, body: requestFields, path: null } },
+        };
     } catch (error) {
       if (!(signal.aborted || error instanceof SkipError)) throw error;
     }
   }
-  return made;
+  return assigned;
 }
 
 /** Whether chunks arrive with the requested delay, in real time or on the test clock. */
 async function streamsSlowly(client: Client, agent: string, body: object, time: RunClock): Promise<boolean> {
-  const seenMs: number[] = [];
+  const eventTimesMs: number[] = [];
   const underway = client.open("POST", agentPath(agent, "stream"), {
     json: body,
     accept: "text/event-stream",
     closeWhen: (events) => {
-      seenMs.push(time.targetMs());
-      return events.length >= eventsToTell;
+      eventTimesMs.push(time.targetMs());
+      return events.length >= slowStreamSampleSize;
     },
   });
   const finished = underway.finished;
-  await Promise.race([finished, time.sleepReal(patienceMs)]);
-  if (seenMs.length < eventsToTell)
-    await time.passUntil(Promise.race([finished, time.sleepReal(patienceMs)]), mostMovedMs);
+  await Promise.race([finished, time.sleepReal(realWaitMs)]);
+  if (eventTimesMs.length < slowStreamSampleSize)
+    await time.passUntil(Promise.race([finished, time.sleepReal(realWaitMs)]), maxAdvanceMs);
   underway.close();
   const exchange = await finished;
-  const gaps = seenMs.slice(2).map((ms, index) => ms - (seenMs[index + 1] ?? ms));
-  return is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= leastShare * delayMs);
+  const gaps = eventTimesMs.slice(2).map((ms, index) => ms - (eventTimesMs[index + 1] ?? ms));
+  return is2xx(statusOf(exchange)) && gaps.length >= 2 && gaps.every((ms) => ms >= minObservedDelayShare * delayMs);
 }
 
 /** Whether a response takes long enough that concurrent requests overlap. */
 async function answersSlowly(client: Client, agent: string, body: object): Promise<boolean> {
   const exchange = await client.invoke(agent, body);
-  return is2xx(statusOf(exchange)) && tookMs(exchange) >= slowAtLeastMs;
+  return is2xx(statusOf(exchange)) && tookMs(exchange) >= minSlowMs;
 }
 
 const tookMs = ({ answer, sentMs }: Exchange): number => answer.endMs - sentMs;

@@ -6,8 +6,8 @@ import { suites } from "../../suites/all.ts";
 import { runSuites } from "../run.ts";
 import { selectChecks } from "../plan/selection.ts";
 
-/** The agent that an invoke of the embedded server was judged on, where these are named. */
-async function answeringBeside(agents: Target["agents"]): Promise<string | undefined> {
+/** Runs against the embedded server with these named agents. Returns the answering agent of the run. */
+async function answeringAgentWith(agents: Target["agents"]): Promise<string | undefined> {
   const { target, close } = await startEmbedded();
   onTestFinished(close);
   const result = await runSuites({
@@ -22,14 +22,14 @@ async function answeringBeside(agents: Target["agents"]): Promise<string | undef
   return result.target.agents.answering;
 }
 
-it("finds an agent that answers through the list", async () => {
-  expect(await answeringBeside({})).toBe("echo");
+it("finds an answering agent through the list", async () => {
+  expect(await answeringAgentWith({})).toBe("echo");
 });
 
-it("does not take for it one that is named for something else", async () => {
-  expect(await answeringBeside({ failing: "echo" })).not.toBe("echo");
+it("does not use an agent with another role as the answering agent", async () => {
+  expect(await answeringAgentWith({ failing: "echo" })).not.toBe("echo");
 });
 
-it("takes for it one that is named to stream", async () => {
-  expect(await answeringBeside({ streaming: "echo" })).toBe("echo");
+it("may use the streaming agent as the answering agent", async () => {
+  expect(await answeringAgentWith({ streaming: "echo" })).toBe("echo");
 });

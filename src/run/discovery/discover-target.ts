@@ -17,7 +17,7 @@ export type DiscoveryResult =
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
 /** Listed agents to consider if the user named none. */
-const mostCandidates = 5;
+const maxCandidates = 5;
 
 /** Discovers the target with two reads, the health of some agents and an invoke. Probes reuse these exchanges. */
 export async function discoverTarget(client: Client, target: Target, isReadOnly = false): Promise<DiscoveryResult> {
@@ -29,17 +29,17 @@ export async function discoverTarget(client: Client, target: Target, isReadOnly 
       sentence: { why: "agent without a path", agent: named },
     };
   const listing = await client.send("GET", "/agents?page=1&limit=2");
-  if (listing.answer.kind === "unanswered") return nothing(unreachable(target, listing));
+  if (listing.answer.kind === "unanswered") return nothingToJudge(describeUnreachable(target, listing));
   const usage = await client.send("GET", "/usage");
-  const candidates = named === undefined ? unnamed(target, agentIds(bodyJson(listing))) : [named];
+  const candidates = named === undefined ? unassignedAgents(target, agentIds(bodyJson(listing))) : [named];
   const health: Exchange[] = [];
   for (const agent of candidates) health.push(await client.health(agent));
   const found = { listing, usage, health, invoked: null };
-  if (!isRecognised(found)) return nothing(strangeness(target, found));
-  if (isRefused(listing) && isRefused(usage)) return nothing(refusal(listing, client));
+  if (!isRecognised(found)) return nothingToJudge(describeOtherApi(target, found));
+  if (isRefused(listing) && isRefused(usage)) return nothingToJudge(describeRefusedKey(listing, client));
   if (named !== undefined || target.agentSource === "named") return { kind: "ready", look: found, target };
-  const agents = ranked(candidates, health);
-  const invoked = isReadOnly ? null : await findAnsweringAgent(client, agents, isNoFailure);
+  const agents = byHealth(candidates, health);
+  const invoked = isReadOnly ? null : await findAnsweringAgent(client, agents, isWorking);
   const agent = invoked?.agent ?? agents[0];
   return {
     kind: "ready",
@@ -49,34 +49,38 @@ export async function discoverTarget(client: Client, target: Target, isReadOnly 
 }
 
 /** The first listed agents without another role, such as failing. */
-function unnamed({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
+function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
-  return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, mostCandidates);
+  return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
 /** Whether the agent works. A listed agent may be broken on a sound server. */
-const isNoFailure = (status: number | null): boolean => (status ?? 0) < 500;
+const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
 
-const nothing = (sentence: string): DiscoveryResult => ({ kind: "nothing to judge", why: "unreachable", sentence });
+const nothingToJudge = (sentence: string): DiscoveryResult => ({
+  kind: "nothing to judge",
+  why: "unreachable",
+  sentence,
+});
 
-function unreachable(target: Target, { answer }: Exchange): string {
+function describeUnreachable(target: Target, { answer }: Exchange): string {
   const detail = answer.kind === "unanswered" ? answer.detail : "";
-  const advice = isDistrusted(detail)
+  const advice = isCertificateError(detail)
     ? "The server is there, but this machine does not trust its certificate. If its authority is your own, name a file with the authority's certificate: `network.ca` in a target file, or NODE_EXTRA_CA_CERTS."
     : answer.kind === "unanswered" && answer.reason === "unreachable"
       ? "Is the server running, and the address right?"
       : "It accepts connections, but does not answer HTTP requests here.";
-  return `No answer from ${target.baseUrl}: ${detail}. ${advice}${throughText(target)}`;
+  return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
 /** Mentions the proxy, if there is one: it may be the proxy that failed or responded. */
-function throughText({ network, baseUrl }: Target): string {
+function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` It was asked through the proxy ${proxyOrigin(proxy)}.`;
 }
 
 /** Whether the certificate caused the failure, by the words and codes of the TLS library. */
-const isDistrusted = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
+const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
 /** Whether any response shows this interface. */
 function isRecognised({ listing, usage, health }: Discovery): boolean {
@@ -94,13 +98,13 @@ const isDocumentedCode = (code: unknown): boolean => typeof code === "string" &&
 const isHealthStatus = (status: unknown): boolean => healthStatuses.some((each) => each === status);
 const isRefused = (exchange: Exchange): boolean => [401, 403].includes(statusOf(exchange) ?? 0);
 
-function refusal(listing: Exchange, client: Client): string {
+function describeRefusedKey(listing: Exchange, client: Client): string {
   const code = getPath(getPath(bodyJson(listing), "error"), "code");
   const said = typeof code === "string" ? ` ${code.slice(0, 60)}` : "";
   return `The target refuses the API key (${statusOf(listing)}${said}). Check the key \`${client.key.name}\` ($${client.key.variable}); nothing was judged.`;
 }
 
-function strangeness(target: Target, { listing }: Discovery): string {
+function describeOtherApi(target: Target, { listing }: Discovery): string {
   const status = statusOf(listing) ?? 0;
   const [location] = headerValues(listing, "Location");
   if (status >= 300 && status < 400 && location !== undefined)
@@ -108,7 +112,7 @@ function strangeness(target: Target, { listing }: Discovery): string {
   if (status === 401 || status === 403)
     return `The target refuses GET /agents (${status}), and not in the words of the Agent Hosting Service Interface. Check the base URL and the API key.`;
   const [type] = headerValues(listing, "Content-Type");
-  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.${throughText(target)}`;
+  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.${describeProxy(target)}`;
 }
 
 /**
@@ -139,7 +143,7 @@ const isListing = ({ request: { method, url } }: Exchange): boolean => method ==
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 
 /** Sorts candidates by health, the best first. */
-function ranked(candidates: readonly string[], health: readonly Exchange[]): string[] {
+function byHealth(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];
     const status = report === undefined ? undefined : getPath(bodyJson(report), "status");

@@ -5,11 +5,11 @@ import { assignedAgents } from "../../target/target.ts";
 import type { ProbeContext } from "../probe.ts";
 
 /** The id if no agent of the target is known. */
-const plainId = "no-such-agent-7f3a";
+const defaultId = "no-such-agent-7f3a";
 /** Digits of an unknown numeric id: long enough to be free, short enough for an integer field. */
-const leastDigits = 9;
-const mostTries = 20;
-const sameInEveryRun = 1;
+const minDigits = 9;
+const maxTries = 20;
+const fixedSeed = 1;
 
 /**
  * The id of an agent that does not exist, in the format of the target's ids. The target should see an unknown agent,
@@ -21,38 +21,38 @@ export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discov
 /** An id with the length and letters of the known ids that is none of them. The same in every run. */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
-  if (first === undefined) return plainId;
+  if (first === undefined) return defaultId;
   if (known.every((id) => /^\d+$/.test(id))) return unknownNumber(known);
   const longest = known.reduce((one, other) => (other.length > one.length ? other : one), first);
-  const kept = keptLength(longest, known);
-  const letters = classes.map((each) => ({
+  const kept = prefixLength(longest, known);
+  const letters = characterClasses.map((each) => ({
     each,
-    of: lettersOf(
+    of: charactersOf(
       each,
       known.map((id) => id.slice(kept)),
     ),
   }));
-  const next = seededNumbers(sameInEveryRun);
-  for (let tries = 0; tries < mostTries; tries++) {
+  const next = seededNumbers(fixedSeed);
+  for (let tries = 0; tries < maxTries; tries++) {
     const id = Array.from(longest, (letter, at) => {
       const of = letters.find(({ each }) => each.test(letter))?.of;
-      return at < kept || of === undefined || isVersion(longest, at)
+      return at < kept || of === undefined || isVersionOrVariant(longest, at)
         ? letter
         : of.charAt(Math.floor(next() * of.length));
     }).join("");
     if (!known.includes(id)) return id;
   }
-  return plainId;
+  return defaultId;
 }
 
-const classes: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
+const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
 /** Characters of a class that the ids use. Some alphabets omit a few. */
-const lettersOf = (each: RegExp, known: readonly string[]): string =>
+const charactersOf = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 
 /** Length of the common prefix of all ids, such as `agent_`. 0 for UUIDs, and for a single id. */
-function keptLength(longest: string, known: readonly string[]): number {
+function prefixLength(longest: string, known: readonly string[]): number {
   if (known.length < 2 || uuid.test(longest)) return 0;
   const separators = [...longest.matchAll(/[-_.:]/g)].map(({ index }) => index + 1);
   return Math.max(0, ...separators.filter((end) => known.every((id) => id.startsWith(longest.slice(0, end)))));
@@ -60,10 +60,10 @@ function keptLength(longest: string, known: readonly string[]): number {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Whether the position holds the version or variant of a UUID. */
-const isVersion = (id: string, at: number): boolean => uuid.test(id) && (at === 14 || at === 19);
+const isVersionOrVariant = (id: string, at: number): boolean => uuid.test(id) && (at === 14 || at === 19);
 
 function unknownNumber(known: readonly string[]): string {
-  const length = Math.max(leastDigits, ...known.map((id) => id.length));
+  const length = Math.max(minDigits, ...known.map((id) => id.length));
   const number = "907356281".padEnd(length, "3");
   return known.includes(number) ? `${number.slice(0, -1)}7` : number;
 }

@@ -12,7 +12,7 @@ import { selectChecks } from "../plan/selection.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
-/** Webhooks, and a minute limit that is used up, on the embedded server with these roles alone. */
+/** Tests webhooks and the minute limit on the embedded server with only these roles. */
 async function judged(roles: readonly AgentRole[]): Promise<Judged> {
   const { target, close } = await startEmbedded();
   onTestFinished(close);
@@ -31,8 +31,8 @@ async function judged(roles: readonly AgentRole[]): Promise<Judged> {
   return result;
 }
 
-describe("an agent of its own for webhooks", () => {
-  it("is found in the list where nobody named one, so that limits are used up without a delivery for each request", async () => {
+describe("the webhook agent", () => {
+  it("is found in the list if none is named, so that using up limits causes no deliveries", async () => {
     const { target, exchanges, deliveries, requests } = await judged(["answering", "remembering"]);
     const { answering, webhooked } = target.agents;
     expect(webhooked).not.toBe(answering);
@@ -42,14 +42,14 @@ describe("an agent of its own for webhooks", () => {
     expect(deliveries.length).toBeLessThan(requests / 10);
   });
 
-  it("is the one that somebody named", async () => {
+  it("is the named one", async () => {
     const { target, exchanges } = await judged(["answering", "webhooked"]);
     expect(target.agents.webhooked).toBe("herald");
     expect(exchanges.filter(({ request: { url } }) => url.includes("limit=20"))).toEqual([]);
   });
 });
 
-describe("an agent that the list offers for webhooks", () => {
+describe("a listed agent for webhooks", () => {
   const listing = exchange({
     method: "GET",
     path: "/agents",
@@ -62,27 +62,27 @@ describe("an agent that the list offers for webhooks", () => {
       const made = exchange({ path: agentPath(agent, "invoke"), json: { result: {} }, sentMs: 1000 });
       return { ...made, answer: { ...made.answer, endMs: 1000 + (tookMs[agent] ?? 5) } };
     };
-    // Nothing else is asked of it.
+    // The tests use only this method.
     return { invoke } as unknown as Client;
   };
 
   it.each([
-    ["is taken where it answers at once", {}, "slow"],
-    ["is left where it takes its time and the next does not", { slow: 20_000 }, "next"],
-    ["is left where it has not answered yet", { slow: Infinity }, "next"],
-    ["is left where it has not answered yet, for one that took its time", { slow: Infinity, next: 9000 }, "next"],
-    ["is taken all the same where no other is quicker", { slow: 20_000, next: 9000 }, "slow"],
+    ["is taken if it responds at once", {}, "slow"],
+    ["is not taken if it is slow and the next one is not", { slow: 20_000 }, "next"],
+    ["is not taken if it has not responded yet", { slow: Infinity }, "next"],
+    ["is not taken if it has not responded, and a slow one has", { slow: Infinity, next: 9000 }, "next"],
+    ["is taken although it is slow, if no other is quicker", { slow: 20_000, next: 9000 }, "slow"],
   ])("%s", async (_, tookMs, expected) => {
     const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo" } });
     const look = { listing, usage: listing, health: [], invoked: null };
     const found = await withWebhookAgent(answersAfter(tookMs), target, look, {
       signal: new AbortController().signal,
-      patience: { nextMs: 1, lastMs: 1 },
+      timeouts: { nextMs: 1, lastMs: 1 },
     });
     expect(found.target.agents.webhooked).toBe(expected);
   });
 
-  it("is not asked where one is named that remembers, and that answers", async () => {
+  it("is not invoked if the remembering agent responds", async () => {
     const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo", remembering: "minder" } });
     const look = { listing, usage: listing, health: [], invoked: null };
     const found = await withWebhookAgent(answersAfter({ slow: Infinity, next: Infinity }), target, look, {

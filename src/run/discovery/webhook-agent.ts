@@ -12,24 +12,24 @@ import type { Discovery } from "../probe.ts";
 /**
  * Maximum response size. Each webhook receives the whole response, and long ones would fill the receiver's storage.
  */
-const mostBytes = 16 * 1024;
+const maxBytes = 16 * 1024;
 /**
  * Limits of the search, because a key may have few requests: agents to invoke, slow ones to wait for, and failures in
  * sequence.
  */
-const most = { asked: 6, slow: 3, failedInTurn: 2 } as const;
+const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**
  * Maximum response time: each webhook check waits for several responses of the agent. A slower agent is taken only if
  * there is no other.
  */
-const mostMs = 3000;
+const maxQuickMs = 3000;
 /** Real time to wait for an agent before the next is invoked as well, and at the end for any of them. */
-const standardPatience = { nextMs: 1000, lastMs: 5000 };
+const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
-export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= mostMs;
+export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
 
 const isShort = ({ answer }: Exchange): boolean =>
-  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= mostBytes);
+  answer.kind === "answered" && (answer.body.kind === "none" || answer.body.bytes <= maxBytes);
 
 /** A target with its webhook agent. */
 export interface WebhookAgentResult {
@@ -46,41 +46,38 @@ export interface WebhookAgentResult {
 export async function withWebhookAgent(
   client: Client,
   target: Target,
-  look: Discovery,
-  {
-    signal,
-    patience = standardPatience,
-  }: { readonly signal: AbortSignal; readonly patience?: typeof standardPatience },
+  discovery: Discovery,
+  { signal, timeouts = defaultTimeouts }: { readonly signal: AbortSignal; readonly timeouts?: typeof defaultTimeouts },
 ): Promise<WebhookAgentResult> {
-  const asked: Promise<unknown>[] = [];
-  const quieted = (agent: string | null): WebhookAgentResult => ({
-    target: agent === null ? target : withWebhooked(target, agent),
-    pendingRequests: Promise.allSettled(asked),
+  const pending: Promise<unknown>[] = [];
+  const resultWith = (agent: string | null): WebhookAgentResult => ({
+    target: agent === null ? target : { ...target, agents: { ...target.agents, webhooked: agent } },
+    pendingRequests: Promise.allSettled(pending),
   });
-  if (target.agents.webhooked !== undefined) return quieted(null);
-  const played: ReadonlySet<string> = new Set(assignedAgents(target));
-  const others = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !played.has(agent));
-  const ask = (agent: string): Promise<Exchange> => {
-    const answer = client.invoke(agent, { query: defaultQuery });
-    asked.push(answer);
-    return answer;
+  if (target.agents.webhooked !== undefined) return resultWith(null);
+  const assigned: ReadonlySet<string> = new Set(assignedAgents(target));
+  const othersIn = (listing: Exchange): string[] => agentIds(bodyJson(listing)).filter((agent) => !assigned.has(agent));
+  const invoke = (agent: string): Promise<Exchange> => {
+    const response = client.invoke(agent, { query: defaultQuery });
+    pending.push(response);
+    return response;
   };
   try {
     const { answering, remembering } = target.agents;
     const known = remembering === undefined || remembering === answering ? [] : [remembering];
-    const named = await findQuiet(known, ask, patience);
-    if (named !== null) return quieted(named);
-    const near = others(look.listing);
-    const listed = near.length > 0 ? near : others(await client.send("GET", "/agents?page=1&limit=20"));
-    return quieted(await findQuiet(listed, ask, patience));
+    const suitable = await findSuitable(known, invoke, timeouts);
+    if (suitable !== null) return resultWith(suitable);
+    const first = othersIn(discovery.listing);
+    const listed = first.length > 0 ? first : othersIn(await client.send("GET", "/agents?page=1&limit=20"));
+    return resultWith(await findSuitable(listed, invoke, timeouts));
   } catch (error) {
     if (!(signal.aborted || error instanceof SkipError)) throw error;
   }
-  return quieted(null);
+  return resultWith(null);
 }
 
 /** An agent that was invoked. */
-interface Asked {
+interface Candidate {
   readonly agent: string;
   /** `null` until the agent has responded. */
   exchange: Exchange | null;
@@ -90,45 +87,42 @@ interface Asked {
  * Finds the first agent with quick and short responses, else one with short responses. A slow agent does not block
  * the search: the next one is invoked at the same time.
  */
-async function findQuiet(
-  candidates: readonly string[],
-  ask: (agent: string) => Promise<Exchange>,
-  patience: typeof standardPatience,
+async function findSuitable(
+  agents: readonly string[],
+  invoke: (agent: string) => Promise<Exchange>,
+  timeouts: typeof defaultTimeouts,
 ): Promise<string | null> {
-  const asked: Asked[] = [];
-  const under = new Set<Promise<void>>();
-  const came = ({ exchange }: Asked): boolean => exchange !== null;
-  const isGood = ({ exchange }: Asked): boolean => exchange !== null && is2xx(statusOf(exchange)) && isShort(exchange);
-  const best = (): string | null =>
-    asked.find((each) => isGood(each) && each.exchange !== null && respondsQuickly(each.exchange))?.agent ?? null;
-  const inTime = async (ms: number): Promise<void> => {
+  const candidates: Candidate[] = [];
+  const pending = new Set<Promise<void>>();
+  const isSuitable = ({ exchange }: Candidate): boolean =>
+    exchange !== null && is2xx(statusOf(exchange)) && isShort(exchange);
+  const hasFailed = ({ exchange }: Candidate): boolean => exchange !== null && !is2xx(statusOf(exchange));
+  const quickest = (): string | null =>
+    candidates.find((each) => isSuitable(each) && each.exchange !== null && respondsQuickly(each.exchange))?.agent ??
+    null;
+  const anyOrTimeout = async (ms: number): Promise<void> => {
     const stop = new AbortController();
-    const pause = sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-    await Promise.race([pause, ...under]);
+    const timeout = sleep(ms, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+    await Promise.race([timeout, ...pending]);
     stop.abort();
   };
-  for (const agent of candidates.slice(0, most.asked)) {
-    const one: Asked = { agent, exchange: null };
-    asked.push(one);
-    const ending = ask(agent)
+  for (const agent of agents.slice(0, searchLimits.invoked)) {
+    const candidate: Candidate = { agent, exchange: null };
+    candidates.push(candidate);
+    const ending = invoke(agent)
       .then((exchange) => {
-        one.exchange = exchange;
+        candidate.exchange = exchange;
       })
-      .finally(() => under.delete(ending));
-    under.add(ending);
-    await inTime(patience.nextMs);
-    if (best() !== null) return best();
-    const lately = asked.slice(-most.failedInTurn).filter(came);
-    if (lately.length >= most.failedInTurn && lately.every((each) => !is2xx(each.exchange && statusOf(each.exchange))))
-      break;
-    if (asked.filter((each) => !isGood(each) && !came(each)).length >= most.slow) break;
+      .finally(() => pending.delete(ending));
+    pending.add(ending);
+    await anyOrTimeout(timeouts.nextMs);
+    if (quickest() !== null) return quickest();
+    const latest = candidates.slice(-searchLimits.failedInSequence);
+    if (latest.length >= searchLimits.failedInSequence && latest.every(hasFailed)) break;
+    if (candidates.filter(({ exchange }) => exchange === null).length >= searchLimits.slow) break;
   }
-  const untilMs = performance.now() + patience.lastMs;
-  while (under.size > 0 && best() === null && performance.now() < untilMs) await inTime(untilMs - performance.now());
-  return best() ?? asked.find(isGood)?.agent ?? null;
+  const untilMs = performance.now() + timeouts.lastMs;
+  while (pending.size > 0 && quickest() === null && performance.now() < untilMs)
+    await anyOrTimeout(untilMs - performance.now());
+  return quickest() ?? candidates.find(isSuitable)?.agent ?? null;
 }
-
-const withWebhooked = (target: Target, webhooked: string): Target => ({
-  ...target,
-  agents: { ...target.agents, webhooked },
-});

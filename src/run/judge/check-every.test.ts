@@ -11,8 +11,8 @@ import { probe } from "../probe.ts";
 import { checkEvery } from "./check-every.ts";
 import type { UncoveredCells } from "./coverage.ts";
 
-const seen = probe("all is seen", { requests: 0, stage: "review" }, async () => ({ all: [] as Exchange[] }));
-const visitor = probe("the rest is visited", { requests: 1, stage: "coverage" }, async (): Promise<UncoveredCells> => ({
+const seen = probe("all exchanges", { requests: 0, stage: "review" }, async () => ({ all: [] as Exchange[] }));
+const visitor = probe("uncovered cells", { requests: 1, stage: "coverage" }, async (): Promise<UncoveredCells> => ({
   left: [],
 }));
 
@@ -30,10 +30,10 @@ const check: Check = checkEvery("INV-2", seen, {
   members: ({ all }) => all.map((each) => ({ cell: { of: each.key ?? "", kind: "200" }, proof: each, subject: each })),
   judge: ({ clockMs }): Mismatch | null | undefined =>
     clockMs === 0 ? null : clockMs < 0 ? undefined : { expected: "0", actual: String(clockMs) },
-  whenEmpty: unproven("nothing came"),
+  whenEmpty: unproven("no case came"),
 });
 
-/** An answer of a cell; above 0 it is broken by so much, below it does not count. */
+/** A response in a cell. It is broken if `broken` is above 0, and does not count if it is below 0. */
 const answer = (id: string, of: string, broken: number, text = "{}") =>
   exchange({ id, key: of, clockMs: broken, text });
 
@@ -49,8 +49,8 @@ function judge(all: readonly Exchange[], left: readonly (readonly [of: string, S
   return judgement;
 }
 
-describe("a check of a whole set", () => {
-  it("judges every member, and says how many in which cells, and which it has not seen", () => {
+describe("a check of many cases", () => {
+  it("judges every case, and reports the coverage of each cell", () => {
     expect(judge([answer("a", "invoke", 0), answer("b", "list", 0), answer("c", "invoke", 0)])?.finding).toEqual({
       kind: "holds",
       seen: {
@@ -65,7 +65,7 @@ describe("a check of a whole set", () => {
     });
   });
 
-  it("tells of all that are broken at once, by the first and the smallest of them", () => {
+  it("reports all broken cases as one breach, shown by the first and the smallest", () => {
     const all = [
       answer("a", "invoke", 0),
       answer("b", "invoke", 5, "long long"),
@@ -73,26 +73,26 @@ describe("a check of a whole set", () => {
       answer("d", "list", 9, "longer"),
     ];
     expect(judge(all)).toMatchObject({
-      finding: { kind: "breach", expected: "0", actual: "on 3 of 4 answers: 5" },
+      finding: { kind: "breach", expected: "0", actual: "on 3 of 4 responses: 5" },
       exchanges: ["b", "c"],
     });
   });
 
-  it("counts nothing of which the clause says nothing", () => {
-    expect(judge([answer("a", "invoke", -1)])?.finding).toEqual(unproven("nothing came"));
+  it("does not count cases that the clause does not apply to", () => {
+    expect(judge([answer("a", "invoke", -1)])?.finding).toEqual(unproven("no case came"));
     expect(judge([answer("a", "invoke", -1), answer("b", "invoke", 3)])?.finding).toMatchObject({ actual: "3" });
   });
 
   it.each([
-    ["too few requests were allowed for", "list", { why: "requests used up", most: 5 }, "unproven"],
-    ["nothing but reading was allowed for", "list", { why: "read only" }, "holds"],
+    ["the request budget was too small", "list", { why: "requests used up", most: 5 }, "unproven"],
+    ["the run was read-only", "list", { why: "read only" }, "holds"],
     [
-      "too few requests were allowed for, and which was seen all the same",
+      "the request budget was too small, although another probe covered the cell",
       "invoke",
       { why: "requests used up", most: 5 },
       "holds",
     ],
-  ] as const)("of a cell that was not visited because %s", (_, of, reason, kind) => {
+  ] as const)("for a cell that was not covered because %s", (_, of, reason, kind) => {
     expect(judge([answer("a", "invoke", 0)], [[of, reason]])?.finding.kind).toBe(kind);
   });
 });

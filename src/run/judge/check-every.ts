@@ -1,11 +1,11 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import { bodyText } from "../../evidence/exchange.ts";
-import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
-import { type Check, type CheckOptions, type EvidenceOf, idOf, type Probes } from "./check.ts";
-import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
+import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { Probe } from "../probe.ts";
-import type { Cell, Coverage, CellCoverage, CoverageMatrix } from "./coverage.ts";
+import { type Check, type CheckOptions, type EvidenceOf, idOf, type Probes } from "./check.ts";
+import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
+import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
 /** One case that a clause covers. */
 export interface Member<T> {
@@ -20,8 +20,8 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   /** All cases in the evidence. */
   readonly members: (evidence: E) => readonly Member<T>[];
   /**
-   * Judges one case: what is wrong, `null` if nothing, `undefined` if the clause does not apply. Depends on the
-   * subject alone, because results are cached per subject.
+   * Judges one case: the mismatch, `null` if there is none, `undefined` if the clause does not apply. Depends on the
+   * subject alone, because results are cached by subject.
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
   /** The finding if the evidence has no case that the clause applies to. */
@@ -34,70 +34,63 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   readonly noun?: string;
 }
 
-/**
- * Creates a check of a clause that covers many cases. It judges every case that the run recorded, whichever probe
- * caused it.
- */
-export const checkEvery = <const K extends JudgedId, const P extends Probe | Probes, T>(
+/** Creates a check of a clause that covers many cases. The check judges every recorded case, from any probe. */
+export function checkEvery<const K extends JudgedId, const P extends Probe | Probes, T>(
   clause: K,
   on: P,
-  parts: CheckEveryOptions<EvidenceOf<P>, T, ReadingOf<K>>,
-): Check => {
-  const said = saidOnce(parts.judge);
+  options: CheckEveryOptions<EvidenceOf<P>, T, ReadingOf<K>>,
+): Check {
+  const { matrix, members, whenEmpty, judgeAcross } = options;
+  const judge = cachedByObject(options.judge);
   return {
-    id: idOf(clause, parts),
+    id: idOf(clause, options),
     clause,
     on,
-    matrix: parts.matrix,
-    also: parts.also ?? [],
-    judge: (evidence: EvidenceOf<P>): Finding => judgeUniverse(evidence, { ...parts, judge: said }),
+    matrix,
+    also: options.also ?? [],
+    judge: (evidence: EvidenceOf<P>): Finding => {
+      const judged: Judged<T>[] = [];
+      for (const member of members(evidence)) {
+        const mismatch = judge(member.subject);
+        if (mismatch !== undefined) judged.push({ member, mismatch });
+      }
+      if (judged.length === 0) return typeof whenEmpty === "function" ? whenEmpty(evidence) : whenEmpty;
+      const finding =
+        breachOf(judged, options) ??
+        judgeAcross?.(
+          judged.map(({ member: { subject } }) => subject),
+          evidence,
+        ) ??
+        holds();
+      return { ...finding, seen: coverageOf(matrix, judged) };
+    },
   };
-};
-
-/**
- * Caches the result per object. A mutant changes one response of hundreds, so the others need no second judgement.
- */
-function saidOnce<T, V>(say: (subject: T) => V): (subject: T) => V {
-  const known = memoizeByObject((subject: T & object) => say(subject));
-  return (subject) => (typeof subject === "object" && subject !== null ? known(subject) : say(subject));
 }
 
-interface Looked<T> {
+/** Caches results by object. A mutant changes one response of hundreds, so the others need no second judgement. */
+function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
+  const cached = memoizeByObject((subject: T & object) => judge(subject));
+  return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));
+}
+
+interface Judged<T> {
   readonly member: Member<T>;
-  readonly wrong: Mismatch | null;
-}
-
-function judgeUniverse<E, T, R extends string>(evidence: E, parts: CheckEveryOptions<E, T, R>): Finding<R> {
-  const { matrix, members, judge, whenEmpty, judgeAcross } = parts;
-  const looked: Looked<T>[] = [];
-  for (const member of members(evidence)) {
-    const wrong = judge(member.subject);
-    if (wrong !== undefined) looked.push({ member, wrong });
-  }
-  if (looked.length === 0) return typeof whenEmpty === "function" ? whenEmpty(evidence) : whenEmpty;
-  const seen = seenOf(matrix, looked);
-  const broken = brokenOf(looked, parts);
-  if (broken !== null) return { ...broken, seen };
-  const agreed = judgeAcross?.(
-    looked.map(({ member: { subject } }) => subject),
-    evidence,
-  );
-  return { ...(agreed ?? holds()), seen };
+  readonly mismatch: Mismatch | null;
 }
 
 /** One breach for all broken cases, shown by the first and the smallest of them. `null` if none is broken. */
-function brokenOf<T>(
-  looked: readonly Looked<T>[],
-  { summarize, noun = "answers" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
+function breachOf<T>(
+  judged: readonly Judged<T>[],
+  { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
 ): Breach | null {
-  const broken = looked.flatMap(({ member, wrong }) => (wrong === null ? [] : [{ ...member, wrong }]));
+  const broken = judged.flatMap(({ member, mismatch }) => (mismatch === null ? [] : [{ ...member, mismatch }]));
   const [first] = broken;
   if (first === undefined) return null;
   const proofs = broken.flatMap(({ proof }) => proof ?? []);
   const smallest = proofs.toSorted((one, other) => sizeOf(one) - sizeOf(other)).slice(0, 1);
-  const share = looked.length === 1 ? "" : `on ${broken.length} of ${looked.length} ${noun}: `;
-  const said = summarize?.(broken.map(({ subject }) => subject)) ?? first.wrong.actual;
-  return breach(first.wrong.expected, `${share}${said}`, ...new Set([...proofs.slice(0, 1), ...smallest]));
+  const share = judged.length === 1 ? "" : `on ${broken.length} of ${judged.length} ${noun}: `;
+  const actual = summarize?.(broken.map(({ subject }) => subject)) ?? first.mismatch.actual;
+  return breach(first.mismatch.expected, `${share}${actual}`, ...new Set([...proofs.slice(0, 1), ...smallest]));
 }
 
 const sizeOf = (proof: Proof): number => {
@@ -105,43 +98,43 @@ const sizeOf = (proof: Proof): number => {
   return sent + ("answer" in proof ? (bodyText(proof)?.length ?? 0) : 0);
 };
 
-function seenOf(universe: CoverageMatrix, looked: readonly Looked<unknown>[]): Coverage {
-  const counted = countedIn(looked);
-  const countOf = ({ of, kind }: Cell): CellCoverage | undefined => counted.byName.get(of)?.get(kind);
-  const known = universe.cells.flatMap((cell) => countOf(cell) ?? []);
+function coverageOf(matrix: CoverageMatrix, judged: readonly Judged<unknown>[]): Coverage {
+  const counts = countCells(judged);
+  const countOf = ({ of, kind }: Cell): CellCoverage | undefined => counts.byName.get(of)?.get(kind);
+  const documented = matrix.cells.flatMap((cell) => countOf(cell) ?? []);
   return {
-    looked: looked.length,
-    broken: looked.filter(({ wrong }) => wrong !== null).length,
-    unseen: universe.cells.filter((each) => countOf(each) === undefined && !hasOtherSuccess(each, counted)),
-    cells: [...new Set([...known, ...counted.inOrder])],
+    looked: judged.length,
+    broken: judged.filter(({ mismatch }) => mismatch !== null).length,
+    unseen: matrix.cells.filter((cell) => countOf(cell) === undefined && !hasOtherSuccess(cell, counts)),
+    cells: [...new Set([...documented, ...counts.inOrder])],
   };
 }
 
-/** Counts of each cell, in a map by endpoint and kind: responses come by the thousand. */
-interface Counted {
+/** Counts of each cell, in maps by endpoint and kind for speed, because there are thousands of responses. */
+interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
   /** In the order of the first case of each cell. */
   readonly inOrder: readonly CellCoverage[];
 }
 
-function countedIn(looked: readonly Looked<unknown>[]): Counted {
+function countCells(judged: readonly Judged<unknown>[]): CellCounts {
   const byName = new Map<string, Map<string, { -readonly [K in keyof CellCoverage]: CellCoverage[K] }>>();
   const inOrder: CellCoverage[] = [];
-  for (const { member, wrong } of looked) {
+  for (const { member, mismatch } of judged) {
     const { of, kind } = member.cell;
-    const ofName = byName.get(of) ?? new Map();
-    let cell = ofName.get(kind);
+    const byKind = byName.get(of) ?? new Map();
+    let cell = byKind.get(kind);
     if (cell === undefined) {
       cell = { of, kind, looked: 0, broken: 0 };
-      byName.set(of, ofName.set(kind, cell));
+      byName.set(of, byKind.set(kind, cell));
       inOrder.push(cell);
     }
     cell.looked += 1;
-    if (wrong !== null) cell.broken += 1;
+    if (mismatch !== null) cell.broken += 1;
   }
   return { byName, inOrder };
 }
 
 /** Whether another 2xx of the endpoint was covered. A creation returns 200 or 201, never both. */
-const hasOtherSuccess = ({ of, kind }: Cell, { byName }: Counted): boolean =>
+const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

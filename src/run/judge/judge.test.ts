@@ -28,28 +28,28 @@ describe("judging", () => {
   const evidence = results({ one: [[null, ran({ first: shown[0], all: shown })]] });
 
   it.each([
+    ["a breach lists the exchanges of the check", check("INV-1", one, () => breach("a", "b", shown[1])), ["x2"]],
     [
-      "a breach names the exchanges that the check names",
-      check("INV-1", one, () => breach("a", "b", shown[1])),
-      ["x2"],
+      "a breach without exchanges lists all of the evidence",
+      check("INV-1", one, () => breach("a", "b")),
+      ["x1", "x1", "x2"],
     ],
-    ["a breach names all of the evidence's otherwise", check("INV-1", one, () => breach("a", "b")), ["x1", "x1", "x2"]],
-    ["a reading names what it rests on", check("INV-3", one, () => follows("absent")), ["x1", "x1", "x2"]],
-    ["so does an observation", observe("INV-21", one, () => observed("400")), ["x1", "x1", "x2"]],
-    ["what holds needs no proof in the report", check("INV-1", one, holds), []],
-    ["what is unproven has none", check("INV-1", one, () => unproven("no case")), []],
+    ["a reading lists the evidence", check("INV-3", one, () => follows("absent")), ["x1", "x1", "x2"]],
+    ["an observation lists the evidence", observe("INV-21", one, () => observed("400")), ["x1", "x1", "x2"]],
+    ["a pass lists no exchanges", check("INV-1", one, holds), []],
+    ["an unproven finding lists no exchanges", check("INV-1", one, () => unproven("no case")), []],
   ])("%s", (_, each, exchanges) => {
     expect(judge(each, evidence).map((row) => row.exchanges)).toEqual([exchanges]);
   });
 
-  it("has no row for what a clause does not speak of, and none without a row", () => {
+  it("omits inapplicable rows, but keeps one row for each clause", () => {
     const silent = (as: string): Check => check("INV-1", one, () => inapplicable("not spoken of"), { as });
     const rowsOf = (...checks: readonly Check[]) => judgeAll([suite("S", checks)], evidence).map((row) => row.check.id);
     expect(rowsOf(silent("a"), check("INV-1", one, holds), silent("b"))).toEqual(["INV-1"]);
     expect(rowsOf(silent("a"), silent("b"))).toEqual(["INV-1/a"]);
   });
 
-  it("takes a check that throws for a fault of the harness", () => {
+  it("reports a check that throws as a failure of the harness", () => {
     const throwing = check("INV-1", one, () => {
       throw new TypeError("no such field");
     });
@@ -59,7 +59,7 @@ describe("judging", () => {
     });
   });
 
-  it("takes a probe that broke for a fault of the harness", () => {
+  it("reports a probe that failed as a failure of the harness", () => {
     const given = results({ one: [[null, { kind: "broken", error: "TypeError: x" }]] });
     expect(judge(check("INV-1", one, holds), given)[0]?.finding).toEqual({
       kind: "error",
@@ -67,7 +67,7 @@ describe("judging", () => {
     });
   });
 
-  it("passes nothing whose probe did not run", () => {
+  it("passes no check whose probe did not run", () => {
     const given = results({
       one: [[null, { kind: "skipped", reason: "no time", needs: "more" }]],
       two: [[null, ran({})]],
@@ -78,13 +78,13 @@ describe("judging", () => {
     expect(judge(check("INV-1", one, holds), new Map())[0]?.finding).toMatchObject({ kind: "unproven" });
   });
 
-  it("gives a check of several probes their evidence by name", () => {
+  it("passes a check the evidence of its probes by name", () => {
     const given = results({ one: [[null, ran({ value: 5 })]], two: [[null, ran({ value: 7 })]] });
     const both = check("INV-1", { a: one, b: two }, ({ a, b }) => breach(String(a.value), String(b.value)));
     expect(judge(both, given)[0]?.finding).toMatchObject({ expected: "5", actual: "7" });
   });
 
-  it("judges each tier for itself, beside what there is once", () => {
+  it("judges each tier separately, with the evidence of probes that run once", () => {
     const given = results({
       one: [[null, ran({ value: 1 })]],
       tiered: [
@@ -101,7 +101,7 @@ describe("judging", () => {
     ]);
   });
 
-  it("says what is needed where no key's tier is known", () => {
+  it("says what is needed if no key has a known tier", () => {
     expect(judge(check("LIM-1", tiered, holds), new Map())[0]).toMatchObject({
       instance: null,
       finding: { kind: "unproven", reason: "the tier of no key is known" },
@@ -128,7 +128,7 @@ describe("a plan", () => {
   };
   const planned = planProbes(suites, aTarget("http://127.0.0.1:9/v1", { keys, tiers: { gold: publishedTiers.pro } }));
 
-  it("has each probe once, and a tier's probe once for each tier that a usable key has", () => {
+  it("has each probe once, and a tier probe once for each tier of a usable key", () => {
     expect(
       planned.map(({ probe: { name }, tested }) => [name, tested?.tier ?? null, tested?.key.name ?? null]),
     ).toEqual([
@@ -140,18 +140,18 @@ describe("a plan", () => {
     ]);
   });
 
-  it("skips what the target cannot give, and says which line would enable it", () => {
+  it("skips a probe if the target lacks a need, and names the line that would enable it", () => {
     expect(planned.find(({ probe: { name } }) => name === "needy")?.skip).toEqual({
       reason: "the target has no `agents.slow`",
       needs: { need: "agents.slow" },
     });
   });
 
-  it("knows which probes only observations rest on", () => {
+  it("marks probes that serve only observations", () => {
     expect(planned.filter(({ isJudged }) => !isJudged).map(({ probe: { name } }) => name)).toEqual(["two"]);
   });
 
-  it("keeps results of several instances apart", () => {
+  it("keeps results of several instances separate", () => {
     const runs = planned.map((each) => ({ planned: each, result: ran(each.tested?.tier ?? "once") }));
     expect(
       resultsByProbe(runs)

@@ -48,16 +48,16 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
     ),
   );
   const byClause = Map.groupBy(rows, ({ check: { clause } }) => clause);
-  return rows.filter((row) => isSpoken(row) || isOnlyWord(row, byClause.get(row.check.clause) ?? []));
+  return rows.filter((row) => isApplicable(row) || isOnlyRow(row, byClause.get(row.check.clause) ?? []));
 }
 
-const isSpoken = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
+const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
 /**
  * Whether the row stands for its clause although it is inapplicable: the clause's first row, if no other row applies.
  */
-const isOnlyWord = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
-  ofClause[0] === row && !ofClause.some(isSpoken);
+const isOnlyRow = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
+  ofClause[0] === row && !ofClause.some(isApplicable);
 
 /** The instances of a check: the tiers of its tier probes, or `null` for the target as a whole. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
@@ -74,7 +74,7 @@ function judgeOne(
   const gathered = gather(check, instance, results);
   if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
   try {
-    const finding = withoutGaps(check, check.judge(gathered.evidence as never), results);
+    const finding = requireCoverage(check, check.judge(gathered.evidence as never), results);
     return { finding, exchanges: exchangesOf(finding, gathered.evidence) };
   } catch (error) {
     const reason = `the check ${check.id} failed: ${traceOf(error)}`;
@@ -83,13 +83,13 @@ function judgeOne(
 }
 
 /** Turns a pass into unproven if the request budget kept the run from covering some cells. */
-function withoutGaps(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
+function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const visitor = check.matrix?.coverageProbe ?? null;
   if (visitor === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
   const { unseen = [] } = finding.seen ?? {};
   const visit = resultFor(visitor, null, results);
   const lacks: (SkipReason & Partial<Cell>)[] =
-    visit.kind === "skipped" ? [visit] : visit.kind === "ran" ? leftIn(visit.evidence) : [];
+    visit.kind === "skipped" ? [visit] : visit.kind === "ran" ? uncoveredIn(visit.evidence) : [];
   const lack = lacks.find(
     ({ reason, of, kind }) =>
       typeof reason !== "string" &&
@@ -101,7 +101,7 @@ function withoutGaps(check: Check, finding: Finding | Observation, results: Prob
     : { ...unproven(lack.reason, lack.needs), ...(finding.seen && { seen: finding.seen }) };
 }
 
-const leftIn = (evidence: unknown): (SkipReason & Cell)[] =>
+const uncoveredIn = (evidence: unknown): (SkipReason & Cell)[] =>
   (evidence as UncoveredCells).left.map(({ why, ...cell }) => ({ ...cell, ...why }));
 
 type Gathered =
@@ -134,7 +134,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
 }
 
 /** Exchanges to list for a finding that does not name its own. */
-const mostNamed = 5;
+const maxListed = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
   if (finding.kind === "breach" && finding.at.length > 0) return finding.at.map(({ id }) => id);
@@ -145,7 +145,7 @@ function exchangesOf(finding: Finding | Observation, evidence: unknown): string[
 }
 
 function collect(value: unknown, found: string[]): void {
-  if (typeof value !== "object" || value === null || found.length >= mostNamed) return;
+  if (typeof value !== "object" || value === null || found.length >= maxListed) return;
   if (isExchange(value) || isDelivery(value)) {
     found.push(value.id);
     return;

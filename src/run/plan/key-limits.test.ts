@@ -6,7 +6,7 @@ import { resolveNeeds } from "./needs.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 import { limitsOf } from "./key-limits.ts";
 
-it("takes a key's own tokens for the numbers of its tier, and the key for one whose tokens can be used up", () => {
+it("prefers the tokens of a key to those of its tier, and counts the key as one whose tokens can be used up", () => {
   const small = aKey({ name: "small", tier: "free", tokensPerMonth: 200 });
   const target = aTarget("http://127.0.0.1:9/v1", { keys: { small } });
   expect(limitsOf(small, target)).toEqual({ ...publishedTiers.free, tokensPerMonth: 200 });
@@ -14,7 +14,7 @@ it("takes a key's own tokens for the numbers of its tier, and the key for one wh
   expect(usableKeys(target)).toEqual([]);
 });
 
-it("signs by the secret of the key that wants signatures, and else by the target's", () => {
+it("signs with the secret of the key that needs signatures, else with the target's", () => {
   const signing = { secret: "of-the-target" };
   const signed = aKey({ name: "signed", signed: true });
   const given = (key: typeof signed): unknown =>

@@ -60,15 +60,15 @@ export type Need = keyof ValueByNeed;
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
 /** The value of a need before the run. The receiver is represented by its listen address. */
-type Found = Exclude<ValueByNeed[Need], Receiver>;
+type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type Resolution =
-  | { readonly kind: "given"; readonly given: Readonly<Record<string, Found>> }
+  | { readonly kind: "given"; readonly given: Readonly<Record<string, NeedValue>> }
   | { readonly kind: "missing"; readonly need: Need };
 
 /** Looks up the needs of a probe, up to the first missing one. */
 export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
-  const given: Record<string, Found> = {};
+  const given: Record<string, NeedValue> = {};
   for (const need of needs) {
     const found = lookUps[need](target);
     if (found === null) return { kind: "missing", need };
@@ -79,7 +79,7 @@ export function resolveNeeds(needs: readonly Need[], target: Target): Resolution
 
 const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
 
-type LookUp = (target: Target) => Found | null;
+type LookUp = (target: Target) => NeedValue | null;
 
 const fromNames = <N extends string>(
   names: readonly N[],
@@ -140,12 +140,12 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
 }
 
 /** On a real clock, a run must choose its requests if the main key has no more than this. */
-const fewPerMinute = 2 * publishedTiers.free.perMinute;
+const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /** Whether the main key has too few requests a minute for all probes, and the target has no test clock. */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
-  return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewPerMinute;
+  return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;
 }
 
 /** One key for each tier with known limits. */

@@ -27,7 +27,7 @@ export interface PlannedProbe {
   /** Names of the keys that the probe sends with. */
   readonly keys: readonly string[];
   /** Whether the main key is one of `keys`. */
-  readonly isOfMain: boolean;
+  readonly usesMainKey: boolean;
   readonly skip: SkipReason | null;
 }
 
@@ -37,70 +37,61 @@ export function planProbes(
   target: Target,
   { readOnly, maxWindow }: Pick<RunBounds, "readOnly" | "maxWindow"> = defaultBounds,
 ): PlannedProbe[] {
-  const judged = new Map<Probe, boolean>();
+  const isJudged = new Map<Probe, boolean>();
   const musts = new Map<Probe, Check[]>();
-  for (const { checks } of suites)
-    for (const check of checks)
-      for (const probe of [...Object.values(probesOf(check.on)), ...check.also]) {
-        const { level } = clauseOf(check.clause);
-        judged.set(probe, (judged.get(probe) ?? false) || level !== "gap");
-        if (level === "must") musts.set(probe, [...(musts.get(probe) ?? []), check]);
-      }
-  for (const { checks } of suites)
-    for (const { matrix } of checks)
-      if (matrix !== null && matrix.coverageProbe !== null) judged.set(matrix.coverageProbe, true);
+  const checks = suites.flatMap((suite) => suite.checks);
+  for (const check of checks)
+    for (const probe of [...Object.values(probesOf(check.on)), ...check.also]) {
+      const { level } = clauseOf(check.clause);
+      isJudged.set(probe, isJudged.get(probe) === true || level !== "gap");
+      if (level === "must") musts.set(probe, [...(musts.get(probe) ?? []), check]);
+    }
+  for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  const inOrder = target.clock === null ? webhooksFirst([...judged]) : [...judged];
-  return inOrder.flatMap(([probe, isJudged]): PlannedProbe[] => {
-    const lacking = readOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
-    const own = musts.get(probe) ?? [];
+  // On a real clock, the retries of webhooks arrive while the other probes wait.
+  const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
+    target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
+  return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
+    const skipAll = readOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keysOf(probe, tested, target);
-      const isOfMain = main !== null && keys.includes(nameOf(main, target));
-      const requests = requestsOf(probe, tested, target);
-      const skip = lacking ?? tooLarge(probe, tested, maxWindow);
-      return { probe, tested, isJudged, musts: own, requests, keys, isOfMain, skip };
+      return {
+        probe,
+        tested,
+        isJudged: judged,
+        musts: musts.get(probe) ?? [],
+        requests: requestsOf(probe, tested, target),
+        keys,
+        usesMainKey: main !== null && keys.includes(nameOf(main, target)),
+        skip: skipAll ?? tooLarge(probe, tested, maxWindow),
+      };
     });
   });
 }
 
 /** Names of the keys that a probe sends with. One key under several names counts once. */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
-  const used = probe.per === "target" ? ownKeys(probe.keys, target) : [tested?.key, tested?.siblingKey];
+  const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
+  const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];
   const needed = probe.needs.filter(isKeyNeed).map((each) => resolveKey(each, target));
-  return [
-    ...new Set([...used, ...needed].flatMap((key) => (key === undefined || key === null ? [] : [nameOf(key, target)]))),
-  ];
+  const keys = [...own, ...main, tested?.key, tested?.siblingKey, ...needed];
+  return [...new Set(keys.flatMap((key) => (key === undefined || key === null ? [] : [nameOf(key, target)])))];
 }
 
 const nameOf = ({ key, name }: TargetKey, { keys }: Target): string =>
   Object.values(keys).find((each) => each.key === key)?.name ?? name;
 
-const ownKeys = (
-  keys: ((target: Target) => readonly TargetKey[]) | null,
-  target: Target,
-): readonly (TargetKey | null)[] => {
-  const own = keys?.(target) ?? [];
-  return own.length > 0 ? own : [mainKey(target)];
-};
-
-/**
- * On a real clock, sorts probes that create webhooks to the front: their retries arrive while the other probes wait.
- */
-const webhooksFirst = (judged: readonly (readonly [Probe, boolean])[]): (readonly [Probe, boolean])[] =>
-  judged.toSorted(([one], [other]) => Number(createsWebhooks(other)) - Number(createsWebhooks(one)));
-
 export const createsWebhooks = ({ creates }: Probe): boolean => (creates.webhooks ?? 0) > 0;
 
-function missing(needs: readonly Need[], target: Target): PlannedProbe["skip"] {
+function missing(needs: readonly Need[], target: Target): SkipReason | null {
   const resolved = resolveNeeds(needs, target);
   if (resolved.kind === "given") return null;
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
 /** Skips a probe whose window is above `maxWindow`: using it up takes minutes, and its requests may cost money. */
-function tooLarge(probe: Probe, tested: TierUnderTest | null, maxWindow: number): PlannedProbe["skip"] {
+function tooLarge(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };
 }

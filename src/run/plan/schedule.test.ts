@@ -26,7 +26,7 @@ const planned = (
     musts: [],
     requests: 1,
     keys,
-    isOfMain: keys.includes("main"),
+    usesMainKey: keys.includes("main"),
     skip: null,
   };
 };
@@ -42,7 +42,7 @@ describe("probes that run by key", () => {
   };
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it("go side by side where they share no key, and in their order where they do", async () => {
+  it("run concurrently if they share no key, and in their order if they do", async () => {
     const all = [
       planned("one", ["main"]),
       planned("both", ["main", "free"]),
@@ -63,7 +63,7 @@ describe("probes that run by key", () => {
   });
 });
 
-describe("the waves of a run", () => {
+describe("the steps of a schedule", () => {
   const all = [
     planned("shared", ["main"], "shared"),
     planned("main's slots", ["main"], "exclusive", "pro"),
@@ -78,7 +78,7 @@ describe("the waves of a run", () => {
       .map(({ probes }) => namesIn(probes))
       .filter((names) => names.length > 0);
 
-  it("put the limits of other keys beside what the main key is used for, on a real clock", () => {
+  it("run the limits of other keys at the same time as the probes of the main key, on a real clock", () => {
     expect(waves()).toEqual([
       ["shared"],
       ["free's slots", "free's limits", "main's slots", "main's limits"],
@@ -86,7 +86,7 @@ describe("the waves of a run", () => {
     ]);
   });
 
-  it("keep the limits for last where they would flood the webhooks' agent", () => {
+  it("leave the limits for last if they would flood the webhooks", () => {
     expect(waves({ hasWebhookAgent: false })).toEqual([
       ["shared"],
       ["free's slots", "main's slots"],
@@ -95,16 +95,16 @@ describe("the waves of a run", () => {
     ]);
   });
 
-  it("test the limits first where the key has few requests", () => {
+  it("start with the limits if the key has few requests", () => {
     expect(waves({ hasFewRequests: true })[0]).toEqual(["main's limits", "free's limits"]);
   });
 
-  it("go stage by stage, one after another, where the clock is moved", () => {
+  it("follow the stages, one by one, with a test clock", () => {
     const moved = buildSchedule(all, { ...conditions, canAdvance: true }).filter(({ probes }) => probes.length > 0);
     expect(moved.map(({ mode }) => mode)).toEqual(["pool", "one by one", "one by one", "one by one"]);
   });
 
-  it("hold slots before the first webhook is made, and leave streams when all slots were held, where the clock is moved", () => {
+  it("test concurrency before the first webhook, and abandon streams after all slots were counted, with a test clock", () => {
     const hooks = planned("webhooks", ["main"]);
     const moved = buildSchedule(
       [

@@ -146,7 +146,7 @@ const minValue = 0.01;
  * the main key serves the rest. The main key's limits come last, because they use up its minute.
  */
 function interleaved(middle: Probes, limits: Probes): Probes {
-  const ofTiers = [...middle, ...limits].filter(({ tested, isOfMain }) => tested !== null && !isOfMain);
+  const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
   const usesTierKey = ({ tested, keys }: PlannedProbe): boolean =>
     tested === null && keys.some((key) => tierKeys.has(key));

@@ -21,7 +21,7 @@ export interface RunScope extends RunBounds {
 /** Names of the two parts of a selection, for error messages. */
 type SelectionNames = Readonly<Record<keyof Selection, string>>;
 
-const plainNames: SelectionNames = { only: "only", skip: "skip" };
+const defaultNames: SelectionNames = { only: "only", skip: "skip" };
 
 /**
  * Returns the suites with only the selected checks.
@@ -32,7 +32,7 @@ const plainNames: SelectionNames = { only: "only", skip: "skip" };
 export function selectChecks(
   suites: readonly Suite[],
   { only, skip }: Selection,
-  names: SelectionNames = plainNames,
+  names: SelectionNames = defaultNames,
 ): Suite[] {
   const wanted = only.map((pattern) => matcherOf(pattern, names.only, suites));
   const unwanted = skip.map((pattern) => matcherOf(pattern, names.skip, suites));

@@ -11,8 +11,8 @@ import { probe } from "../probe.ts";
 import { type RunResult, runSuites } from "../run.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 
-/** What came to a server that lists agents of these names, and what a run that asks for one path says. */
-async function asked(path: string, agents: Target["agents"] = { answering: "echo" }) {
+/** Runs one probe that requests a path. Returns the paths that the server received, and the result. */
+async function runWithPath(path: string, agents: Target["agents"] = { answering: "echo" }) {
   const paths: string[] = [];
   const server = createServer(({ url = "" }, response) => {
     paths.push(url);
@@ -25,10 +25,10 @@ async function asked(path: string, agents: Target["agents"] = { answering: "echo
     agents,
     agentSource: "named",
   });
-  const asking = probe("a path is asked for", { requests: 1 }, ({ client }) => client.send("GET", path));
+  const requestPath = probe("a path is requested", { requests: 1 }, ({ client }) => client.send("GET", path));
   const result: RunResult = await runSuites({
     target,
-    suites: [suite("Path", [check("USE-1", asking, holds)])],
+    suites: [suite("Path", [check("USE-1", requestPath, holds)])],
     maxRequests: 20,
     maxWaitMs: 0,
     signal: new AbortController().signal,
@@ -36,7 +36,7 @@ async function asked(path: string, agents: Target["agents"] = { answering: "echo
   return { paths, result };
 }
 
-describe("a path with a segment that URLs lose", () => {
+describe("a path with a segment that URLs drop", () => {
   it.each([
     "/agents/../health",
     "/agents/./health",
@@ -44,7 +44,7 @@ describe("a path with a segment that URLs lose", () => {
     "/webhooks/%2E%2e/metrics",
     "/webhooks/.%2e?a=b",
   ])("%s is never sent", async (path) => {
-    const { paths, result } = await asked(path);
+    const { paths, result } = await runWithPath(path);
     expect(paths.slice(0, 3)).toEqual(["/v1/agents?page=1&limit=2", "/v1/usage", "/v1/agents/echo/health"]);
     expect(paths).toHaveLength(3);
     expect(result).toMatchObject({
@@ -53,14 +53,14 @@ describe("a path with a segment that URLs lose", () => {
   });
 
   it.each(["/agents/.../health", "/agents/..a/health", "/agents/%252e%252e/health", "/usage?to=../x"])(
-    "%s is sent as it stands",
+    "%s is sent unchanged",
     async (path) => {
-      expect((await asked(path)).paths.at(-1)).toBe(`/v1${path}`);
+      expect((await runWithPath(path)).paths.at(-1)).toBe(`/v1${path}`);
     },
   );
 
-  it("ends the run before anything is sent where it is the agent that was named", async () => {
-    const { paths, result } = await asked("/usage", { answering: ".." });
+  it("ends the run before any request if it is the named agent", async () => {
+    const { paths, result } = await runWithPath("/usage", { answering: ".." });
     expect(paths).toEqual([]);
     expect(result).toMatchObject({
       kind: "nothing to judge",
@@ -68,7 +68,7 @@ describe("a path with a segment that URLs lose", () => {
     });
   });
 
-  it("is no agent of a list", () => {
+  it("is not used as the id of a listed agent", () => {
     expect(agentIds({ data: [{ id: ".." }, { id: "." }, { id: "a.b" }] })).toEqual(["a.b"]);
   });
 });

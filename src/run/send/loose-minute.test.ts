@@ -10,8 +10,8 @@ import { suites } from "../../suites/all.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 import { runSuites } from "../run.ts";
 
-/** The headers speak of the hour, so that nothing but what is admitted tells. */
-const loose = faults("Limits / Request rate", {
+/** Allows 390 requests a minute. Its headers report the hour, so only the admitted requests show the fault. */
+const looseMinute = faults("Limits / Request rate", {
   "minute-of-390": [
     ["LIM-1"],
     "A minute that a request opens admits 390.",
@@ -26,17 +26,17 @@ const loose = faults("Limits / Request rate", {
   ],
 });
 
-describe("one Pro key on a real clock, with nothing else said", () => {
-  let passing: FastForwardServer;
+describe("one pro key on a real clock", () => {
+  let server: FastForwardServer;
   beforeAll(async () => {
-    passing = await startFastForwardServer(loose);
+    server = await startFastForwardServer(looseMinute);
   });
-  afterAll(() => passing.close());
+  afterAll(() => server.close());
 
-  it("shows a minute of 390, though an alert's minute was waited for, too", async () => {
-    const pro = passing.reference.keys.find(({ name }) => name === "pro");
+  it("reveals a minute of 390, although alerts use waiting time too", async () => {
+    const pro = server.reference.keys.find(({ name }) => name === "pro");
     const judged = await runSuites({
-      target: aTarget(passing.reference.baseUrl, {
+      target: aTarget(server.reference.baseUrl, {
         keys: { key: aKey({ key: pro?.key ?? "", tier: "pro" }) },
         webhooks: { listen: "127.0.0.1:0", publicUrl: null, isReachabilityPromised: false },
       }),
@@ -44,7 +44,7 @@ describe("one Pro key on a real clock, with nothing else said", () => {
       maxRequests: null,
       maxWaitMs: 120_000,
       signal: new AbortController().signal,
-      timers: passing.timers,
+      timers: server.timers,
     });
     if (judged.kind !== "judged") throw new Error(JSON.stringify(judged.sentence));
     const found = judged.judgements.find(({ check }) => check.id === "LIM-1")?.finding.kind;

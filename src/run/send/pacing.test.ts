@@ -8,8 +8,8 @@ import { aKey } from "../testing/targets.ts";
 import { startRunClock } from "../time/run-clock.ts";
 import { WaitRefused } from "../skip-reason.ts";
 
-/** A run's time in which only waiting takes any. */
-function timeless(maxWaitMs = Infinity) {
+/** A run clock on which only waits acquire time. */
+function startSimulatedClock(maxWaitMs = Infinity) {
   let nowMs = 0;
   const timers = {
     now: () => nowMs,
@@ -22,7 +22,7 @@ function timeless(maxWaitMs = Infinity) {
   return { time, pass: (ms: number) => (nowMs += ms) };
 }
 
-const seen = (changes: Partial<Sample> = {}): Sample => ({
+const sampleWith = (changes: Partial<Sample> = {}): Sample => ({
   id: "x",
   kind: "invoke",
   sentMs: 0,
@@ -40,17 +40,17 @@ const key = aKey({ tier: "free" });
 
 describe("pacing", () => {
   const start = (limits: TierLimits | null, maxWaitMs?: number) => {
-    const { time, pass } = timeless(maxWaitMs);
+    const { time, pass } = startSimulatedClock(maxWaitMs);
     const pacer = startPacer(time, () => limits);
     const send = async (changes: Partial<Sample> = {}): Promise<void> => {
       const done = await pacer.acquire(key);
-      pacer.observe(key, seen(changes));
+      pacer.observe(key, sampleWith(changes));
       done();
     };
     return { time, pass, pacer, send };
   };
 
-  it("lets a minute's requests pass, and then waits for the first of them to leave it", async () => {
+  it("sends a minute's requests at once, then waits until the first one is a minute old", async () => {
     const { time, pass, send } = start(publishedTiers.free);
     await send();
     pass(20_000);
@@ -60,33 +60,33 @@ describe("pacing", () => {
     expect(time.waitedMs()).toBe(41_000);
   });
 
-  it("takes a key of unknown tier for a Free one", async () => {
+  it("paces a key of unknown tier as a free one", async () => {
     const { time, send } = start(null);
     for (let sent = 0; sent < 11; sent++) await send();
     expect(time.waitedMs()).toBe(61_000);
   });
 
-  it("believes the tier that the headers show", async () => {
+  it("detects the tier from the headers", async () => {
     const { time, pacer, send } = start(null);
     for (let sent = 0; sent < 60; sent++) await send({ limit: 500, remaining: 499 - sent, resetAfter: 60 });
     expect(pacer.detectedTier(key)).toBe("team");
     expect(time.waitedMs()).toBe(0);
   });
 
-  it("does not take the last minute of a Free hour for the minute of a Pro key", async () => {
+  it("does not mistake the last minute of a free hour for the minute of a pro key", async () => {
     const { pacer, send } = start(null);
     await send({ limit: 100, remaining: 80, resetAfter: 60 });
     expect(pacer.detectedTier(key)).toBeNull();
   });
 
-  it("waits for the reset where the headers leave nothing", async () => {
+  it("waits for the reset if the headers report no remaining request", async () => {
     const { time, send } = start(publishedTiers.pro);
     await send({ limit: 100, remaining: 0, resetAfter: 30 });
     await send({ limit: 100, remaining: 99, resetAfter: 60 });
     expect(time.waitedMs()).toBe(31_000);
   });
 
-  it("keeps the minute even where the headers speak of the hour", async () => {
+  it("keeps to the minute even if the headers report the hour", async () => {
     const { time, send } = start(publishedTiers.free);
     for (let sent = 0; sent < 11; sent++) await send({ limit: 100, remaining: 99 - sent, resetAfter: 3600 });
     expect(time.waitedMs()).toBe(61_000);
@@ -94,12 +94,12 @@ describe("pacing", () => {
 
   it("does not count health", async () => {
     const { time, pacer, send } = start(publishedTiers.free);
-    for (let sent = 0; sent < 50; sent++) pacer.observe(key, seen({ kind: "health" }));
+    for (let sent = 0; sent < 50; sent++) pacer.observe(key, sampleWith({ kind: "health" }));
     await send();
     expect(time.waitedMs()).toBe(0);
   });
 
-  it("refuses a wait that does not fit, and goes on when there is room again", async () => {
+  it("refuses a wait above the budget, and continues once requests are available again", async () => {
     const { pass, send } = start(publishedTiers.free, 1000);
     for (let sent = 0; sent < 10; sent++) await send();
     await expect(send()).rejects.toThrow(WaitRefused);
@@ -118,42 +118,42 @@ describe("pacing", () => {
     await send();
   });
 
-  it("has half of a key's slots in use at once, and one at least", async () => {
+  it("uses half of a key's slots, and at least one", async () => {
     for (const [limits, atOnce] of [
       [publishedTiers.free, 1],
       [publishedTiers.pro, 5],
       [publishedTiers.team, 8],
     ] as const) {
       const { pacer } = start(limits);
-      const turns: (() => void)[] = [];
-      const take = async (): Promise<void> => void turns.push(await pacer.acquire(key));
-      for (let asked = 0; asked < 30; asked++) void take();
+      const releases: (() => void)[] = [];
+      const acquire = async (): Promise<void> => void releases.push(await pacer.acquire(key));
+      for (let count = 0; count < 30; count++) void acquire();
       await new Promise(setImmediate);
-      expect(turns.length).toBe(atOnce);
-      turns[0]?.();
+      expect(releases.length).toBe(atOnce);
+      releases[0]?.();
       await new Promise(setImmediate);
-      expect(turns.length).toBe(atOnce + 1);
+      expect(releases.length).toBe(atOnce + 1);
     }
   });
 });
 
-describe("the time of a run", () => {
-  it("pays once for waits that overlap", async () => {
+describe("the clock of a run", () => {
+  it("counts overlapping waits once", async () => {
     const timers = { now: () => 0, sleep: () => Promise.resolve() };
     const time = startRunClock({ clock: null, maxWaitMs: 6000, signal: new AbortController().signal, timers });
     await Promise.all([time.passTime(5000, "one"), time.passTime(3000, "another")]);
     expect(time.waitedMs()).toBe(5000);
   });
 
-  it("moves a target's clock instead of waiting", async () => {
-    const moved: number[] = [];
-    const clock = { advance: (ms: number) => Promise.resolve(void moved.push(ms)), settleMs: 0, agentsFollow: true };
+  it("advances the target's clock instead of waiting", async () => {
+    const advances: number[] = [];
+    const clock = { advance: (ms: number) => Promise.resolve(void advances.push(ms)), settleMs: 0, agentsFollow: true };
     const time = startRunClock({ clock, maxWaitMs: 0, signal: new AbortController().signal });
     await Promise.all([time.passTime(5000, "one"), time.passTime(7000, "another")]);
-    expect([moved, time.clockOffsetMs(), time.waitedMs()]).toEqual([[5000, 7000], 12_000, 0]);
+    expect([advances, time.clockOffsetMs(), time.waitedMs()]).toEqual([[5000, 7000], 12_000, 0]);
   });
 
-  it("refuses what a broken clock cannot give", async () => {
+  it("refuses a wait that a broken target clock cannot serve", async () => {
     const clock = {
       advance: () => Promise.reject(new Error("the target's clock did not advance")),
       settleMs: 0,
@@ -165,7 +165,7 @@ describe("the time of a run", () => {
     );
   });
 
-  it("moves the clock in steps until what it waits for has come", async () => {
+  it("advances the clock in steps until the promise settles", async () => {
     let clockMs = 0;
     const arrived = Promise.withResolvers<string>();
     const advance = (ms: number): Promise<void> => {

@@ -25,103 +25,104 @@ export interface Pacer {
   readonly detectedTier: (key: TargetKey) => keyof typeof publishedTiers | null;
 }
 
-interface Lane {
+interface KeyState {
   running: number;
   readonly queue: (() => void)[];
   /** Times of responses, on the target's clock, that may count against the minute. */
   readonly answeredMs: number[];
-  shown: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
-  shownTier: keyof typeof publishedTiers | null;
+  reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
+  detectedTier: keyof typeof publishedTiers | null;
 }
 
 /** Extra time after the announced end of a window, because headers are in whole seconds. */
-const marginMs = 1000;
-const mostAtOnce = 8;
+const windowMarginMs = 1000;
+const maxConcurrent = 8;
 
-function startLanes(): (key: TargetKey) => Lane {
-  const lanes = new Map<string, Lane>();
+function createKeyStates(): (key: TargetKey) => KeyState {
+  const states = new Map<string, KeyState>();
   return ({ name }) => {
-    const known = lanes.get(name);
+    const known = states.get(name);
     if (known !== undefined) return known;
-    const lane: Lane = { running: 0, queue: [], answeredMs: [], shown: null, shownTier: null };
-    lanes.set(name, lane);
-    return lane;
+    const state: KeyState = { running: 0, queue: [], answeredMs: [], reported: null, detectedTier: null };
+    states.set(name, state);
+    return state;
   };
 }
 
 export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLimits | null): Pacer {
   const slowdown = createSlowdownDetector();
-  const laneOf = startLanes();
-  const assumed = (key: TargetKey, lane: Lane): TierLimits => limitsOf(key) ?? publishedTiers[lane.shownTier ?? "free"];
+  const stateOf = createKeyStates();
+  const limitsFor = (key: TargetKey, state: KeyState): TierLimits =>
+    limitsOf(key) ?? publishedTiers[state.detectedTier ?? "free"];
 
   const acquire = async (key: TargetKey): Promise<() => void> => {
-    const lane = laneOf(key);
-    const { perMinute, concurrent } = assumed(key, lane);
+    const state = stateOf(key);
+    const { perMinute, concurrent } = limitsFor(key, state);
     // Uses half of the slots: a server may free a slot a moment after its response has arrived.
-    const mostRunning = Math.min(mostAtOnce, Math.max(1, Math.floor(concurrent / 2)));
-    while (lane.running >= (slowdown.isSlow() ? 1 : mostRunning))
-      await new Promise<void>((resolve) => lane.queue.push(resolve));
-    lane.running += 1;
-    const back = (): void => {
-      lane.running -= 1;
-      lane.queue.shift()?.();
+    const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
+    while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
+      await new Promise<void>((resolve) => state.queue.push(resolve));
+    state.running += 1;
+    const release = (): void => {
+      state.running -= 1;
+      state.queue.shift()?.();
     };
     try {
-      for (let ms = roomIn(lane, perMinute); ms > 0; ms = roomIn(lane, perMinute))
+      for (let ms = msUntilAvailable(state, perMinute); ms > 0; ms = msUntilAvailable(state, perMinute))
         await time.passTime(ms, `the ${perMinute} requests a minute of the key \`${key.name}\` are used up`);
     } catch (error) {
-      back();
+      release();
       throw error;
     }
-    if (lane.shown !== null) lane.shown.sentSince += 1;
-    return back;
+    if (state.reported !== null) state.reported.sentSince += 1;
+    return release;
   };
 
   /** Time until the key can send a request, in milliseconds. */
-  const roomIn = (lane: Lane, perMinute: number): number => {
+  const msUntilAvailable = (state: KeyState, perMinute: number): number => {
     const now = time.targetMs();
-    const { shown } = lane;
-    if (shown !== null && now < shown.untilMs) {
-      if (shown.remaining - shown.sentSince <= 0) return shown.untilMs - now;
-      if (shown.limit === perMinute) return 0;
+    const { reported } = state;
+    if (reported !== null && now < reported.untilMs) {
+      if (reported.remaining - reported.sentSince <= 0) return reported.untilMs - now;
+      if (reported.limit === perMinute) return 0;
     }
-    const recent = lane.answeredMs.filter((ms) => ms > now - minuteMs - marginMs);
-    const counted = recent.length + Math.max(0, lane.running - 1);
+    const recent = state.answeredMs.filter((ms) => ms > now - minuteMs - windowMarginMs);
+    const counted = recent.length + Math.max(0, state.running - 1);
     const oldest = recent[counted - perMinute];
-    return counted < perMinute ? 0 : Math.max(1, (oldest ?? now) + minuteMs + marginMs - now);
+    return counted < perMinute ? 0 : Math.max(1, (oldest ?? now) + minuteMs + windowMarginMs - now);
   };
 
   const observe = (key: TargetKey, sample: Sample): void => {
-    if (sample.kind !== "health" && sample.status !== null) learn(laneOf(key), sample, time.targetMs());
+    if (sample.kind !== "health" && sample.status !== null) updateState(stateOf(key), sample, time.targetMs());
   };
 
   return {
     slowdown,
     acquire,
     observe,
-    availableRequests: (key) => roomNow(laneOf(key), assumed(key, laneOf(key)), time.targetMs()),
-    detectedTier: (key) => laneOf(key).shownTier,
+    availableRequests: (key) => availableNow(stateOf(key), limitsFor(key, stateOf(key)), time.targetMs()),
+    detectedTier: (key) => stateOf(key).detectedTier,
   };
 }
 
 /** Updates the state of a key from the headers of a response. */
-function learn(lane: Lane, { limit, remaining, resetAfter, date }: Sample, now: number): void {
-  lane.answeredMs.push(now);
-  if (lane.answeredMs.length > 10_000) lane.answeredMs.splice(0, 5000);
+function updateState(state: KeyState, { limit, remaining, resetAfter, date }: Sample, now: number): void {
+  state.answeredMs.push(now);
+  if (state.answeredMs.length > 10_000) state.answeredMs.splice(0, 5000);
   if (limit === null || remaining === null || resetAfter === null) return;
-  lane.shown = {
+  state.reported = {
     remaining,
     limit,
-    untilMs: now + Math.max(0, resetAfter) * 1000 + marginMs,
-    sentSince: lane.running - 1,
+    untilMs: now + Math.max(0, resetAfter) * 1000 + windowMarginMs,
+    sentSince: state.running - 1,
   };
-  lane.shownTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? lane.shownTier;
+  state.detectedTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? state.detectedTier;
 }
 
 /** Requests that a key can send without waiting. */
-function roomNow({ shown, answeredMs, running }: Lane, { perMinute }: TierLimits, now: number): number {
-  const told = shown === null || now >= shown.untilMs ? null : shown;
-  const left = told === null ? Infinity : told.remaining - told.sentSince;
-  const recent = answeredMs.filter((ms) => ms > now - minuteMs - marginMs).length + running;
-  return Math.max(0, told?.limit === perMinute ? left : Math.min(left, perMinute - recent));
+function availableNow({ reported, answeredMs, running }: KeyState, { perMinute }: TierLimits, now: number): number {
+  const current = reported === null || now >= reported.untilMs ? null : reported;
+  const left = current === null ? Infinity : current.remaining - current.sentSince;
+  const recent = answeredMs.filter((ms) => ms > now - minuteMs - windowMarginMs).length + running;
+  return Math.max(0, current?.limit === perMinute ? left : Math.min(left, perMinute - recent));
 }

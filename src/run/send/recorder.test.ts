@@ -13,7 +13,7 @@ describe("agent executions of a run", () => {
     ["an operation's start at a path of its own", "/v1/work", '{"query":"hello"}', 202, 1],
     ["an operation's start that is refused", "/v1/work", '{"query":"hello"}', 404, 0],
     ["a webhook", "/v1/webhooks", '{"url":"http://a/"}', 201, 0],
-  ])("%s counts as what it runs", (_, path, body, status, executions) => {
+  ])("%s counts its agent executions", (_, path, body, status, executions) => {
     const recorder = startRecorder();
     const exchange = sampleExchange("x1", { url: `http://h${path}`, body: textBody(body) }, { status });
     recorder.record(exchange, sampleOf(exchange, 0, 0));

@@ -5,25 +5,33 @@ import { mayRetry, withoutNetworkLosses } from "./retry.ts";
 import { anExchange } from "../testing/evidence.ts";
 
 const whole = (id: string, sentMs: number): Exchange => anExchange(id, { sentMs });
-const lost = (id: string, sentMs: number, url = "http://127.0.0.1/v1/usage"): Exchange =>
+const broken = (id: string, sentMs: number, url = "http://127.0.0.1/v1/usage"): Exchange =>
   anExchange(id, {
     sentMs,
     request: { method: "GET", url, headers: [], body: { kind: "none" } },
     answer: { kind: "unanswered", reason: "broken", detail: "read ECONNRESET", endMs: sentMs + 1 },
   });
 
-describe("a request that the network lost", () => {
+describe("an exchange whose connection broke", () => {
   it.each<[name: string, exchanges: readonly Exchange[], left: readonly string[]]>([
-    ["came through when sent again", [lost("x1", 0), whole("x2", 5)], ["x2"]],
-    ["was lost at every try", [whole("x0", 0), lost("x1", 1), lost("x2", 5)], ["x0", "x1", "x2"]],
-    ["was the last of several alike", [whole("x0", 0), whole("x1", 1), lost("x2", 5)], ["x0", "x1"]],
+    ["is dropped if a retry succeeded", [broken("x1", 0), whole("x2", 5)], ["x2"]],
+    ["stays if every retry broke too", [whole("x0", 0), broken("x1", 1), broken("x2", 5)], ["x0", "x1", "x2"]],
     [
-      "was lost at the last tries",
-      [whole("x0", 0), lost("x1", 1), whole("x2", 2), lost("x3", 3), lost("x4", 4)],
+      "is dropped if it was not retried, and earlier ones succeeded",
+      [whole("x0", 0), whole("x1", 1), broken("x2", 5)],
+      ["x0", "x1"],
+    ],
+    [
+      "stays if the last retries broke",
+      [whole("x0", 0), broken("x1", 1), whole("x2", 2), broken("x3", 3), broken("x4", 4)],
       ["x0", "x2", "x3", "x4"],
     ],
-    ["was sent once, as others were", [whole("x0", 0), lost("x1", 1, "http://127.0.0.1/v1/agents")], ["x0"]],
-    ["was the only one", [lost("x1", 0)], ["x1"]],
+    [
+      "is dropped if it was sent once, while others succeeded",
+      [whole("x0", 0), broken("x1", 1, "http://127.0.0.1/v1/agents")],
+      ["x0"],
+    ],
+    ["stays if it was the only request", [broken("x1", 0)], ["x1"]],
   ])("%s", (_, exchanges, left) => {
     expect(withoutNetworkLosses(exchanges).map(({ id }) => id)).toEqual(left);
   });

@@ -12,7 +12,7 @@ export interface SlowdownDetector {
    * What the slowdown cost, in one sentence with figures. `null` if the target was not slow, or every request got a
    * response.
    */
-  readonly unjudged: () => string | null;
+  readonly describeUnanswered: () => string | null;
 }
 
 interface Series {
@@ -22,48 +22,48 @@ interface Series {
 }
 
 /** Response times to compare. Each path is compared only with itself, because agents differ. */
-const told = 3;
+const sampleSize = 3;
 /**
- * A path counts as slow if its responses take this many times as long as at first, and at least `slowMs`. A busy
+ * A path counts as slow if its responses take this many times as long as at first, and at least `minSlowMs`. A busy
  * second is not enough.
  */
-const slowerTimes = 8;
-const slowMs = 1000;
+const slowdownFactor = 8;
+const minSlowMs = 1000;
 
 export function createSlowdownDetector(): SlowdownDetector {
   const paths = new Map<string, Series>();
-  let [answers, given] = [0, 0];
+  let [responses, unanswered] = [0, 0];
   let figures: string | null = null;
   let isSlow = false;
 
   const observe = ({ request, answer, sentMs }: Exchange): void => {
-    answers += 1;
-    const isHung = answer.kind === "unanswered" && answer.reason === "silent";
-    if (answer.kind === "unanswered" && !isHung) return;
+    responses += 1;
+    const hasTimedOut = answer.kind === "unanswered" && answer.reason === "silent";
+    if (answer.kind === "unanswered" && !hasTimedOut) return;
     const path = `${request.method} ${request.url.replace(/[?].*/s, "")}`;
     const series = paths.get(path) ?? { first: [], latest: [] };
     paths.set(path, series);
     const tookMs = (answer.kind === "answered" ? answer.headMs : answer.endMs) - sentMs;
-    if (series.first.length < told && !isHung) return void series.first.push(tookMs);
+    if (series.first.length < sampleSize && !hasTimedOut) return void series.first.push(tookMs);
     series.latest.push(tookMs);
-    if (series.latest.length > told) series.latest.shift();
-    if (series.first.length < told || series.latest.length < told) return;
-    const [atFirstMs, nowMs] = [median(series.first), median(series.latest)];
-    isSlow = nowMs >= slowMs && nowMs >= slowerTimes * atFirstMs;
+    if (series.latest.length > sampleSize) series.latest.shift();
+    if (series.first.length < sampleSize || series.latest.length < sampleSize) return;
+    const [firstMs, nowMs] = [median(series.first), median(series.latest)];
+    isSlow = nowMs >= minSlowMs && nowMs >= slowdownFactor * firstMs;
     if (isSlow)
-      figures = `answers took ${duration(Math.round(atFirstMs))} at first and ${duration(Math.round(nowMs))} after ${answers} requests`;
+      figures = `responses took ${duration(Math.round(firstMs))} at first and ${duration(Math.round(nowMs))} after ${responses} requests`;
   };
 
   return {
     observe,
     isSlow: () => isSlow,
     countUnanswered: () => {
-      given += 1;
+      unanswered += 1;
     },
-    unjudged: () =>
-      figures === null || given === 0
+    describeUnanswered: () =>
+      figures === null || unanswered === 0
         ? null
-        : `the target slowed down: ${figures}; ${given === 1 ? "one request was" : `${given} requests were`} not answered in time, and not when sent again`,
+        : `the target slowed down: ${figures}; ${unanswered === 1 ? "one request was" : `${unanswered} requests were`} without a response in time, even when sent again`,
   };
 }
 

@@ -8,18 +8,18 @@ import { probe } from "../probe.ts";
 import { runSuites } from "../run.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 
-/** More of them are given up as an answer that does not come in time is, and that without the time. */
-const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200);
+/** Too many tooManyInterimResponses responses count as a timeout, without taking time. */
+const tooManyInterimResponses = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(200);
 
-/** Answers at once, but usage after so many milliseconds each of a time of its own, as it is told; after `null` never. */
-async function startSlowing() {
-  const late: (number | null)[] = [];
+/** Starts a server whose responses to usage take as long as `delay` sets, in simulated milliseconds. `null` means no response. */
+async function startSlowingServer() {
+  const delays: (number | null)[] = [];
   let nowMs = 0;
   const server = await startAnswering((request, response) => {
     const isUsage = request.url?.startsWith("/v1/usage") === true;
-    const ms = isUsage && late.length > 0 ? late.shift() : 0;
+    const ms = isUsage && delays.length > 0 ? delays.shift() : 0;
     const body = isUsage ? { period: "2026-01-01T00:00:00Z" } : { data: [{ id: "echo" }] };
-    if (typeof ms !== "number") return void request.socket.write(interim);
+    if (typeof ms !== "number") return void request.socket.write(tooManyInterimResponses);
     nowMs += ms;
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
@@ -30,19 +30,19 @@ async function startSlowing() {
       return Promise.resolve();
     },
   };
-  return { ...server, timers, tell: (...times: (number | null)[]) => void late.push(...times) };
+  return { ...server, timers, delay: (...times: (number | null)[]) => void delays.push(...times) };
 }
 
-/** Reads usage a few times at once, then slowly, then once more, of which the answers come as told. */
-async function runWhileItSlows(...last: (number | null)[]) {
-  const { baseUrl, timers, tell, close } = await startSlowing();
-  const slowing = probe("usage is read, later and later", { requests: 20 }, async ({ client }) => {
+/** Reads usage three times at once, three times slowly, then with the delays `last`. */
+async function runWhileSlowing(...last: (number | null)[]) {
+  const { baseUrl, timers, delay, close } = await startSlowingServer();
+  const slowUsage = probe("usage is read, later and later", { requests: 20 }, async ({ client }) => {
     for (let sent = 0; sent < 3; sent++) await client.send("GET", "/usage");
-    tell(1100, 1100, 1100, ...last);
+    delay(1100, 1100, 1100, ...last);
     for (let sent = 0; sent < 3; sent++) await client.send("GET", "/usage", { unpaced: true });
     return client.send("GET", "/usage");
   });
-  const judged = check("USE-1", slowing, (exchange) =>
+  const judged = check("USE-1", slowUsage, (exchange) =>
     statusOf(exchange) === 200 ? holds() : unproven("usage was not answered"),
   );
   try {
@@ -60,16 +60,16 @@ async function runWhileItSlows(...last: (number | null)[]) {
 }
 
 describe("a target that slows down in the middle of a run", () => {
-  it("is asked once more, when it has come to rest, for what did not come in time", async () => {
-    const result = await runWhileItSlows(null, 0);
+  it("gets a timed-out request again after a pause", async () => {
+    const result = await runWhileSlowing(null, 0);
     expect(result).toMatchObject({ kind: "judged", judgements: [{ finding: { kind: "holds" } }] });
   });
 
-  it("makes the run incomplete where that does not come either, and is told so with figures", async () => {
-    expect(await runWhileItSlows(null, null)).toMatchObject({
+  it("makes the run incomplete if the retry times out too, with figures in the report", async () => {
+    expect(await runWhileSlowing(null, null)).toMatchObject({
       kind: "judged",
       stopped: expect.stringMatching(
-        /^the target slowed down: answers took [\d.]+ s at first and [\d.]+ s after \d+ requests; .* not answered in time, and not when sent again$/,
+        /^the target slowed down: responses took [\d.]+ s at first and [\d.]+ s after \d+ requests; .* without a response in time, even when sent again$/,
       ) as string,
       judgements: [{ finding: { kind: "unproven" } }],
     });

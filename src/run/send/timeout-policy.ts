@@ -21,124 +21,129 @@ export interface TimeoutPolicy {
 }
 
 /** Deadlines of requests that run no agent. */
-const quick: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
+const withoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Shortest deadlines of an endpoint after its first timeout. */
-const short = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
+const afterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
 /** After a timeout, an endpoint gets this multiple of its longest response time. */
-const slower = 3;
+const slowFactor = 3;
 
 /** Total real time to spend on timeouts before the run stops. Concurrent ones count once. */
-const mostHungMs = 40_000;
-/** The run stops earlier after this many timeouts in sequence, because more of them show nothing new. */
-const mostOften = { turns: 4, hungMs: 25_000 } as const;
+const maxTimeoutTotalMs = 40_000;
+/** The run stops earlier once this many timeouts, concurrent ones counted once, have taken this long in total. */
+const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
  * A response is late from `minMs` if no agent runs. The run stops once late responses have taken `maxTotalMs`,
  * concurrent ones counted once.
  */
-const slow = { leastMs: 5000, mostMs: 25_000 } as const;
+const late = { minMs: 5000, maxTotalMs: 25_000 } as const;
 /** The run stops after this many timeouts in sequence without a response in between. */
-const mostInTurn = 5;
+const maxTimeoutsInSequence = 5;
 /** Minimum deadline of a request, however little time is left. */
-const leastMs = 5000;
+const minDeadlineMs = 5000;
 
 /** How long a stream may stay open after its last event, before and after the target has left one open. */
 const closing = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
-  const endpoints = new Map<string, { hung: number; longestMs: number }>();
-  let staysOpen = false;
-  let [hung, turns, inTurn, turnEndMs, answers] = [0, 0, 0, 0, 0];
-  const hanging = startSum();
-  const lateness = startLateness();
+  const endpoints = new Map<string, { timedOut: number; longestMs: number }>();
+  let leavesStreamsOpen = false;
+  let [timedOut, separateTimeouts, inSequence, lastTimeoutMs, responses] = [0, 0, 0, 0, 0];
+  const timeoutTime = createTimeSum();
+  const lateResponses = trackLateResponses();
   let last = "";
 
-  const at = (endpoint: string): { hung: number; longestMs: number } => {
-    const known = endpoints.get(endpoint) ?? { hung: 0, longestMs: 0 };
+  const stateOf = (endpoint: string): { timedOut: number; longestMs: number } => {
+    const known = endpoints.get(endpoint) ?? { timedOut: 0, longestMs: 0 };
     endpoints.set(endpoint, known);
     return known;
   };
 
-  const sawHung = ({ request, answer, sentMs }: Exchange, detail: string): void => {
-    at(endpointOf(request.url)).hung += 1;
-    hung += 1;
-    hanging.add(sentMs, answer.endMs);
+  const countTimeout = ({ request, answer, sentMs }: Exchange, detail: string): void => {
+    stateOf(endpointOf(request.url)).timedOut += 1;
+    timedOut += 1;
+    timeoutTime.add(sentMs, answer.endMs);
     // Concurrent requests count once.
-    if (sentMs >= turnEndMs) {
-      inTurn += 1;
-      turns += 1;
-      turnEndMs = now();
+    if (sentMs >= lastTimeoutMs) {
+      inSequence += 1;
+      separateTimeouts += 1;
+      lastTimeoutMs = now();
     }
     last = `${request.method} ${pathOf(request.url)}: ${detail}`;
   };
 
   const observe = (exchange: Exchange): void => {
-    answers += 1;
+    responses += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      staysOpen = true;
+      leavesStreamsOpen = true;
       return;
     }
     const detail = deadlineIn(exchange);
-    if (detail !== null) return sawHung(exchange, detail);
+    if (detail !== null) return countTimeout(exchange, detail);
     if (answer.kind === "unanswered") return;
-    inTurn = 0;
-    lateness.saw(exchange);
-    const known = at(endpointOf(request.url));
-    known.longestMs = Math.max(known.longestMs, lastSignMs(answer) - sentMs);
+    inSequence = 0;
+    lateResponses.observe(exchange);
+    const known = stateOf(endpointOf(request.url));
+    known.longestMs = Math.max(known.longestMs, lastDataMs(answer) - sentMs);
   };
 
   const deadlinesFor = (method: string, path: string): Partial<Deadlines> => {
-    const standing = runsAgent(method, path) ? {} : quick;
+    const usual = runsAgent(method, path) ? {} : withoutAgent;
     const known = endpoints.get(endpointOf(path));
-    if (known === undefined || known.hung === 0)
-      return hanging.ms() === 0 ? standing : within(standing, mostHungMs - hanging.ms());
-    const longMs = Math.ceil((known.longestMs * slower) / 1000) * 1000;
+    if (known === undefined || known.timedOut === 0)
+      return timeoutTime.ms() === 0 ? usual : limitedTo(usual, maxTimeoutTotalMs - timeoutTime.ms());
+    const expectedMs = Math.ceil((known.longestMs * slowFactor) / 1000) * 1000;
     return {
-      headMs: Math.max(short.headMs, longMs),
-      silenceMs: Math.max(short.silenceMs, longMs),
-      exchangeMs: Math.max(short.exchangeMs, longMs),
+      headMs: Math.max(afterTimeout.headMs, expectedMs),
+      silenceMs: Math.max(afterTimeout.silenceMs, expectedMs),
+      exchangeMs: Math.max(afterTimeout.exchangeMs, expectedMs),
     };
   };
 
   const reasonToStop = (): string | null => {
-    const hungMs = hanging.ms();
-    if (hungMs >= mostHungMs || inTurn >= mostInTurn || (hungMs >= mostOften.hungMs && turns >= mostOften.turns))
-      return `${hung} of ${answers} answers ran into a deadline, which took ${duration(hungMs)}, the last one ${last}`;
-    return lateness.exhausted(answers);
+    const totalMs = timeoutTime.ms();
+    if (
+      totalMs >= maxTimeoutTotalMs ||
+      inSequence >= maxTimeoutsInSequence ||
+      (totalMs >= repeatedTimeouts.totalMs && separateTimeouts >= repeatedTimeouts.count)
+    )
+      return `${timedOut} of ${responses} requests timed out, which took ${duration(totalMs)} in total; the last one was ${last}`;
+    return lateResponses.reasonToStop(responses);
   };
 
   return {
     observe,
     deadlinesFor,
     reasonToStop,
-    streamCloseTimeout: () => (staysOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false }),
+    streamCloseTimeout: () =>
+      leavesStreamsOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false },
   };
 }
 
 /** Tracks late responses of requests that run no agent. */
-function startLateness(): {
-  readonly saw: (exchange: Exchange) => void;
-  readonly exhausted: (answers: number) => string | null;
+function trackLateResponses(): {
+  readonly observe: (exchange: Exchange) => void;
+  readonly reasonToStop: (responses: number) => string | null;
 } {
-  const sum = startSum();
-  let [late, last] = [0, ""];
+  const sum = createTimeSum();
+  let [count, last] = [0, ""];
   return {
-    saw: ({ request, answer, sentMs }) => {
+    observe: ({ request, answer, sentMs }) => {
       const tookMs = answer.endMs - sentMs;
-      if (tookMs < slow.leastMs || runsAgent(request.method, pathOf(request.url))) return;
-      late += 1;
+      if (tookMs < late.minMs || runsAgent(request.method, pathOf(request.url))) return;
+      count += 1;
       sum.add(sentMs, answer.endMs);
       last = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
     },
-    exhausted: (answers) =>
-      sum.ms() < slow.mostMs
+    reasonToStop: (responses) =>
+      sum.ms() < late.maxTotalMs
         ? null
-        : `${late} of ${answers} answers took ${duration(slow.leastMs)} and more where no agent runs, ${duration(sum.ms())} in all, the last one ${last}`,
+        : `${count} of ${responses} responses took ${duration(late.minMs)} or more although no agent ran, ${duration(sum.ms())} in total; the last one was ${last}`,
   };
 }
 
 /** Adds up periods of time. Overlaps count once. */
-function startSum(): { readonly add: (fromMs: number, toMs: number) => void; readonly ms: () => number } {
+function createTimeSum(): { readonly add: (fromMs: number, toMs: number) => void; readonly ms: () => number } {
   let [sumMs, untilMs] = [0, 0];
   return {
     add: (fromMs, toMs) => {
@@ -150,10 +155,10 @@ function startSum(): { readonly add: (fromMs: number, toMs: number) => void; rea
 }
 
 /** Limits the head and silence timeouts to the time that is left. A response that keeps sending may continue. */
-function within(standing: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
-  const mostMs = Math.max(leastMs, Math.round(leftMs / 1000) * 1000);
-  const upTo = (ms: number = mostMs): number => Math.min(ms, mostMs);
-  return { ...standing, headMs: upTo(standing.headMs), silenceMs: upTo(standing.silenceMs) };
+function limitedTo(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
+  const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
+  const upTo = (ms: number = maxMs): number => Math.min(ms, maxMs);
+  return { ...usual, headMs: upTo(usual.headMs), silenceMs: upTo(usual.silenceMs) };
 }
 
 const pathOf = (url: string): string => url.replace(/^\w+:\/\/[^/]*/, "").replace(/[?].*/s, "");
@@ -174,7 +179,7 @@ function deadlineIn({ answer }: Exchange): string | null {
 }
 
 /** When the target last sent anything. The end of an exchange that the harness closed is not such a time. */
-const lastSignMs = ({ ending, events, headMs, endMs }: Answered): number =>
+const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 
 /** Whether a stream stayed open after its final event. */

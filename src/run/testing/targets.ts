@@ -1,6 +1,6 @@
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../target/target.ts";
 
-/** A valid key without restrictions, but for what is given. */
+/** A valid key without restrictions, with the given properties. */
 export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
   name: "key",
   key: "pk_correct-horse-9f2c71",
@@ -9,7 +9,7 @@ export const aKey = (traits: Partial<TargetKey> = {}): TargetKey => ({
   ...traits,
 });
 
-/** A target with one key, of which nothing else is known, but for what is given. */
+/** A target with one key, and the given properties. */
 export const aTarget = (baseUrl: string, traits: Partial<Target> = {}): Target => ({
   name: "target",
   baseUrl,

@@ -6,29 +6,29 @@ import { setTimeout as sleep } from "node:timers/promises";
  */
 export interface AgentClock {
   /** Whether an agent finished without an advance of the clock. */
-  readonly isReal: () => boolean;
+  readonly usesRealTime: () => boolean;
   /**
    * Waits for something that an agent does. Waits in real time first if that may be enough, then advances the clock,
    * one caller at a time.
    */
-  readonly awaitAgent: <T>(promise: Promise<T>, moveOn: () => Promise<T>) => Promise<T>;
+  readonly awaitAgent: <T>(promise: Promise<T>, advance: () => Promise<T>) => Promise<T>;
 }
 
-type Lives = "not known" | "in real time" | "by the clock";
+type AgentClockKind = "unknown" | "real time" | "test clock";
 
 /** Real time to wait for an agent, by what is known about its clock. */
-const patienceMs: Readonly<Record<Lives, number>> = { "not known": 3000, "in real time": 30_000, "by the clock": 0 };
+const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
 /** A shorter time may be the network's alone, so it proves nothing. */
-const tellingMs = 900;
-const lookEveryMs = 50;
+const minConclusiveMs = 900;
+const pollMs = 50;
 
 /**
  * @param agentsFollow whether the user states that agents follow the test clock
  * @param pause sleeps in real time, in milliseconds
  */
 export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep): AgentClock {
-  let lives: Lives = agentsFollow ? "by the clock" : "not known";
-  let moving: Promise<unknown> = Promise.resolve();
+  let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
+  let advancing: Promise<unknown> = Promise.resolve();
 
   /** Real time until the promise settles. `null` if it does not within `ms`. */
   const settlesAfter = async (promise: Promise<unknown>, ms: number): Promise<number | null> => {
@@ -36,25 +36,25 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
       () => true,
       () => true,
     );
-    for (let waitedMs = 0; waitedMs < ms; waitedMs += lookEveryMs)
-      if (await Promise.race([settled, pause(lookEveryMs).then(() => false)])) return waitedMs;
+    for (let waitedMs = 0; waitedMs < ms; waitedMs += pollMs)
+      if (await Promise.race([settled, pause(pollMs).then(() => false)])) return waitedMs;
     return null;
   };
 
-  const awaitAgent: AgentClock["awaitAgent"] = async (promise, moveOn) => {
-    const endedAfterMs = await settlesAfter(promise, patienceMs[lives]);
+  const awaitAgent: AgentClock["awaitAgent"] = async (promise, advance) => {
+    const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {
-      if (endedAfterMs >= tellingMs) lives = "in real time";
+      if (endedAfterMs >= minConclusiveMs) kind = "real time";
       return promise;
     }
-    const wasReal = lives === "in real time";
-    if (!wasReal) lives = "by the clock";
-    const moved = moving.then(moveOn);
-    moving = moved.catch(() => {});
+    const usedRealTime = kind === "real time";
+    if (!usedRealTime) kind = "test clock";
+    const advanced = advancing.then(advance);
+    advancing = advanced.catch(() => {});
     // The earlier late response was delayed by a queue or a busy machine, not by the agent.
-    if (wasReal && (await settlesAfter(moved, patienceMs["not known"])) !== null) lives = "by the clock";
-    return moved;
+    if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
+    return advanced;
   };
 
-  return { isReal: () => lives === "in real time", awaitAgent };
+  return { usesRealTime: () => kind === "real time", awaitAgent };
 }

@@ -41,9 +41,9 @@ export interface RunClock {
    * step is `stepMs`, by default 500 ms. Before each step, the effects of the last one get `restMs` of real time to
    * arrive.
    */
-  readonly passUntil: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
+  readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** The same for something that an agent does. If agents turn out to use real time, the clock is not advanced. */
-  readonly awaitAgent: <T>(promise: Promise<T>, mostMs: number, stepMs?: number, restMs?: number) => Promise<T>;
+  readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether agents were observed to use real time despite the test clock. */
   readonly agentsUseRealTime: () => boolean;
 }
@@ -87,14 +87,14 @@ const machineTimers: Timers = {
 export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machineTimers }: RunClockOptions): RunClock {
   const started = timers.now();
   const now = (): number => timers.now() - started;
-  const moved = clock === null ? null : startTargetClock(clock);
+  const targetClock = clock === null ? null : startTargetClock(clock);
   const budget = createWaitBudget(maxWaitMs, now);
-  const clockOffsetMs = (): number => moved?.offsetMs() ?? 0;
+  const clockOffsetMs = (): number => targetClock?.offsetMs() ?? 0;
 
   const passTime = async (ms: number, why: string): Promise<void> => {
     signal.throwIfAborted();
     if (ms <= 0) return;
-    if (moved !== null) return moved.advance(ms);
+    if (targetClock !== null) return targetClock.advance(ms);
     budget.take(ms, why);
     onWait?.(ms, why);
     await timers.sleep(ms, signal);
@@ -102,37 +102,37 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
 
   const sleepReal = (ms: number): Promise<void> => sleep(ms, undefined, { signal });
   const agents = createAgentClock(clock?.agentsFollow ?? false);
-  const passUntil: RunClock["passUntil"] = (promise, mostMs, stepMs = standardStepMs, restMs = standardRestMs) =>
-    moved === null ? promise : moveUntil(promise, mostMs, { stepMs, restMs }, moved);
+  const passUntil: RunClock["passUntil"] = (promise, maxMs, stepMs = defaultStepMs, restMs = defaultRestMs) =>
+    targetClock === null ? promise : advanceUntil(promise, maxMs, { stepMs, restMs }, targetClock);
 
   return {
     now,
     clockOffsetMs,
-    maxClockOffsetMs: () => moved?.maxOffsetMs() ?? 0,
+    maxClockOffsetMs: () => targetClock?.maxOffsetMs() ?? 0,
     targetMs: () => now() + clockOffsetMs(),
-    canAdvance: moved !== null,
+    canAdvance: targetClock !== null,
     settleMs: clock?.settleMs ?? 0,
     agentsFollow: clock?.agentsFollow ?? false,
     waitedMs: budget.takenMs,
     reserve: budget.reserve,
-    canWait: (ms) => moved !== null || budget.canWait(ms),
+    canWait: (ms) => targetClock !== null || budget.canWait(ms),
     passTime,
     sleepReal,
     sleep: (ms) => timers.sleep(ms, signal),
     passUntil,
     awaitAgent: (promise, ...steps) =>
-      moved === null ? promise : agents.awaitAgent(promise, () => passUntil(promise, ...steps)),
-    agentsUseRealTime: agents.isReal,
+      targetClock === null ? promise : agents.awaitAgent(promise, () => passUntil(promise, ...steps)),
+    agentsUseRealTime: agents.usesRealTime,
   };
 }
 
 /** A step of the test clock, and the real time for its effects to arrive before the next step. */
-const standardStepMs = 500;
-const standardRestMs = 2;
+const defaultStepMs = 500;
+const defaultRestMs = 2;
 
-async function moveUntil<T>(
+async function advanceUntil<T>(
   promise: Promise<T>,
-  mostMs: number,
+  maxMs: number,
   { stepMs, restMs }: { readonly stepMs: number; readonly restMs: number },
   { advance }: TargetClock,
 ): Promise<T> {
@@ -141,7 +141,7 @@ async function moveUntil<T>(
     settled = true;
   };
   promise.then(mark, mark);
-  for (let passedMs = 0; passedMs < mostMs; passedMs += stepMs) {
+  for (let passedMs = 0; passedMs < maxMs; passedMs += stepMs) {
     await sleep(restMs);
     if (settled) break;
     await advance(stepMs);

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfEvents } from "node:timers/promises";
+import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 
 import type { RunClock } from "./run-clock.ts";
 
@@ -11,7 +11,7 @@ export interface ClockParticipant {
 }
 
 interface Member {
-  waiting: { leftMs: number; readonly why: string; readonly over: PromiseWithResolvers<void> } | null;
+  waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
 /** Advances are whole seconds, so that waits with nearly the same end need only one. */
@@ -25,28 +25,28 @@ const stepMs = 1000;
  */
 export function shareClock(time: RunClock): () => ClockParticipant {
   const members = new Set<Member>();
-  let isMoving = false;
+  let isAdvancing = false;
 
-  const moveOn = async (): Promise<void> => {
+  const advanceIfAllWait = async (): Promise<void> => {
     // Lets probes that start or continue at the same moment run first.
-    await turnOfEvents();
+    await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
-    if (isMoving || shortest === undefined || waits.length < members.size) return;
-    isMoving = true;
+    if (isAdvancing || shortest === undefined || waits.length < members.size) return;
+    isAdvancing = true;
     const ms = Math.ceil(shortest.leftMs / stepMs) * stepMs;
     try {
       await time.passTime(ms, shortest.why);
     } catch (error) {
-      for (const { over } of waits) over.reject(error);
+      for (const { done } of waits) done.reject(error);
     }
-    isMoving = false;
+    isAdvancing = false;
     for (const wait of waits) {
       wait.leftMs -= ms;
-      if (wait.leftMs <= 0) wait.over.resolve();
+      if (wait.leftMs <= 0) wait.done.resolve();
     }
     // A participant may have left in the meantime.
-    void moveOn();
+    void advanceIfAllWait();
   };
 
   return () => {
@@ -55,18 +55,18 @@ export function shareClock(time: RunClock): () => ClockParticipant {
     const passTime: RunClock["passTime"] = async (ms, why) => {
       if (!members.has(member)) return time.passTime(ms, why);
       if (ms <= 0) return;
-      const over = Promise.withResolvers<void>();
-      member.waiting = { leftMs: ms, why, over };
-      void moveOn();
+      const done = Promise.withResolvers<void>();
+      member.waiting = { leftMs: ms, why, done };
+      void advanceIfAllWait();
       try {
-        await over.promise;
+        await done.promise;
       } finally {
         member.waiting = null;
       }
     };
     const leave = (): void => {
       members.delete(member);
-      void moveOn();
+      void advanceIfAllWait();
     };
     return { time: { ...time, passTime }, leave };
   };

@@ -35,8 +35,8 @@ const awaiting = (wait: (scene: ProbeContext<"receiver">) => Promise<unknown>): 
   ]),
 ];
 
-describe("a run that may send no more", () => {
-  it("awaits nothing that comes of requests which were never sent", async () => {
+describe("a run that has used up its requests", () => {
+  it("does not wait for effects of requests that it never sent", async () => {
     let triggered = 0;
     const count = (): Promise<void> => Promise.resolve(void (triggered += 1));
     const result = await run(webhookSuites, ({ target }) => ({
@@ -51,7 +51,7 @@ describe("a run that may send no more", () => {
 });
 
 describe("a run that is interrupted", () => {
-  // Each of these waits for what never comes.
+  // Each of these waits never ends by itself.
   it.each<[string, (scene: ProbeContext<"receiver">) => Promise<unknown>]>([
     ["an answer", () => new Promise(() => {})],
     [
@@ -69,7 +69,7 @@ describe("a run that is interrupted", () => {
     expect(result).toMatchObject({ stopped: "interrupted", judgements: [{ finding: { kind: "unproven" } }] });
   });
 
-  it("lets no more time pass", async () => {
+  it("passes no more time", async () => {
     const moved: number[] = [];
     const advance = (ms: number): Promise<void> => Promise.resolve(void moved.push(ms));
     const time = startRunClock({
@@ -84,7 +84,7 @@ describe("a run that is interrupted", () => {
 });
 
 describe("a receiver that cannot be reached", () => {
-  it("has no webhook and no alert created for it, and every check says why", async () => {
+  it("gets no webhook and no alert, and every check says why", async () => {
     other = createServer((_, response) => void response.end("somebody else"));
     await new Promise<void>((resolve) => other?.listen(0, "127.0.0.1", resolve));
     const address = other.address();

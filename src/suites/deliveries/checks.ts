@@ -121,7 +121,7 @@ const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Judges whether a webhook of `agent.*` got an event that the webhook that names it got. */
+/** Judges whether a webhook of `agent.*` got an event. Compares it with a webhook that selects the event by name. */
 function wildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],

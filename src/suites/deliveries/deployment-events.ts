@@ -28,7 +28,7 @@ type DeploymentEvent = (typeof deploymentEvents)[number];
 /** A deployment event that the run triggered. */
 interface TriggeredEvent {
   readonly event: DeploymentEvent;
-  /** Why the call that triggers it failed; `null` if it succeeded. */
+  /** The error of the triggering call; `null` if the call succeeded. */
   readonly failure: string | null;
   /** The deliveries from then on. */
   readonly deliveries: readonly Delivery[];

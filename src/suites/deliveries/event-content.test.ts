@@ -26,20 +26,20 @@ const delivery = (event: object, clockAtMostMs: number): Delivery => ({
   reply: { kind: "answered", status: 200, endMs: 1 },
 });
 
-const hookedWith = (
+const evidenceWith = (
   event: object,
-  movedMs = 0,
+  clockMs = 0,
   headers: readonly Header[] = [["Date", invokedAt]],
 ): InvokedWithWebhooks => {
-  const asked = (hook: string) => ({ exchange: exchange({ status: 201 }), hook });
+  const requested = (hook: string) => ({ exchange: exchange({ status: 201 }), hook });
   return {
     webhooks: {
-      wildcard: asked("webhook-wildcard"),
-      both: asked("webhook-both"),
-      completed: asked("webhook-completed"),
+      wildcard: requested("webhook-wildcard"),
+      both: requested("webhook-both"),
+      completed: requested("webhook-completed"),
     },
     invoked: [exchange({ path: "/agents/a%20b/invoke", headers })],
-    deliveries: [delivery(event, movedMs)],
+    deliveries: [delivery(event, clockMs)],
   } as unknown as InvokedWithWebhooks;
 };
 
@@ -50,16 +50,16 @@ describe("the agent of an event", () => {
     [{ agent_id: 5 }, "unproven"],
     [{}, "unproven"],
   ])("%j: %s", (event, expected) => {
-    expect(judgeAgentNamed(hookedWith(event)).kind).toBe(expected);
+    expect(judgeAgentNamed(evidenceWith(event)).kind).toBe(expected);
   });
 });
 
-describe("a greeting to a new address", () => {
-  it("is no event of an agent", () => {
-    const greeting = { ...delivery({ type: "ping", agent_id: "none" }, 0), attempt: 1 };
+describe("a ping to a new address", () => {
+  it("is not an event of an agent", () => {
+    const ping = { ...delivery({ type: "ping", agent_id: "none" }, 0), attempt: 1 };
     const event = { ...delivery({ type: "agent.invoked", agent_id: "a b" }, 0), attempt: 2 };
-    expect(judgeAgentNamed({ ...hookedWith({}), deliveries: [greeting, event] }).kind).toBe("holds");
-    expect(judgeAgentNamed({ ...hookedWith({}), deliveries: [greeting] }).kind).toBe("breach");
+    expect(judgeAgentNamed({ ...evidenceWith({}), deliveries: [ping, event] }).kind).toBe("holds");
+    expect(judgeAgentNamed({ ...evidenceWith({}), deliveries: [ping] }).kind).toBe("breach");
   });
 });
 
@@ -71,11 +71,11 @@ describe("the date of an event", () => {
     ["2026-03-04T06:06:07Z", 3_600_000, "holds"],
     ["1970-01-01T00:00:00Z", 3_600_000, "breach"],
     ["soon", 0, "unproven"],
-  ])("%s, the clock moved by %i ms: %s", (created, movedMs, expected) => {
-    expect(judgeCreatedTime(hookedWith({ created }, movedMs)).kind).toBe(expected);
+  ])("%s, with a clock offset of %i ms: %s", (created, clockMs, expected) => {
+    expect(judgeCreatedTime(evidenceWith({ created }, clockMs)).kind).toBe(expected);
   });
 
-  it("is not judged where the target does not tell its time", () => {
-    expect(judgeCreatedTime(hookedWith({ created: "1970-01-01T00:00:00Z" }, 0, [])).kind).toBe("unproven");
+  it("is not judged without a `Date` header", () => {
+    expect(judgeCreatedTime(evidenceWith({ created: "1970-01-01T00:00:00Z" }, 0, [])).kind).toBe("unproven");
   });
 });

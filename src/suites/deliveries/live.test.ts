@@ -5,10 +5,14 @@ import { deliveries } from "./checks.ts";
 import { type Habits, startHosting } from "../testing/hosting.ts";
 import { webhooks } from "../webhooks/checks.ts";
 
-type Words = Readonly<Record<string, string>>;
+type Verdicts = Readonly<Record<string, string>>;
 
-/** What the checks say of a service, by their ids: a reading, or the kind of finding. Without a clock, waits are real, up to so many. */
-async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): Promise<Words> {
+/**
+ * Judges a service. Returns the reading or the kind of finding of each check, by its id.
+ *
+ * @param maxWaitMs gives the service a real clock, and limits the waits of the run
+ */
+async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): Promise<Verdicts> {
   const hosting = await startHosting(habits, maxWaitMs === null);
   try {
     const result = await runSuites({
@@ -31,20 +35,20 @@ async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): 
   }
 }
 
-const broken = (words: Words): string[] => Object.keys(words).filter((id) => words[id] === "breach");
+const broken = (verdicts: Verdicts): string[] => Object.keys(verdicts).filter((id) => verdicts[id] === "breach");
 
-describe.concurrent("a hosting service of another author", () => {
-  it.each<readonly [string, Partial<Habits>, Words]>([
-    ["as the document has it", {}, { "HOOK-27": "from-previous", "HOOK-28": "five-attempts", "HOOK-29": "delivery" }],
+describe.concurrent("a third-party hosting service", () => {
+  it.each<readonly [string, Partial<Habits>, Verdicts]>([
+    ["the documented behavior", {}, { "HOOK-27": "from-previous", "HOOK-28": "five-attempts", "HOOK-29": "delivery" }],
     ["pauses from the first attempt", { pauses: [60, 300, 1800, 7200], fromFirst: true }, { "HOOK-27": "from-first" }],
     ["an immediate retry", { pauses: [0, 60, 300, 1800, 7200] }, { "HOOK-28": "six-attempts" }],
     ["five attempts with an immediate one", { pauses: [0, 60, 300, 1800] }, { "HOOK-28": "four-retries" }],
     ["a queue that is polled", { pollSeconds: 5 }, { "HOOK-28": "five-attempts" }],
-    ["a queue that is looked at in real time", { looksEveryMs: 60 }, { "HOOK-27": "from-previous" }],
+    ["a queue that is polled in real time", { looksEveryMs: 60 }, { "HOOK-27": "from-previous" }],
     ["duplicates", { duplicates: 1 }, { "HOOK-25": "holds" }],
-    ["a late duplicate now and then", { lateDuplicateEvery: 3 }, { "HOOK-25": "holds" }],
+    ["an occasional late duplicate", { lateDuplicateEvery: 3 }, { "HOOK-25": "holds" }],
     ["timers that lag behind its clock", { timerLagMs: 60 }, { "HOOK-38": "holds" }],
-    ["patience for ten seconds", { answerWithinMs: 10_000 }, { "HOOK-24": "observed" }],
+    ["a timeout of ten seconds", { answerWithinMs: 10_000 }, { "HOOK-24": "observed" }],
     [
       "an id for each webhook in an envelope",
       { creates: ({ id }) => [200, { status: "success", data: { result: { id } } }] },
@@ -52,32 +56,32 @@ describe.concurrent("a hosting service of another author", () => {
     ],
     ["no id at all", { creates: () => [201, {}] }, { "WHK-7": "unproven" }],
   ])("passes with %s", async (_, habits, expected) => {
-    const words = await judge(habits);
-    expect(broken(words)).toEqual([]);
-    expect(words).toMatchObject({ "HOOK-26": "holds", "HOOK-21": "holds", "HOOK-13": "holds", ...expected });
+    const verdicts = await judge(habits);
+    expect(broken(verdicts)).toEqual([]);
+    expect(verdicts).toMatchObject({ "HOOK-26": "holds", "HOOK-21": "holds", "HOOK-13": "holds", ...expected });
   });
 
   it.each<readonly [string, Partial<Habits>, readonly string[]]>([
     [
-      "does not try again",
+      "does not retry",
       { pauses: [] },
       ["HOOK-22", "HOOK-26", "HOOK-26/302", "HOOK-26/404", "HOOK-26/reset", "HOOK-26/silence"],
     ],
-    ["tries again after an hour", { pauses: [3600, 300, 1800, 7200] }, ["HOOK-27"]],
+    ["retries after an hour", { pauses: [3600, 300, 1800, 7200] }, ["HOOK-27"]],
     [
-      "looks at its queue in real time, and tries again too early",
+      "polls its queue in real time and retries too early",
       { looksEveryMs: 60, pauses: [60, 300, 600, 7200] },
       ["HOOK-27"],
     ],
-    ["goes on for a sixth time", { pauses: [60, 300, 1800, 7200, 7200] }, ["HOOK-28"]],
-    ["takes only 200 for success", { isSuccess: (status) => status === 200 }, ["HOOK-25", "HOOK-25/after a retry"]],
-    ["sends again what was taken", { lateDuplicateEvery: 1 }, ["HOOK-25", "HOOK-25/after a retry", "HOOK-38"]],
-    ["waits for one second", { answerWithinMs: 1000 }, ["HOOK-38"]],
-    ["follows no 3xx but takes it", { isSuccess: (status) => status < 400 }, ["HOOK-26/302"]],
+    ["makes a sixth attempt", { pauses: [60, 300, 1800, 7200, 7200] }, ["HOOK-28"]],
+    ["accepts only 200 as a success", { isSuccess: (status) => status === 200 }, ["HOOK-25", "HOOK-25/after a retry"]],
+    ["repeats events that were accepted", { lateDuplicateEvery: 1 }, ["HOOK-25", "HOOK-25/after a retry", "HOOK-38"]],
+    ["has a timeout of one second", { answerWithinMs: 1000 }, ["HOOK-38"]],
+    ["accepts a 3xx without following it", { isSuccess: (status) => status < 400 }, ["HOOK-26/302"]],
     ["signs in upper case", { sign: () => "ABCDEF" }, ["HOOK-21"]],
     ["sends to the webhooks of all agents", { isTied: false }, ["WHK-3", "WHK-3/throughout"]],
-    ["keeps silent of the start", { events: (outcome) => [`agent.${outcome}`] }, ["HOOK-7"]],
-    ["never marks a delivery failed", { stateOf: () => "pending" }, ["HOOK-29"]],
+    ["sends no event at the start", { events: (outcome) => [`agent.${outcome}`] }, ["HOOK-7"]],
+    ["never marks a delivery as failed", { stateOf: () => "pending" }, ["HOOK-29"]],
     [
       "sends everything to `agent.*`",
       { selects: (wanted, type) => wanted === type || wanted === "agent.*" },
@@ -86,20 +90,20 @@ describe.concurrent("a hosting service of another author", () => {
     ["does not know `agent.*`", { selects: (wanted, type) => wanted === type }, ["HOOK-16", "HOOK-16/agent.failed"]],
     ["sends no agent_id", { shape: (event) => ({ ...event, agent_id: undefined }) }, ["HOOK-5"]],
     ["numbers its events", { shape: (event) => ({ ...event, id: 7 }) }, ["HOOK-1"]],
-  ])("fails where it %s", async (_, habits, expected) => {
+  ])("fails if it %s", async (_, habits, expected) => {
     expect(broken(await judge(habits)).toSorted()).toEqual(expected.toSorted());
   });
 });
 
-describe.concurrent("a hosting service whose worker sleeps in real time, whatever clock is moved", () => {
+describe.concurrent("a hosting service whose worker sleeps in real time, with a test clock", () => {
   const works = { worksInRealTime: true } as const;
   it.each<readonly [string, Partial<Habits>]>([
-    ["as the document has it", works],
+    ["as documented", works],
     ["with an immediate retry", { ...works, pauses: [0, 60, 300, 1800, 7200] }],
-  ])("passes %s, by what its first retries show", async (_, habits) => {
-    const words = await judge(habits);
-    expect(broken(words)).toEqual([]);
-    expect(words).toMatchObject({
+  ])("passes %s, judged by its first retries", async (_, habits) => {
+    const verdicts = await judge(habits);
+    expect(broken(verdicts)).toEqual([]);
+    expect(verdicts).toMatchObject({
       "HOOK-22": "holds",
       "HOOK-26": "holds",
       "HOOK-26/404": "holds",
@@ -107,17 +111,17 @@ describe.concurrent("a hosting service whose worker sleeps in real time, whateve
     });
   });
 
-  it("fails where it does not try again, in one time or the other", async () => {
-    const words = await judge({ ...works, pauses: [] });
-    expect(broken(words)).toEqual(expect.arrayContaining(["HOOK-22", "HOOK-26", "HOOK-26/404"]));
+  it("fails if it does not retry by either clock", async () => {
+    const verdicts = await judge({ ...works, pauses: [] });
+    expect(broken(verdicts)).toEqual(expect.arrayContaining(["HOOK-22", "HOOK-26", "HOOK-26/404"]));
   });
 });
 
 const minute = 60_000;
 
-describe.concurrent("a hosting service whose clock cannot be moved", () => {
-  it.each<readonly [string, number, Words]>([
-    ["no wait at all", 0, { "HOOK-8": "holds", "HOOK-26": "unproven", "HOOK-28": "unproven", "HOOK-29": "unproven" }],
+describe.concurrent("a hosting service without a test clock", () => {
+  it.each<readonly [string, number, Verdicts]>([
+    ["no wait", 0, { "HOOK-8": "holds", "HOOK-26": "unproven", "HOOK-28": "unproven", "HOOK-29": "unproven" }],
     ["90 seconds", 1.5 * minute, { "HOOK-22": "holds", "HOOK-25": "holds", "HOOK-26": "holds", "HOOK-27": "unproven" }],
     [
       "a quarter of an hour",
@@ -125,16 +129,16 @@ describe.concurrent("a hosting service whose clock cannot be moved", () => {
       { "HOOK-24": "observed", "HOOK-25/after a retry": "unproven", "HOOK-28": "unproven" },
     ],
     ["six hours", 360 * minute, { "HOOK-27": "from-previous", "HOOK-28": "five-attempts" }],
-  ])("is judged by what fits %s", async (_, maxWaitMs, expected) => {
-    const words = await judge({}, maxWaitMs);
-    expect(broken(words)).toEqual([]);
-    expect(words).toMatchObject(expected);
+  ])("is judged as far as possible within %s", async (_, maxWaitMs, expected) => {
+    const verdicts = await judge({}, maxWaitMs);
+    expect(broken(verdicts)).toEqual([]);
+    expect(verdicts).toMatchObject(expected);
   });
 
   it.each<readonly [string, Partial<Habits>, readonly string[]]>([
     ["retries too early", { pauses: [20, 300, 1800, 7200] }, ["HOOK-27"]],
-    ["takes a 302 for success", { isSuccess: (status) => status < 400 }, ["HOOK-26/302"]],
-  ])("fails already where it %s", async (_, habits, expected) => {
+    ["accepts a 302 as a success", { isSuccess: (status) => status < 400 }, ["HOOK-26/302"]],
+  ])("fails within 90 seconds if it %s", async (_, habits, expected) => {
     expect(broken(await judge(habits, 1.5 * minute))).toEqual(expected);
   });
 });

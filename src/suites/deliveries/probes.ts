@@ -169,7 +169,7 @@ async function awaitRetries(receiver: Receiver, time: RunClock): Promise<void> {
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // After the first retries, one thing is left to observe: no retry follows a success. That takes the whole wait.
+  // After all first retries, only the silence after a success remains to be observed, which takes the whole wait.
   const isPointless = (): boolean => !time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried);
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

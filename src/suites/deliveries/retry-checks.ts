@@ -115,7 +115,7 @@ const acceptsSlowReply = (evidence: RetryEvidence): Finding<never> => {
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 };
 
-/** Whether an attempt came so much later than the first that it is no duplicate. */
+/** Whether an attempt came too late after the first to be its duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 

@@ -312,9 +312,9 @@ async function passSchedule(context: ScheduleContext): Promise<AdvancedSchedule 
 }
 
 /**
- * Whether the sender retries in real time, as a worker that sleeps does. Waits for a retry if none followed the clock,
- * unless the target file promises that agents follow it. Also `true` if the advances took so long that a retry may be due
- * by either clock: then nothing can be concluded.
+ * Whether the sender retries in real time, as a worker that sleeps does. If no retry followed the clock, waits for one,
+ * unless the target file promises that agents follow the clock. Also returns `true` if a retry may be due by either clock,
+ * because the advances took too long.
  */
 async function retriesUseRealTime({ opened, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;

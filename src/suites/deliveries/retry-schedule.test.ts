@@ -21,7 +21,7 @@ const retries: Readonly<Record<ScheduleShape, readonly number[]>> = {
 const shapes = Object.keys(retries) as ScheduleShape[];
 const orders: readonly Order[] = ["from-previous", "from-first"];
 
-/** When attempts are made by a reading; `off` is added to each delay. */
+/** The times of attempts by a reading of the schedule; `off` is added to each delay. */
 function timesBy(order: Order, shape: ScheduleShape, off: (delayMs: number, at: number) => number = () => 0): number[] {
   const times = [1000];
   for (const [at, delayMs] of retries[shape].entries()) {
@@ -32,7 +32,7 @@ function timesBy(order: Order, shape: ScheduleShape, off: (delayMs: number, at: 
 }
 
 const exactly = (times: readonly number[]): TimeSpan[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
-const seen = (times: readonly number[], more: Partial<ObservedAttempts> = {}): ObservedAttempts => ({
+const observe = (times: readonly number[], more: Partial<ObservedAttempts> = {}): ObservedAttempts => ({
   made: exactly(times),
   untilMs: 10 * hour,
   unwatched: [],
@@ -50,45 +50,45 @@ const readings = (attempts: ObservedAttempts, kind: Explanation["kind"]): string
 
 const anyOrder = fc.constantFrom(...orders);
 const anyShape = fc.constantFrom(...shapes);
-/** How late a sound sender is, as a share of what is allowed. */
+/** How late each retry of a correct sender is, as a share of the tolerance. */
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
 
 describe("the retry schedule", () => {
   it.each(orders.flatMap((order) => shapes.map((shape) => [order, shape] as const)))("%s, %s", (order, shape) => {
-    expect(readings(seen(timesBy(order, shape)), "complete")).toEqual([`${order}, ${shape}`]);
+    expect(readings(observe(timesBy(order, shape)), "complete")).toEqual([`${order}, ${shape}`]);
   });
 
-  it("is followed by attempts of any reading that are late as far as is allowed", () => {
+  it("fits attempts by any reading that are late within the tolerance", () => {
     fc.assert(
       fc.property(anyOrder, anyShape, shares, (order, shape, late) => {
         const times = timesBy(order, shape, (delayMs, at) => allowedLateMs(delayMs) * (late[at] ?? 0));
-        expect(readings(seen(times), "complete")).toContain(`${order}, ${shape}`);
+        expect(readings(observe(times), "complete")).toContain(`${order}, ${shape}`);
       }),
     );
   });
 
-  it("is followed by attempts that are known no better than to an interval", () => {
+  it("fits attempts whose time is only known as a span", () => {
     fc.assert(
       fc.property(anyOrder, anyShape, shares, (order, shape, blur) => {
         const made = timesBy(order, shape).map((ms, at) => ({
           fromMs: ms - 20_000 * (blur[at] ?? 0),
           toMs: ms + 20_000 * (blur[4 - at] ?? 0),
         }));
-        expect(readings(seen([], { made }), "complete")).toContain(`${order}, ${shape}`);
+        expect(readings(observe([], { made }), "complete")).toContain(`${order}, ${shape}`);
       }),
     );
   });
 
-  it("is under way until its last attempt can have come", () => {
+  it("is under way until its last attempt is overdue", () => {
     fc.assert(
       fc.property(anyOrder, anyShape, fc.integer({ min: 0, max: 3 * hour }), (order, shape, untilMs) => {
         const times = timesBy(order, shape).filter((ms) => ms <= Math.max(1000, untilMs));
-        expect(bestOf(seen(times, { untilMs })).kind).toMatch(/^(complete|under way)$/);
+        expect(bestOf(observe(times, { untilMs })).kind).toMatch(/^(complete|under way)$/);
       }),
     );
   });
 
-  it("is never broken by an attempt that came when nobody looked", () => {
+  it("is not broken by an attempt that may have been missed", () => {
     fc.assert(
       fc.property(anyOrder, anyShape, fc.integer({ min: 1, max: 4 }), (order, shape, hidden) => {
         const times = timesBy(order, shape);
@@ -96,7 +96,7 @@ describe("the retry schedule", () => {
         if (missed === undefined) return;
         const unwatched = [{ fromMs: missed - minute / 4, toMs: missed + minute / 4 }];
         const left = times.filter((ms, at) => at === 0 || Math.abs(ms - missed) > minute / 4);
-        expect(bestOf(seen(left, { unwatched })).kind).toMatch(/^(complete|under way)$/);
+        expect(bestOf(observe(left, { unwatched })).kind).toMatch(/^(complete|under way)$/);
       }),
     );
   });
@@ -113,8 +113,8 @@ describe("the retry schedule", () => {
     ["one more after the fifth", [0, minute, 6 * minute, 36 * minute, 156 * minute, 276 * minute], "goes on", 5],
     ["one more after the sixth", [0, 0, minute, 6 * minute, 36 * minute, 156 * minute, 276 * minute], "goes on", 6],
   ] as const)("is broken by %s", (_, times, kind, fitting) => {
-    const best = bestOf(seen(times));
+    const best = bestOf(observe(times));
     expect(best.kind).toBe(kind);
-    expect(Math.max(...explainAttempts(seen(times)).map((each) => each.fitting))).toBe(fitting);
+    expect(Math.max(...explainAttempts(observe(times)).map((each) => each.fitting))).toBe(fitting);
   });
 });

@@ -86,7 +86,7 @@ const everyError = <const K extends JudgedId>(
 const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
 
-/** Judges that each error of these endpoints has one of the two forms. */
+/** Judges that every error of these endpoints is in form A or form B. */
 const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check =>
   everyError(
     clause,

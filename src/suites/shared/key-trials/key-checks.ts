@@ -22,7 +22,7 @@ interface KeyExpectation {
   readonly expects: Expectation;
   /** Endpoints on which the kind of key is tried. */
   readonly on: readonly EndpointName[];
-  /** What a run needs to try it on each of them, besides the key; `null` if nothing. */
+  /** The need of a run for trials on these endpoints, in addition to the key; `null` if none. */
   readonly reach: Enabler | null;
 }
 
@@ -82,7 +82,7 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   };
 }
 
-/** What a run needs to have something to request from an endpoint. */
+/** The need of a run for a fixture of the endpoint. */
 const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { errorCodeOrText } from "../base/errors.ts";
 import { parseAs, parseJson } from "../base/parsing.ts";
-import type { Baseline } from "../report/model/baseline.ts";
+import type { Baseline } from "../report/model/failure-policy.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 const baselineSchema = z.strictObject({

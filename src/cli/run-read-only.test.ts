@@ -24,7 +24,7 @@ describe("run --read-only", () => {
       outcome: "skipped",
       needs: "a run without `--read-only`",
     });
-    expect(err).not.toContain("left on the target");
+    expect(err).not.toContain("Left on the target");
   });
 
   it("is planned as it then runs: what the plan would skip for it, the run does skip", async () => {

@@ -15,10 +15,7 @@ import {
   formats,
   unavailableReason,
 } from "../report/formats/registry.ts";
-import { loadCommand } from "../report/formats/finding-text.ts";
-import { renderLoadTerminal } from "../report/terminal/load.ts";
-import { renderTerminal } from "../report/terminal/run.ts";
-import { shellVariableOfKey } from "../report/reproduce/key-variable.ts";
+import { renderTerminal } from "../report/terminal/render.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
@@ -37,11 +34,7 @@ export function renderText(
   { report, evidence }: ReportDocument,
   { width = 100 }: { readonly width?: number } = {},
 ): string {
-  const look = { colour: false, width, quiet: false, folder: null } as const;
-  if (report.load !== undefined)
-    return renderLoadTerminal(report, { ...look, reproductionCommands: (row) => [loadCommand(row)] });
-  const known = evidence ?? { exchanges: [], deliveries: [] };
-  return renderTerminal(report, known, { ...look, variableOf: shellVariableOfKey });
+  return renderTerminal(report, evidence, { colour: false, width, quiet: false });
 }
 
 /**

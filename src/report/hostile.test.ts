@@ -31,8 +31,7 @@ import { expectHarmless, outsideFences, pipesOf } from "./formats/testing/markdo
 import { renderHtml } from "./html/render.ts";
 import { brokenDocument, loadDocument } from "./html/testing/documents.ts";
 import { poisoned } from "./html/testing/poison.ts";
-import { renderLoadTerminal } from "./terminal/load.ts";
-import { renderTerminal } from "./terminal/run.ts";
+import { renderTerminal } from "./terminal/render.ts";
 import { whyNothingJudged } from "./model/verdict.ts";
 import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 
@@ -66,11 +65,7 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
     keepsItsTables,
   ],
   ["a run on the terminal", (text) => onTerminal(poisoned(brokenDocument, text)), controlsNoTerminal],
-  [
-    "load on the terminal",
-    (text) => renderLoadTerminal(poisoned(loadDocument, text).report, { ...look, reproductionCommands: () => [] }),
-    controlsNoTerminal,
-  ],
+  ["load on the terminal", (text) => onTerminal(poisoned(loadDocument, text)), controlsNoTerminal],
   [
     "a comparison on the terminal",
     (text) => renderComparisonTerminal(comparisonSaying(text), look),
@@ -145,8 +140,7 @@ async function holds<T>(rule: Rule<T>, of: (value: T) => string, value: T): Prom
 
 /** A command keeps half a character as it was; a terminal gets the bytes, in which there is none. */
 function onTerminal({ report, evidence }: ReportDocument): string {
-  const kept = evidence ?? { exchanges: [], deliveries: [] };
-  return renderTerminal(report, kept, { ...look, variableOf: () => "KEY" }).toWellFormed();
+  return renderTerminal(report, evidence, { ...look, shellVariableOf: () => "KEY" }).toWellFormed();
 }
 
 function addsNoElement(of: (text: string) => string, text: string): void {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { deliveryHeader } from "../../evidence/delivery.ts";
 import { serializeEvidence, readEvidence, serializeReport } from "../../report/model/report-file.ts";
-import { renderTerminal } from "../../report/terminal/run.ts";
+import { renderTerminal } from "../../report/terminal/render.ts";
 import { check, suite } from "../../run/judge/check.ts";
 import { breach, holds } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
@@ -71,7 +71,7 @@ async function conductDelivering(): Promise<Judged> {
 
 describe("a run that received a delivery", () => {
   const look = { colour: false, width: 100, quiet: false, folder: "out" };
-  const variableOf = (name: string): string => (name === webhookSecret.name ? webhookSecret.variable : "MAIN_KEY");
+  const shellVariableOf = (name: string): string => (name === webhookSecret.name ? webhookSecret.variable : "MAIN_KEY");
 
   it("keeps it once, says what it created, and lets no key out that it held", async () => {
     const { report, evidence } = await conductDelivering();
@@ -81,19 +81,19 @@ describe("a run that received a delivery", () => {
     expect(kept.split('"hook":"signed"')).toHaveLength(2);
     expect(kept).toContain('"deliveries":[{"$delivery":');
     expect(readEvidence(kept, "evidence.json").deliveries).toEqual(evidence.deliveries);
-    const shown = renderTerminal(report, evidence, { ...look, variableOf });
+    const shown = renderTerminal(report, evidence, { ...look, shellVariableOf });
     expect([serializeReport(report), kept, shown].join("\n")).not.toContain(key.slice(0, 12));
   });
 
   it("shows it without the secret of its webhook, which only the evidence keeps", async () => {
     const { report, evidence } = await conductDelivering();
     const shown = withoutWebhookSecrets({ ...evidence, report });
-    const terminal = renderTerminal(shown.report, shown, { ...look, variableOf });
+    const terminal = renderTerminal(shown.report, shown, { ...look, shellVariableOf });
     expect(terminal).not.toContain(secret.slice(0, 20));
     expect(terminal).toContain("expected  the signature by [redacted webhook secret]");
     expect(terminal).toMatch(/< POST \/\S+\/signed\n/);
     expect(terminal).toContain('openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"');
-    expect(terminal).toContain("left on the target (it cannot be deleted over HTTP): 1 webhook");
+    expect(terminal).toContain("Left on the target  1 webhook");
     expect(serializeEvidence(evidence)).toContain(secret);
   });
 });

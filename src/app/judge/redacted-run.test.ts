@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { sampleOf } from "../../base/testing/test-scope.ts";
 import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import { tracesIn, writings } from "../../evidence/testing/traces.ts";
-import { renderTerminal } from "../../report/terminal/run.ts";
+import { renderTerminal } from "../../report/terminal/render.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
@@ -100,7 +100,7 @@ describe.concurrent("a key that the target echoes", () => {
       width: 100,
       quiet: false,
       folder: "out",
-      variableOf: () => undefined,
+      shellVariableOf: () => undefined,
     });
     const texts = [serializeReport(session.report), serializeEvidence(session.evidence), shown].join("\n");
     expect(tracesIn(texts, secret)).toEqual([]);

@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { partMark } from "../../evidence/secret.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { shellVariableOfKey } from "../../report/reproduce/key-variable.ts";
+import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { joinFirst } from "../../base/text.ts";
 import { secretsOf } from "../judge/target-secrets.ts";
 import { readKey } from "../../target/file.ts";

@@ -5,7 +5,7 @@ import { cliMessages } from "../messages.ts";
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { webhookSecret, withoutWebhookSecrets } from "../../app/judge/hook-secrets.ts";
 import { serializeReport } from "../../report/model/report-file.ts";
-import { renderTerminal } from "../../report/terminal/run.ts";
+import { renderTerminal } from "../../report/terminal/render.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { terminalOf } from "../terminal.ts";
 
@@ -28,8 +28,8 @@ export function rejudgeCommand(): Command {
 /** Shows a person a report that stands in a folder. */
 export function showKept(folder: string, { report, evidence }: SavedRun, isQuiet: boolean): void {
   const terminal = terminalOf(process.stdout);
-  const variableOf = (name: string): string | undefined =>
+  const shellVariableOf = (name: string): string | undefined =>
     name === webhookSecret.name ? webhookSecret.variable : undefined;
   const shown = withoutWebhookSecrets({ ...evidence, report });
-  terminal.write(renderTerminal(shown.report, shown, { ...terminal.look, quiet: isQuiet, folder, variableOf }));
+  terminal.write(renderTerminal(shown.report, shown, { ...terminal.look, quiet: isQuiet, folder, shellVariableOf }));
 }

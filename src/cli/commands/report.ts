@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import type { ReportDocument } from "../../report/model/report.ts";
-import type { FailurePolicy } from "../../report/model/test-status.ts";
+import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { loadExitCode } from "../load/exit-code.ts";

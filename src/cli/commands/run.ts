@@ -3,10 +3,10 @@ import { join, relative } from "node:path";
 import { Command } from "commander";
 
 import { slug, timeInName } from "../../base/file-names.ts";
-import type { FailurePolicy } from "../../report/model/test-status.ts";
+import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import type { Report } from "../../report/model/report.ts";
 import { collect } from "../option-parsers.ts";
-import { renderTerminal } from "../../report/terminal/run.ts";
+import { renderTerminal } from "../../report/terminal/render.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
@@ -205,18 +205,18 @@ function present(
   const problems = writeFormats(shown, formats, { rules, report, digests: () => written.digests, isLast });
   const isOnStdout = kind === "judged" && !formats.isStdoutTaken;
   const terminal = terminalOf(isOnStdout ? process.stdout : process.stderr);
-  const variableOf = (name: string): string | undefined =>
+  const shellVariableOf = (name: string): string | undefined =>
     name === webhookSecret.name ? webhookSecret.variable : target.keys[name]?.variable;
   const isQuiet = flags.quiet === true;
   const folder = relative(process.cwd(), written.folder).startsWith("..")
     ? written.folder
     : relative(process.cwd(), written.folder);
   terminal.write(
-    renderTerminal(shown.report, shown.evidence ?? noEvidence, {
+    renderTerminal(shown.report, shown.evidence, {
       ...terminal.look,
       quiet: isQuiet,
       folder,
-      variableOf,
+      shellVariableOf,
     }),
   );
   if (!isQuiet && isBroken(report)) terminal.write(hint);
@@ -226,8 +226,6 @@ function present(
   if (isLast) reportToCi(shown, rules, formats.isStdoutTaken);
   return interrupted ? exitCodes.interrupted : runExitCode(report, { ...rules, complete: flags.complete === true });
 }
-
-const noEvidence = { exchanges: [], deliveries: [] } as const;
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 

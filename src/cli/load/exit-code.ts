@@ -1,4 +1,4 @@
-import { type FailurePolicy, defaultPolicy } from "../../report/model/test-status.ts";
+import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import type { Report } from "../../report/model/report.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { invalidText } from "../../app/load/invalid-text.ts";

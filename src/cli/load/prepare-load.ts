@@ -2,7 +2,7 @@ import { extname, join } from "node:path";
 
 import { slug, timeInName } from "../../base/file-names.ts";
 import { type LoadTrial, trialName } from "../../load/trials.ts";
-import type { FailurePolicy } from "../../report/model/test-status.ts";
+import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import type { Target } from "../../target/target.ts";
 import { prepareFile, prepareFolder } from "../output.ts";
 import { readRules } from "../report/format-flags.ts";

@@ -1,7 +1,7 @@
 import type { ReportDocument } from "../../report/model/report.ts";
-import { renderLoadTerminal } from "../../report/terminal/load.ts";
+import { renderTerminal } from "../../report/terminal/render.ts";
 import { baselineText } from "../report/baseline-text.ts";
-import type { FailurePolicy } from "../../report/model/test-status.ts";
+import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import { terminalOf } from "../terminal.ts";
 import { type ReproductionOptions, reproductionCommands } from "./reproduction.ts";
 
@@ -19,11 +19,11 @@ export interface LoadShowing {
 export function showLoad({ report }: ReportDocument, { stream, rules, isQuiet, folder, again }: LoadShowing): void {
   const { look, write } = terminalOf(stream);
   write(
-    renderLoadTerminal(report, {
+    renderTerminal(report, null, {
       ...look,
       quiet: isQuiet,
       folder,
-      reproductionCommands: (load) => reproductionCommands(load, again),
+      loadCommands: (load) => reproductionCommands(load, again),
     }),
   );
   write(baselineText(report.findings, rules.baseline));

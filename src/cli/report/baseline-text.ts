@@ -1,4 +1,4 @@
-import { applyBaseline, type Baseline } from "../../report/model/baseline.ts";
+import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 
 /** What a baseline has to do with the findings, for the terminal; empty where it has nothing to. */

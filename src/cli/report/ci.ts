@@ -4,7 +4,7 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
-import type { FailurePolicy } from "../../report/model/test-status.ts";
+import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 
 /** What GitHub takes of a step's summary. */
 const mostSummaryBytes = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { type FormatName, formatNames, formats, type FormatInput } from "../../report/formats/registry.ts";
-import { type FailurePolicy, defaultPolicy } from "../../report/model/test-status.ts";
+import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { flagOf } from "../option-parsers.ts";
 import { readBaseline } from "../baseline.ts";
 

@@ -94,7 +94,7 @@ describe("formats of a run", () => {
     ],
     [
       "two formats in one file",
-      ["report", "kept", "--html", "a", "--har", "../reporting/a"],
+      ["report", "kept", "--html", "a", "--har", "./a"],
       /--html and --har name the same file/,
     ],
     [

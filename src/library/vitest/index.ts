@@ -1,14 +1,14 @@
 import { beforeAll, describe, type TestContext, test } from "vitest";
 
 import { defaultBounds } from "../../run/plan/bounds.ts";
-import type { KnownFailure } from "../../report/model/baseline.ts";
+import type { KnownFailure } from "../../report/model/failure-policy.ts";
 import { type CheckEntry, listChecks } from "../catalogue.ts";
 import { judge, type Judged, type JudgeOptions } from "../judge.ts";
 import type { TargetDescription } from "../target.ts";
 import { selectedTests } from "./selected.ts";
 import { testResultOf, type TestRules } from "./test-result.ts";
 
-export type { KnownFailure } from "../../report/model/baseline.ts";
+export type { KnownFailure } from "../../report/model/failure-policy.ts";
 export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 

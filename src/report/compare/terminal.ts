@@ -4,7 +4,7 @@ import { formatLabelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinBlocks } from "../terminal/run.ts";
+import { joinBlocks } from "../terminal/blocks.ts";
 import type { Comparison } from "./comparison.ts";
 import { checksText, type Entry } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./metric-text.ts";

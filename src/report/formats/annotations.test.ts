@@ -45,7 +45,7 @@ describe("annotations", () => {
     expect(lines.filter((line) => line.includes("SSE-5"))).toEqual([]);
     expect(lines.filter((line) => line.startsWith("::warning"))).toEqual([]);
     expect(lines.at(-1)).toBe(
-      "::error title=Stale baseline%3A SSE-4::It no longer fails: take it out of the baseline.",
+      "::error title=Stale baseline%3A SSE-4::It no longer fails: remove it from the baseline.",
     );
   });
 

@@ -1,61 +1,59 @@
-import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { breachLine, findingName, sentenceOf } from "./finding-text.ts";
+import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
+import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import { clauseSentence } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
-import { type FailurePolicy, defaultPolicy, testStatusesOf } from "../model/test-status.ts";
+import { findingName, formatBreach, harnessFailed } from "./finding-text.ts";
 
-/** So many of a kind GitHub shows of a step. */
-const mostOfAKind = 10;
+/** GitHub shows this many annotations of a kind for each step. */
+const maxOfAKind = 10;
 
 /**
- * What failed a run, as workflow commands of GitHub Actions, a line each: `::error` for each broken clause and failure of the harness,
- * one where nothing could be asked of the target, `::warning` for a warning that fails nothing. At most ten of a kind; the tenth says how many more there are.
+ * Renders what failed a run as workflow commands of GitHub Actions, one on each line: an `::error` for each broken clause, for each failure of the
+ * harness, and for a target that could not be judged; a `::warning` for a warning that does not fail the run. At most ten of a kind.
  */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
-  rules: FailurePolicy = defaultPolicy,
+  policy: FailurePolicy = defaultPolicy,
 ): string[] {
-  const standings = testStatusesOf(report.findings, rules);
-  const unjudged = whyNothingJudged(report);
-  const kindOf = (finding: ReportFinding): string => standings.of(finding).kind;
+  const statuses = testStatusesOf(report.findings, policy);
+  const notJudged = whyNothingJudged(report);
+  const kindOf = (finding: ReportFinding): string => statuses.of(finding).kind;
   const failed = report.findings.filter((finding) => ["failed", "harness failed"].includes(kindOf(finding)));
   const warned = report.findings.filter((finding) => finding.outcome === "warning" && kindOf(finding) === "passed");
+  const stale = statuses.stale.map(({ check }) =>
+    command("error", `Stale baseline: ${sanitizeLine(check)}`, "It no longer fails: remove it from the baseline."),
+  );
   return [
     ...bounded("error", [
-      ...(unjudged === null ? [] : [command("error", "Nothing was judged", sanitizeLine(unjudged, 1000))]),
-      ...byClause(failed).map((members) => annotation("error", members)),
-      ...standings.stale.map(({ check }) =>
-        command("error", `Stale baseline: ${sanitizeLine(check)}`, "It no longer fails: take it out of the baseline."),
-      ),
+      ...(notJudged === null ? [] : [command("error", "Nothing was judged", sanitizeLine(notJudged, 1000))]),
+      ...clauseAnnotations("error", failed),
+      ...stale,
     ]),
-    ...bounded(
-      "warning",
-      byClause(warned).map((members) => annotation("warning", members)),
-    ),
+    ...bounded("warning", clauseAnnotations("warning", warned)),
   ];
 }
 
-type Named = readonly [ReportFinding, ...ReportFinding[]];
-
-const byClause = (findings: readonly ReportFinding[]): Named[] =>
-  [...Map.groupBy(findings, ({ clause }) => clause).values()].flatMap(([first, ...rest]) =>
-    first === undefined ? [] : [[first, ...rest] as const],
+const clauseAnnotations = (kind: "error" | "warning", findings: readonly ReportFinding[]): string[] =>
+  [...Map.groupBy(findings, ({ clause }) => clause).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [annotation(kind, first, others.length)],
   );
 
-function annotation(kind: "error" | "warning", [first, ...others]: Named): string {
-  const more = others.length === 0 ? "" : ` (and ${others.length} more of this clause)`;
-  const says = [sentenceOf(first)].filter((sentence) => sentence !== "");
-  const came =
-    first.outcome === "error"
-      ? `The harness itself failed; this is not the target's fault: ${sanitizeLine(first.reason ?? "")}`
-      : breachLine(first, 400);
-  return command(kind, `${findingName(first)} (${first.level})`, [...says, came + more].join("\n"));
+function annotation(kind: "error" | "warning", finding: ReportFinding, others: number): string {
+  const more = others === 0 ? "" : ` (and ${others} more of this clause)`;
+  const sentence = clauseSentence(finding.clause);
+  const result =
+    finding.outcome === "error"
+      ? `${harnessFailed}: ${sanitizeLine(finding.reason ?? "")}`
+      : formatBreach(finding, 400);
+  const lines = [...(sentence === "" ? [] : [sentence]), result + more];
+  return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"));
 }
 
 function bounded(kind: "error" | "warning", lines: readonly string[]): readonly string[] {
-  if (lines.length <= mostOfAKind) return lines;
-  const left = lines.length - (mostOfAKind - 1);
-  return [...lines.slice(0, mostOfAKind - 1), command(kind, "Conformance", `${left} more in the report.`)];
+  if (lines.length <= maxOfAKind) return lines;
+  const left = lines.length - (maxOfAKind - 1);
+  return [...lines.slice(0, maxOfAKind - 1), command(kind, "Conformance", `${left} more in the report.`)];
 }
 
 const command = (kind: string, title: string, message: string): string =>
@@ -66,8 +64,8 @@ const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\
 const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /**
- * Text in which a runner of GitHub Actions sees no command: neither `::` at the beginning of a line, nor the older `##[` anywhere. What a
- * target says stands in our reports, and must not set anything in the pipeline that prints them.
+ * Text in which a runner of GitHub Actions finds no command: neither `::` at the beginning of a line, nor the older `##[` anywhere. Our reports
+ * quote the target, which must not control the pipeline that prints them.
  */
 export const withoutCommands = (text: string): string =>
   text.replace(/^([^\S\n]*):(?=:)/gm, "$1: ").replaceAll("##[", "## [");

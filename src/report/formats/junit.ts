@@ -1,90 +1,51 @@
-import type { KnownFailure } from "../model/baseline.ts";
-import type { ReportDocument, Report, ReportFinding } from "../model/report.ts";
-import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import {
-  breachLine,
-  breachLines,
-  findingName,
-  type FindingView,
-  findingViewOf,
-  sentenceOf,
-  skipLine,
-  targetCase,
-  targetSuite,
-} from "./finding-text.ts";
-import {
-  type FailurePolicy,
-  defaultPolicy,
-  type TestStatus,
-  type TestStatuses,
-  testStatusesOf,
-} from "../model/test-status.ts";
-import { whyNothingJudged } from "../model/verdict.ts";
-import { findingMs } from "./timing.ts";
-import { element, type XmlElement, xmlDocument } from "./xml.ts";
+import XmlBuilder from "fast-xml-builder";
 
-/** A finding as CI systems count it. */
-interface Case {
-  readonly finding: ReportFinding;
-  readonly standing: TestStatus;
-  readonly ms: number;
-}
+import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import { sumOf } from "../../base/numbers.ts";
+import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
+import type { Report, ReportDocument } from "../model/report.ts";
+import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 /**
- * A report as JUnit XML: a suite for each section, a case for each finding. `<failure>` where the run failed of it, `<error>` where the harness
- * did, `<skipped>` where it was not exercised or is a known failure; what was observed, noted or warned of stands in `<system-out>` of a case
- * that passes. An entry of the baseline that no longer fails is a case of its own, that fails; so is, as an `<error>`, a target that nothing could
- * be asked of: all else is skipped then, and nobody shall take that for success.
+ * Renders a report as JUnit XML: a suite for each section, a case for each finding. `<failure>`: the finding fails the run. `<error>`: the harness
+ * failed, or the target could not be judged. `<skipped>`: not exercised, or a known failure. Observations, warnings and notes that fail nothing
+ * stand in `<system-out>` of a case that passes.
  */
-export function renderJunit(document: ReportDocument, rules: FailurePolicy = defaultPolicy): string {
+export function renderJunit(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
-  const view = findingViewOf(document);
-  const standings = testStatusesOf(report.findings, rules);
-  const unjudged = whyNothingJudged(report);
-  const cases = report.findings.map((finding): Case => ({
-    finding,
-    standing: standings.of(finding),
-    ms: findingMs(finding, view.exchanges),
-  }));
+  const cases = testCasesOf(document, policy);
   const root = {
     name: xmlLine(`Agent Hosting conformance: ${report.target.name}`),
-    tests: cases.length + standings.stale.length + (unjudged === null ? 0 : 1),
-    failures: countOf(cases, "failed") + standings.stale.length,
-    errors: countOf(cases, "harness failed") + (unjudged === null ? 0 : 1),
+    tests: cases.length,
+    failures: countOf(cases, "failed"),
+    errors: countOf(cases, "harness failed"),
     time: seconds(report.durationMs),
   };
-  return xmlDocument(
-    element("testsuites", root, [
-      ...(unjudged === null ? [] : [unjudgedSuite(unjudged, report)]),
-      ...[...Map.groupBy(cases, ({ finding }) => finding.suite)].map(([suite, members]) =>
-        suiteOf(suite, members, report, view),
-      ),
-      ...(standings.stale.length === 0 ? [] : [staleSuite(standings, report)]),
-    ]),
+  const suites = [...Map.groupBy(cases, ({ suite }) => suite)].map(([suite, members]) =>
+    suiteElement(suite, members, report),
   );
+  return xmlDocument(element("testsuites", root, suites));
 }
 
-const countOf = (cases: readonly Case[], kind: TestStatus["kind"]): number =>
-  cases.filter(({ standing }) => standing.kind === kind).length;
+const countOf = (cases: readonly TestCase[], status: TestCase["status"]): number =>
+  cases.filter((each) => each.status === status).length;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-function suiteOf(name: string, cases: readonly Case[], report: Report, view: FindingView): XmlElement {
+function suiteElement(name: string, cases: readonly TestCase[], report: Report): XmlElement {
   const suite = {
     name: xmlLine(name),
     tests: cases.length,
     failures: countOf(cases, "failed"),
     errors: countOf(cases, "harness failed"),
-    skipped: countOf(cases, "skipped") + countOf(cases, "known"),
-    time: seconds(cases.reduce((sum, { ms }) => sum + ms, 0)),
-    timestamp: timestampOf(report),
+    skipped: countOf(cases, "skipped"),
+    time: seconds(sumOf(cases.map(({ ms }) => ms))),
+    timestamp: report.started.slice(0, "2026-01-31T02:00:00".length),
   };
-  return element("testsuite", suite, [propertiesOf(report), ...cases.map((each) => caseOf(each, view))]);
+  return element("testsuite", suite, [propertiesElement(report), ...cases.map(caseElement)]);
 }
 
-const timestampOf = ({ started }: Report): string => started.slice(0, "2026-01-31T02:00:00".length);
-
-function propertiesOf({ verdict, suite: { version, clauses }, target }: Report): XmlElement {
+function propertiesElement({ verdict, suite: { version, clauses }, target }: Report): XmlElement {
   const values = { verdict, suite: version, clauses, target: target.name, baseUrl: target.baseUrl };
   const properties = Object.entries(values).map(([name, value]) =>
     element("property", { name, value: xmlLine(value) }),
@@ -92,98 +53,67 @@ function propertiesOf({ verdict, suite: { version, clauses }, target }: Report):
   return element("properties", {}, properties);
 }
 
-function caseOf({ finding, standing, ms }: Case, view: FindingView): XmlElement {
-  const name = xmlLine([findingName(finding), sentenceOf(finding)].filter((part) => part !== "").join(" "), 400);
-  return element(
-    "testcase",
-    { name, classname: classOf(finding.suite), time: seconds(ms) },
-    whatCameOf(finding, standing, view),
-  );
+function caseElement(testCase: TestCase): XmlElement {
+  const { title, suite, ms } = testCase;
+  // CI systems read the part before a point as a package.
+  const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
+  return element("testcase", { name: xmlLine(title, 400), classname, time: seconds(ms) }, resultElements(testCase));
 }
 
-function whatCameOf(finding: ReportFinding, standing: TestStatus, view: FindingView): XmlElement[] {
-  switch (standing.kind) {
-    case "failed": {
-      const message = xmlLine(breachLine(finding), 500);
-      return [withText("failure", { type: finding.level, message }, breachLines(finding, view))];
-    }
-    case "harness failed": {
-      const message = xmlLine(finding.reason ?? "");
-      return [withText("error", { type: "harness", message }, [harnessFailed])];
-    }
+function resultElements({ status, type, message, details }: TestCase): XmlElement[] {
+  const text = xmlText(details.join("\n"));
+  switch (status) {
+    case "failed":
+      return [element("failure", { type, message: xmlLine(message, 500) }, text)];
+    case "harness failed":
+      return [element("error", { type, message: xmlLine(message, 500) }, text)];
     case "skipped":
-      return [element("skipped", { message: xmlLine(skipLine(finding), 600) })];
-    case "known":
-      return [element("skipped", { message: xmlLine(`known failure: ${standing.reason}`) })];
-    case "passed": {
-      const lines = saidLines(finding, view);
-      return lines.length === 0 ? [] : [withText("system-out", {}, lines)];
-    }
+      return [element("skipped", { message: xmlLine(message, 600) })];
+    case "passed":
+      return text === "" ? [] : [element("system-out", {}, text)];
   }
 }
 
-const harnessFailed = "The harness itself failed; this is not the target's fault.";
-
-/** What a case that passes has to say. */
-function saidLines(finding: ReportFinding, view: FindingView): string[] {
-  const { outcome, reason, reading } = finding;
-  if (outcome === "warning" || outcome === "note") return [outcome, ...breachLines(finding, view)];
-  return [
-    ...(outcome === "observed" ? [`observed  ${sanitizeLine(reason ?? "", 2000)}`] : []),
-    ...(reading === undefined ? [] : [`reading  ${sanitizeLine(reading)}`]),
-  ];
-}
-
-const withText = (name: string, attributes: XmlElement["attributes"], lines: readonly string[]): XmlElement =>
-  element(name, attributes, xmlText(lines.join("\n")));
-
-function unjudgedSuite(sentence: string, report: Report): XmlElement {
-  const suite = {
-    name: targetSuite,
-    tests: 1,
-    failures: 0,
-    errors: 1,
-    skipped: 0,
-    time: seconds(report.durationMs),
-    timestamp: timestampOf(report),
-  };
-  const names = { name: targetCase, classname: classOf(targetSuite), time: seconds(report.durationMs) };
-  const error = withText("error", { type: report.verdict, message: xmlLine(sentence, 500) }, [sentence]);
-  return element("testsuite", suite, [propertiesOf(report), element("testcase", names, [error])]);
-}
-
-function staleSuite({ stale }: TestStatuses, report: Report): XmlElement {
-  const suite = {
-    name: "Baseline",
-    tests: stale.length,
-    failures: stale.length,
-    errors: 0,
-    skipped: 0,
-    time: seconds(0),
-    timestamp: timestampOf(report),
-  };
-  return element("testsuite", suite, stale.map(staleCase));
-}
-
-function staleCase(entry: KnownFailure): XmlElement {
-  const failure = { type: "baseline", message: "No longer fails: take it out of the baseline." };
-  return element("testcase", { name: xmlLine(nameOf(entry)), classname: classOf("Baseline"), time: seconds(0) }, [
-    withText("failure", failure, [`known as: ${entry.reason}`]),
-  ]);
-}
-
-const nameOf = ({ check, instance }: KnownFailure): string =>
-  instance === undefined ? check : `${check} (${instance})`;
-
-/** CI systems take what stands before a point for a package. */
-const classOf = (suite: string): string => `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
-
-/** Text as XML 1.0 can hold it: what may not stand there, as a reference neither, becomes a visible escape. */
+/** Text without characters that XML 1.0 forbids even as references: they become visible escapes. */
 const xmlText = (text: string): string => withoutForbidden(sanitize(text));
 
-/** The same on one line, for attributes. */
-const xmlLine = (text: string, most = 300): string => withoutForbidden(sanitizeLine(text, most));
+/** The same on one line, for attributes: a parser turns line feeds and tabs in them into blanks. */
+const xmlLine = (text: string, max = 300): string => withoutForbidden(sanitizeLine(text, max));
 
-/** Of what `harmless` leaves, XML 1.0 forbids just these two. */
+/** `sanitize` leaves only these two forbidden characters. */
 const withoutForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
+
+/** An element with a text, or with other elements in it. */
+interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly content: string | readonly XmlElement[];
+}
+
+const element = (
+  name: string,
+  attributes: XmlElement["attributes"],
+  content: XmlElement["content"] = "",
+): XmlElement => ({ name, attributes, content });
+
+/** A document in UTF-8, indented by two spaces, with a line feed at the end. */
+const xmlDocument = (root: XmlElement): string =>
+  `${builder.build([{ "?xml": [], ":@": { version: "1.0", encoding: "UTF-8" } }, nodeOf(root)])}\n`;
+
+const textNode = "#text";
+const builder = new XmlBuilder({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: "",
+  textNodeName: textNode,
+  format: true,
+  suppressEmptyNode: true,
+  suppressBooleanAttributes: false,
+});
+
+/** The form that the builder takes: children under the element's name, attributes beside it. */
+const nodeOf = ({ name, attributes, content }: XmlElement): object => ({
+  [name]: typeof content !== "string" ? content.map(nodeOf) : content === "" ? [] : [{ [textNode]: content }],
+  ":@": attributes,
+});

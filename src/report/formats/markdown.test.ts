@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { code, fenced, prose } from "./markdown-text.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { defaultPolicy } from "../model/test-status.ts";
+import { defaultPolicy } from "../model/failure-policy.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { expectHarmless, outsideFences } from "./testing/markdown-read.ts";
 import { kinds } from "./testing/kinds.ts";
@@ -17,11 +17,11 @@ describe("Markdown", () => {
     ["without evidence", "actual <code>two ends</code>"],
     [
       "load",
-      "| <code>minute-limit</code> | <code>pro</code> | <code>k6</code> | 1,234 | 1,000 | 230 | 4 | 1.3 / 40 | – | **1 failed** |",
+      "| <code>minute-limit</code> | <code>pro</code> | <code>k6</code> | 1,234 | 1,234 | 1,000 | 230 | 4 | 1&#46;3/40 | – | **1 failed** |",
     ],
-    ["load", "- <code>burst autocannon</code>: times prove nothing: <code>31 requests were late</code>"],
+    ["load", "- <code>burst, pro, autocannon</code>: its times prove nothing: 31 requests were late"],
     ["load", "conformance load minute-limit --tier pro --engine k6"],
-    ["partial", "| enabled by <code>agents&#46;failing</code> | 1 | <code>SSE-15</code> |"],
+    ["partial", "| enabled by agents&#46;failing | 1 | <code>SSE-15</code> |"],
     ["broken", "- also <code>e</code> (<code>pro</code>)"],
   ] as const)("of a report that is %s says %j", (kind, expected) => {
     const markdown = renderMarkdown(kinds[kind]);
@@ -46,7 +46,7 @@ describe("Markdown", () => {
     expect(markdown).toContain(
       "### Known failures, excused by the baseline\n\n- <code>SSE-5</code>: <code>fixed in 2&#46;3</code>",
     );
-    expect(markdown).toContain("### No longer fails: take it out of the baseline\n\n- <code>SSE-4</code>");
+    expect(markdown).toContain("### No longer fails: remove it from the baseline\n\n- <code>SSE-4</code>");
     expect(markdown).not.toContain("<details><summary><b><code>SSE-5</code>");
   });
 

@@ -14,7 +14,7 @@ import { renderCtrf } from "./ctrf.ts";
 import { harPieces } from "./har.ts";
 import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { type FailurePolicy, defaultPolicy } from "../model/test-status.ts";
+import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 
 /** What the formats are made of, besides the document. */
 export interface FormatParts {

@@ -1,8 +1,9 @@
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome } from "../model/report.ts";
+import type { Text } from "../model/text.ts";
 import { type Html, html } from "./markup.ts";
 
-/** Words that stand on a badge; the colour says the same once more. */
+/** Words of a badge; no meaning rests on its colour alone. */
 const outcomeWords: Readonly<Record<Outcome, string>> = {
   pass: "✓ pass",
   fail: "✕ fail",
@@ -15,7 +16,7 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
 
 export const badge = (outcome: Outcome): Html => html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
-/** What people ask for first: a few names, each with its figure. */
+/** A few large numbers with their names. */
 export const figureList = (figures: readonly (readonly [name: string, value: string])[]): Html =>
   html`<dl class="figures">
     ${figures.map(
@@ -27,11 +28,11 @@ export const figureList = (figures: readonly (readonly [name: string, value: str
     )}
   </dl>`;
 
-/** A table in a box that scrolls by itself, with the keyboard too, so that the page never does. */
+/** A table in a box of its own that scrolls sideways, so that the page does not. */
 export const tableBox = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
-/** The head of a table: of a string its cell is made, and markup is a cell already. */
+/** The head of a table. A string becomes a cell; markup is a cell already. */
 export const tableHead = (cells: readonly (string | Html)[]): Html =>
   html`<thead>
     <tr>
@@ -39,18 +40,14 @@ export const tableHead = (cells: readonly (string | Html)[]): Html =>
     </tr>
   </thead>`;
 
-/** Cell of a head over figures, which stand at the right. */
+/** Head of a column of numbers, aligned to the right. */
 export const numberHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
-/** Cell of a head that is read aloud, and not seen. */
+/** Head of a column for screen readers alone. */
 export const hiddenHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
-/**
- * A table of one body, in its box.
- *
- * @param classes of the table
- */
+/** A table in its box. */
 export const tableOf = (
   name: string,
   head: readonly (string | Html)[],
@@ -67,18 +64,22 @@ export const tableOf = (
     </table>`,
   );
 
-/** Text that may be a target's, on one line, with what stands between backticks as code. */
-export const prose = (text: string, most = 600): Html => withCode(sanitizeLine(text, most));
+/** Text as HTML, on one line; backticks mark code in it. */
+export const formatText = ({ parts }: Text): Html =>
+  html`${parts.map((part) => (part.kind === "own" ? withCode(part.words) : prose(part.raw, part.max)))}`;
 
-/** Text that may be a target's, with its line feeds, bounded; code as in {@link prose}. */
-export function longText(text: string, most = 4000): Html {
-  const left = text.length - most;
+/** Text that may come from outside, on one line; backticks mark code in it. */
+export const prose = (text: string, max = 600): Html => withCode(sanitizeLine(text, max));
+
+/** Text that may come from outside, with its line feeds; backticks mark code in it. */
+export function longText(text: string, max = 4000): Html {
+  const left = text.length - max;
   return html`<span class="lines"
-    >${withCode(`${sanitize(truncate(text, most))}${left > 0 ? ` … (${left} more characters)` : ""}`)}</span
+    >${withCode(`${sanitize(truncate(text, max))}${left > 0 ? ` … (${left} more characters)` : ""}`)}</span
   >`;
 }
 
-/** A backtick without a partner is one. */
+/** A backtick without a partner stays a backtick. */
 function withCode(text: string): Html {
   const pieces = text.split("`");
   const isWhole = pieces.length % 2 === 1;

@@ -125,8 +125,8 @@ describe("a report's page", () => {
   it("shows the figures of load, and which run proves nothing and why", () => {
     const page = renderHtml(loadDocument);
     expect(
-      page.includes("burst, pro, k6: proves nothing: the generator was too slow"),
-      "burst, pro, k6: proves nothing: the generator was too slow",
+      page.includes("burst, pro, k6: the run proves nothing: the generator was too slow"),
+      "burst, pro, k6: the run proves nothing: the generator was too slow",
     ).toBe(true);
     expect(page.includes("Streams: time to the first event"), "Streams: time to the first event").toBe(true);
     expect(

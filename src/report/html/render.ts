@@ -1,44 +1,47 @@
-import { chartStyle } from "./svg/chart-style.ts";
-import type { ReportDocument } from "../model/report.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { aboutPart, createdPart, skippedPart } from "./sections/about.ts";
-import { coveragePart } from "./sections/coverage.ts";
-import { figuresPart } from "./sections/charts.ts";
-import { findingsPart } from "./sections/findings.ts";
-import { loadPart } from "./sections/load.ts";
+import type { ReportDocument } from "../model/report.ts";
+import { pickSections, reportSections } from "../model/report-sections.ts";
+import type { SectionName } from "../model/section.ts";
+import { baseStyle } from "./base-style.ts";
+import { renderSection } from "./blocks.ts";
 import { type Html, html } from "./markup.ts";
 import { renderPage } from "./page.ts";
+import { pageContextOf } from "./page-context.ts";
 import { reportStyle } from "./report-style.ts";
 import { reportScript } from "./script.ts";
-import { observationsPart, readingsPart } from "./sections/observations.ts";
-import { baseStyle } from "./base-style.ts";
-import { traceabilityPart } from "./sections/traceability.ts";
-import { fixPart, verdictPart } from "./sections/verdict.ts";
-import { viewOf } from "./page-context.ts";
+import { chartsSection } from "./sections/charts.ts";
+import { findingsSection } from "./sections/findings.ts";
+import { loadSection } from "./sections/load.ts";
+import { traceabilitySection } from "./sections/traceability.ts";
+import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
+import { chartStyle } from "./svg/chart-style.ts";
 
-/** A part of the page under a heading of its own; empty where the report has nothing to say there. */
+/** A part of the page under a heading of its own; empty where the report has nothing for it. */
 interface Part {
   readonly anchor: string;
   readonly name: string;
   readonly body: Html;
 }
 
-/** A report as one page for people: it stands alone, asks for nothing over the network, and can be read without its script. */
+/** Renders a report as one page: it loads nothing over the network, and can be read without its script. */
 export function renderHtml(document: ReportDocument): string {
-  const view = viewOf(document);
-  const { report } = view;
+  const context = pageContextOf(document);
+  const { report } = context;
+  const sections = reportSections(report);
+  const generic = (...names: readonly SectionName[]): Part[] =>
+    pickSections(sections, names).map((section) => ({
+      anchor: section.name,
+      name: section.title,
+      body: renderSection(section),
+    }));
   const parts: readonly Part[] = [
-    { anchor: "fix", name: "To fix", body: fixPart(report) },
-    { anchor: "load", name: "Load", body: loadPart(view) },
-    { anchor: "findings", name: "Findings", body: findingsPart(view) },
-    { anchor: "limits", name: "Limits and times", body: figuresPart(document) },
-    { anchor: "gaps", name: "Where the document is silent", body: observationsPart(report) },
-    { anchor: "readings", name: "Readings", body: readingsPart(report) },
-    { anchor: "coverage", name: "How much was looked at", body: coveragePart(report) },
-    { anchor: "skipped", name: "Not exercised", body: skippedPart(report) },
-    { anchor: "traceability", name: "Traceability", body: traceabilityPart(report) },
-    { anchor: "created", name: "Left on the target", body: createdPart(report) },
-    { anchor: "about", name: "About", body: aboutPart(report) },
+    { anchor: "fix", name: "To fix", body: fixFirstSection(report, sections) },
+    { anchor: "load", name: "Load", body: loadSection(context, sections) },
+    { anchor: "findings", name: "Findings", body: findingsSection(context) },
+    { anchor: "limits", name: "Limits and times", body: chartsSection(document) },
+    ...generic("observations", "readings", "coverage", "skipped"),
+    { anchor: "traceability", name: "Traceability", body: traceabilitySection(report) },
+    ...generic("created", "about"),
   ];
   const name = sanitizeLine(report.target.name, 80);
   return renderPage({
@@ -61,7 +64,7 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
       </p>
       <h1>${sanitizeLine(target.name, 80)}</h1>
       <p class="target">${target.baseUrl !== "" && `${sanitizeLine(target.baseUrl, 200)} · `}${dayOf(started)}</p>
-      ${verdictPart(report)}
+      ${verdictBanner(report)}
     </header>
     <nav class="contents wide" aria-label="Contents">
       <ul>

@@ -56,7 +56,7 @@ export const reportStyle = `
 /* A line that is broken hangs under its own text: nothing in it can look like a line of its own. */
 .wire span { display: inline-block; width: 100%; padding-left: 2ch; text-indent: -2ch; white-space: pre-wrap; overflow-wrap: anywhere;
   vertical-align: top; }
-.wire .sent { color: var(--accent); } .wire .ours { color: var(--muted); font-style: italic; }
+.wire .sent { color: var(--accent); } .wire .note { color: var(--muted); font-style: italic; }
 .command-head { display: flex; justify-content: space-between; align-items: end; gap: 1rem; margin-top: 0.9rem; }
 .command-head h4 { margin: 0; }
 .copy { font-size: 0.82rem; padding: 0.12rem 0.7rem; }

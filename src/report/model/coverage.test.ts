@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { paintFor } from "../../base/paint.ts";
-import { coverageOf } from "./coverage.ts";
-import { coverageTable } from "../terminal/coverage-table.ts";
+import { coverageOf, coverageSection } from "./coverage.ts";
+import { sectionLines } from "../terminal/blocks.ts";
 import type { ReportFinding } from "./report.ts";
 
 type Seen = NonNullable<ReportFinding["seen"]>;
@@ -47,7 +47,7 @@ describe("how much a run looked at", () => {
       {
         of: "invoke",
         cells: [
-          { kind: "200", state: "seen", looked: 41, broken: 3 },
+          { kind: "200", state: "checked", checked: 41, broken: 3 },
           { kind: "500", state: "within reach", needs: failing },
           { kind: "a wrong key", state: "within reach", needs: "an agent" },
         ],
@@ -55,16 +55,16 @@ describe("how much a run looked at", () => {
       {
         of: "list",
         cells: [
-          { kind: "404", state: "seen", looked: 2, broken: 0 },
+          { kind: "404", state: "checked", checked: 2, broken: 0 },
           { kind: "500", state: "out of reach" },
-          { kind: "a key that is cut off", state: "seen", looked: 1, broken: 0 },
-          { kind: "a key that is lengthened", state: "seen", looked: 1, broken: 1 },
+          { kind: "a key that is cut off", state: "checked", checked: 1, broken: 0 },
+          { kind: "a key that is lengthened", state: "checked", checked: 1, broken: 1 },
         ],
       },
       {
         of: "stream events",
         cells: [
-          { kind: "start", state: "seen", looked: 7, broken: 0 },
+          { kind: "start", state: "checked", checked: 7, broken: 0 },
           { kind: "error", state: "within reach", needs: "a role" },
         ],
       },
@@ -72,21 +72,22 @@ describe("how much a run looked at", () => {
   });
 
   it("stands on the terminal as matrices of endpoints by statuses and by keys, unseen told apart from out of reach", () => {
-    expect(coverageTable(findings, 100, paintFor(false))).toEqual([
-      "looked at   200  404  500",
+    const section = coverageSection({ findings });
+    expect(section === null ? [] : sectionLines(section, { width: 100, paint: paintFor(false) })).toEqual([
+      "responses   200  404  500",
       "invoke     3/41         ?",
-      "list               2    -",
+      "list               2    –",
       "with key  wrong  near",
       "invoke        ?",
       "list              1/2",
-      "stream events  start 7, error not seen",
-      `not seen  invoke 500: it takes ${failing}`,
-      "not seen  invoke a wrong key: it takes an agent",
-      "not seen  stream events error: it takes a role",
+      "stream events  start 7, error not observed",
+      `not observed  invoke 500: needs ${failing}`,
+      "not observed  invoke a wrong key: needs an agent",
+      "not observed  stream events error: needs a role",
     ]);
   });
 
   it("is not told where no finding speaks of a set", () => {
-    expect(coverageTable([{ ...finding({ cells: [], unseen: [] }) }], 100, paintFor(false))).toEqual([]);
+    expect(coverageSection({ findings: [{ ...finding({ cells: [], unseen: [] }) }] })).toBeNull();
   });
 });

@@ -1,117 +1,232 @@
+import { formatNumber } from "../../base/numbers.ts";
+import { joinFirst } from "../../base/text.ts";
 import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
-import type { ReportFinding } from "./report.ts";
+import type { Report, ReportFinding } from "./report.ts";
+import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section } from "./section.ts";
+import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * How much of one cell of the document's universe a run looked at: answers of an endpoint with a status, requests to it with a kind of key,
+ * How much of one cell of the input space a run checked: responses of an endpoint with a status, requests to it with a kind of key, stream
  * events of a name, deliveries of a type.
  *
- * - `seen`: so many, of which so many were broken in some way.
- * - `within reach`: none, and what it takes to see some.
- * - `out of reach`: none, and no request can be named that makes one come.
+ * - `checked`: how many were checked, and how many of them broke some clause.
+ * - `within reach`: none was observed; `needs` says what it takes to observe one.
+ * - `out of reach`: none was observed, and no request is known that would cause one.
  */
 export type CoverageCell = { readonly kind: string } & (
-  | { readonly state: "seen"; readonly looked: number; readonly broken: number }
+  | { readonly state: "checked"; readonly checked: number; readonly broken: number }
   | { readonly state: "within reach"; readonly needs: string }
   | { readonly state: "out of reach" }
 );
 
-/** All cells of one endpoint, of the streams' events, or of the deliveries. */
+/** All cells of one endpoint, of stream events, or of deliveries. */
 export interface CoverageRow {
   readonly of: string;
   readonly cells: readonly CoverageCell[];
 }
 
-/** How much the checks of universal sentences looked at, taken together; empty where a report has none. */
+/** Combines the coverage of all findings; empty where no finding has any. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: Rows = new Map();
-  // What one load run looked at, no other has.
-  for (const those of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
-    for (const [of, cells] of rowsOf(those)) for (const cell of cells.values()) enter(rows, of, cell, sideBySide);
+  // Load runs check different responses, so their counts add up.
+  for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
+    for (const [of, cells] of rowsOf(ofOneRun)) for (const each of cells.values()) enter(rows, of, each, addCells);
   return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
 }
 
 type Rows = Map<string, Map<string, CoverageCell>>;
 
+/** The checks of one run look at the same responses, so the largest count of a cell is the run's. */
 function rowsOf(findings: readonly ReportFinding[]): Rows {
   const rows: Rows = new Map();
   for (const { seen } of findings) {
     for (const { of, kind, looked, broken } of seen?.cells ?? [])
-      enter(rows, of, { kind, state: "seen", looked, broken });
+      enter(rows, of, { kind, state: "checked", checked: looked, broken }, maxCell);
     for (const { of, kind, needs } of seen?.unseen ?? [])
-      enter(rows, of, needs === undefined ? { kind, state: "out of reach" } : { kind, state: "within reach", needs });
+      enter(
+        rows,
+        of,
+        needs === undefined ? { kind, state: "out of reach" } : { kind, state: "within reach", needs },
+        maxCell,
+      );
   }
   return rows;
 }
 
-/** One check's universe is part of another's: what most of them saw of a cell is what the run saw of it. */
-function enter(rows: Rows, of: string, cell: CoverageCell, join = together): void {
+function enter(rows: Rows, of: string, added: CoverageCell, combine: typeof maxCell): void {
   const cells = rows.get(of) ?? new Map<string, CoverageCell>();
   rows.set(of, cells);
-  const known = cells.get(cell.kind);
-  cells.set(cell.kind, known === undefined ? cell : join(known, cell));
+  const known = cells.get(added.kind);
+  cells.set(added.kind, known === undefined ? added : combine(known, added));
 }
 
-const strength = ["out of reach", "within reach", "seen"] as const;
+const states = ["out of reach", "within reach", "checked"] as const;
 
-function together(one: CoverageCell, other: CoverageCell): CoverageCell {
-  if (one.state === "seen" && other.state === "seen")
-    return { ...one, looked: Math.max(one.looked, other.looked), broken: Math.max(one.broken, other.broken) };
-  return strength.indexOf(other.state) > strength.indexOf(one.state) ? other : one;
+function maxCell(one: CoverageCell, other: CoverageCell): CoverageCell {
+  if (one.state === "checked" && other.state === "checked")
+    return { ...one, checked: Math.max(one.checked, other.checked), broken: Math.max(one.broken, other.broken) };
+  return states.indexOf(other.state) > states.indexOf(one.state) ? other : one;
 }
+
+const addCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
+  one.state === "checked" && other.state === "checked"
+    ? { ...one, checked: one.checked + other.checked, broken: one.broken + other.broken }
+    : maxCell(one, other);
 
 /** Endpoints by statuses, or by kinds of key. */
-export interface Matrix {
+interface Matrix {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** A status; under load a 429 says besides which limit it names, and exact counts alone do not tell statuses apart. */
+/** Under load, the kind of a 429 also names its limit, and exact counts have the kind `all`. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
 
-/** The statuses that any of the rows has, in order. */
-export function statusMatrix(rows: readonly CoverageRow[]): Matrix {
+function statusMatrix(rows: readonly CoverageRow[]): Matrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => (isStatus(kind) ? kind : undefined));
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/** The kinds of key that are not good for what was asked, under their short names, in the order of the document. */
-export function keyMatrix(rows: readonly CoverageRow[]): Matrix {
+/** Kinds of invalid key under their short names, in the order of the document. */
+function keyMatrix(rows: readonly CoverageRow[]): Matrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
   return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };
 }
 
-/** What stands in neither matrix: events of streams, deliveries. */
-export const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
+/** Rows that are in neither matrix: stream events and deliveries. */
+const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
   rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !keyNames.has(kind)));
 
 function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => string | undefined): Matrix {
   const found = rows.flatMap(({ of, cells }) => {
     const columns = new Map<string, CoverageCell>();
-    for (const cell of cells) {
-      const column = columnOf(cell.kind);
+    for (const each of cells) {
+      const column = columnOf(each.kind);
       if (column === undefined) continue;
       const known = columns.get(column);
-      columns.set(column, known === undefined ? cell : sideBySide(known, cell));
+      columns.set(column, known === undefined ? each : addCells(known, each));
     }
     return columns.size === 0 ? [] : [{ of, cells: columns }];
   });
   return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
 }
 
-/** Two cells in one column. */
-const sideBySide = (one: CoverageCell, other: CoverageCell): CoverageCell =>
-  one.state === "seen" && other.state === "seen"
-    ? { ...one, looked: one.looked + other.looked, broken: one.broken + other.broken }
-    : together(one, other);
+/** How much of the input space the run checked: responses by endpoint and status, requests by kind of key, events, deliveries. */
+export function coverageSection({ findings }: Pick<Report, "findings">): Section | null {
+  const rows = coverageOf(findings);
+  if (rows.length === 0) return null;
+  const byKey = keyMatrix(rows);
+  const blocks: Block[] = [
+    matrixTable("responses", statusMatrix(rows), statusLead),
+    matrixTable("with key", byKey, keyLead(byKey)),
+    factsBlock("", otherRows(rows).map(eventsFact)),
+    factsBlock("not observed  ", requirementFacts(rows)),
+  ].filter((block) => block !== null);
+  return { name: "coverage", title: "Coverage", lead: null, summary: null, blocks };
+}
 
-/** What it takes to see the cells that were within reach and not seen, each with their names. */
-export function requirementsOf(rows: readonly CoverageRow[]): ReadonlyMap<string, readonly string[]> {
-  const needed = rows.flatMap(({ of, cells }) =>
-    cells.flatMap((cell) => (cell.state === "within reach" ? [{ needs: cell.needs, name: `${of} ${cell.kind}` }] : [])),
+const statusLead = own(
+  "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; what it takes is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
+);
+
+/** Explains the columns: `none (no key); near (a key that is cut off, a key that is lengthened)`. */
+function keyLead({ columns }: Matrix): Text {
+  const kinds = columns.map((column) => {
+    const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
+    return `${column} (${names.join(", ")})`;
+  });
+  return own(
+    `Requests with a key that does not permit them, by endpoint and kind of key: ${kinds.join("; ")}. Empty: such a key is not tried there.`,
   );
-  return new Map(
-    [...Map.groupBy(needed, ({ needs }) => needs)].map(([needs, those]) => [needs, those.map(({ name }) => name)]),
+}
+
+function matrixTable(head: string, { columns, rows }: Matrix, lead: Text): Block | null {
+  if (rows.length === 0) return null;
+  return {
+    kind: "table",
+    name: head === "responses" ? "Responses checked" : "Requests by kind of key",
+    columns: [
+      { head, align: "left", dropRank: 0 },
+      ...columns.map((column) => ({ head: column, align: "right", dropRank: 0 }) as const),
+    ],
+    rows: rows.map(({ of, cells }) => [
+      cell(outside(of, 40)),
+      ...columns.map((column) => countCell(cells.get(column))),
+    ]),
+    lead,
+    isMinor: false,
+  };
+}
+
+function countCell(covered: CoverageCell | undefined): Cell {
+  switch (covered?.state) {
+    case "checked":
+      return covered.broken > 0
+        ? cell(text`${covered.broken}/${covered.checked}`, "bad")
+        : cell(text`${covered.checked}`);
+    case "within reach":
+      return cell(own("?"), "caution");
+    case "out of reach":
+      return cell(own("–"));
+    case undefined:
+      return cell(own(""));
+  }
+}
+
+const factsBlock = (prefix: string, facts: readonly Fact[]): FactsBlock | null =>
+  facts.length === 0 ? null : { kind: "facts", prefix, facts };
+
+const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
+  label: outside(of, 40),
+  value: joinTexts(
+    cells.map((each) =>
+      each.state === "checked"
+        ? text`${outside(each.kind, 40)} ${each.checked}`
+        : text`${outside(each.kind, 40)} not observed`,
+    ),
+  ),
+});
+
+/** What it takes to observe the cells within reach, each with the names of these cells. */
+function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
+  const missing = rows.flatMap(({ of, cells }) =>
+    cells.flatMap((each) =>
+      each.state === "within reach" ? [{ needs: each.needs, name: outside(`${of} ${each.kind}`, 80) }] : [],
+    ),
   );
+  return [...Map.groupBy(missing, ({ needs }) => needs)].map(([needs, members]) => ({
+    label: joinFirstTexts(
+      members.map(({ name }) => name),
+      8,
+    ),
+    value: text`needs ${outsideProse(needs, 600)}`,
+  }));
+}
+
+type FindingCoverage = NonNullable<ReportFinding["seen"]>;
+const maxCells = 8;
+
+/** Formats what a finding checked, broken cells first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
+export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
+  const inOrder = [...cells.filter((each) => each.broken > 0), ...cells.filter((each) => each.broken === 0)];
+  const parts = inOrder.map(
+    (each) =>
+      `${each.of} ${each.kind} (${each.broken > 0 ? `${formatNumber(each.broken)} of ` : ""}${formatNumber(each.looked)})`,
+  );
+  return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxCells)}`;
+}
+
+/** Formats what a finding did not observe, and what it takes to observe it; empty where nothing is missing. */
+export function formatUncovered({ unseen }: FindingCoverage): string {
+  return [...Map.groupBy(unseen, ({ needs = "" }) => needs)]
+    .map(([needs, members]) => {
+      const names = joinFirst(
+        members.map(({ of, kind }) => `${of} ${kind}`),
+        maxCells,
+      );
+      return needs === "" ? names : `${names} (needs ${needs})`;
+    })
+    .join("; ");
 }

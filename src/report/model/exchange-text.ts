@@ -4,24 +4,24 @@ import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { duration } from "../../base/duration.ts";
 
-/** How much of an exchange is shown; the rest is told in a note. */
-interface Bounds {
+/** How much of a message is shown; a note says how much was left out. */
+export interface MessageBounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;
   readonly headers: number;
   readonly headerCharacters: number;
 }
 
-const standardBounds: Bounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
+const standardBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
  * An exchange as it went over the wire, a line of text each: `> ` before what was sent, `< ` before what came, `* ` before
  * notes of our own, as `curl -v` has it. So nothing that a target sends can look like a line of the report.
  */
-export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<Bounds> = {}): string[] {
+export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const within = { ...standardBounds, ...bounds };
   const sent = [
-    `${request.method} ${sanitizeLine(request.url, 500)}`,
+    `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
     ...messageLines(request.headers, request.body, within),
   ].map(mark(">"));
   if (answer.kind === "unanswered") return [...sent, `* ${answer.reason}: ${sanitizeLine(answer.detail)}`];
@@ -47,7 +47,7 @@ const wire = (text: string): Line => ({ text, isNote: false });
 const note = (text: string): Line => ({ text, isNote: true });
 
 /** Headers and body of a message, bounded. */
-function messageLines(headers: readonly Header[], body: Body, bounds: Bounds): Line[] {
+function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): Line[] {
   const shown = headers.slice(0, bounds.headers);
   const rest = headers.length - shown.length;
   const content = bodyLines(body, bounds);
@@ -58,7 +58,7 @@ function messageLines(headers: readonly Header[], body: Body, bounds: Bounds): L
   ];
 }
 
-function bodyLines(body: Body, bounds: Bounds): Line[] {
+function bodyLines(body: Body, bounds: MessageBounds): Line[] {
   switch (body.kind) {
     case "none":
       return [];
@@ -76,7 +76,7 @@ function bodyLines(body: Body, bounds: Bounds): Line[] {
 }
 
 /** The first two thirds of what fits, and the last third: how a stream ended is as telling as how it began. */
-function textLines(text: string, { bodyCharacters, bodyLines: mostLines }: Bounds): Line[] {
+function textLines(text: string, { bodyCharacters, bodyLines: mostLines }: MessageBounds): Line[] {
   const kept = withoutLastFeeds(text);
   const shown = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));
   const lines = kept.length <= bodyCharacters ? linesOf(kept) : null;
@@ -116,10 +116,10 @@ function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] 
  * A delivery as the harness's receiver got it, a line of text each: `< ` before what came, `* ` before notes of our own, which
  * say when it came and what it was answered.
  */
-export function deliveryLines(delivery: Delivery, bounds: Partial<Bounds> = {}): string[] {
+export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
   const came: (Line | string)[] = [
-    `${request.method} ${sanitizeLine(request.url, 500)}`,
+    `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
     ...messageLines(request.headers, request.body, { ...standardBounds, ...bounds }),
   ];
   return [`* ${arrivalOf(delivery)}`, ...came.map(mark("<")), `* ${replyOf(delivery)}`];

@@ -9,9 +9,6 @@ const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
 /** `burst, pro, k6`. */
 export const formatTrial = (load: TrialId): string => [load.scenario, tierText(load), load.engine].join(", ");
 
-/** `burst pro k6`, to stand in a list. */
-export const formatTrialShort = (load: TrialId): string => [load.scenario, tierText(load), load.engine].join(" ");
-
 /** `burst (pro, k6)`; of several tiers or engines `burst (free, k6; pro, k6)`. */
 export const formatScenarioTrials = (scenario: string, instances: readonly string[]): string =>
   `${scenario} (${instances.join("; ")})`;

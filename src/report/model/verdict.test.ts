@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import type { Outcome, ReportFinding } from "./report.ts";
-import { paintFor } from "../../base/paint.ts";
+import { formatText } from "../terminal/blocks.ts";
+import { verdictReasons } from "./verdict-summary.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
-import { clauseOutcomes, exitCodeOf, totalsOf, unexercisedMusts, verdictLine, verdictOf } from "./verdict.ts";
+import { clauseOutcomes, exitCodeOf, totalsOf, unexercisedMusts, verdictOf } from "./verdict.ts";
 
 const levelOf = { warning: "should", note: "advisory", observed: "gap" } as const;
 
@@ -90,7 +91,7 @@ describe("the last line of a report", () => {
     ["tells what was lost on the way", 2, true],
     ["is silent of losses where nothing was lost", 0, false],
   ])("%s", (_, lost, isTold) => {
-    const line = verdictLine({ ...sampleReport([]), lost }, paintFor(false));
-    expect(line.includes(", 2 requests lost on the way and sent again")).toBe(isTold);
+    const line = formatText(verdictReasons({ ...sampleReport([]), lost }));
+    expect(line.includes(", 2 requests lost on the network and sent again")).toBe(isTold);
   });
 });

@@ -1,9 +1,5 @@
-import { applyBaseline, type Baseline } from "./baseline.ts";
+import { applyBaseline, type Baseline } from "./failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding, type Totals, type Verdict } from "./report.ts";
-import { formatCount, joinFirst } from "../../base/text.ts";
-import { duration } from "../../base/duration.ts";
-import type { Paint } from "../../base/paint.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
 
 /** How many findings there are of each outcome. */
 export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
@@ -12,8 +8,16 @@ export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): T
   return counts;
 }
 
-/** From worst to least: a clause with rows of several outcomes has the first of them. */
-const worstFirst = ["fail", "error", "warning", "note", "pass", "observed", "skipped"] as const satisfies Outcome[];
+/** Outcomes, worst first. */
+export const worstFirst = [
+  "fail",
+  "error",
+  "warning",
+  "note",
+  "pass",
+  "observed",
+  "skipped",
+] as const satisfies Outcome[];
 
 /** The worst outcome of each clause that has a row, in the order of the rows. */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
@@ -114,65 +118,3 @@ export function runExitCode(
   // All that was exercised is excused: that is a known state, not an empty run.
   return code === 3 && excused.length > 0 ? 0 : code;
 }
-
-const colours: Readonly<Record<Verdict, "green" | "red" | "yellow">> = {
-  conformant: "green",
-  nonconformant: "red",
-  partial: "yellow",
-  incomplete: "yellow",
-  unreachable: "red",
-};
-
-/** The last line of a report: the verdict, what it rests on, and what it cost. */
-export function verdictLine(report: Report, paint: Paint): string {
-  const { totals, verdict } = report;
-  const word = paint.bold(paint[colours[verdict]](verdict));
-  if (verdict === "unreachable") return `${word}: ${unreachableText(report)}`;
-  const figures = [
-    ...(totals.error > 0 ? [`the harness itself failed at ${formatCount(totals.error, "check")}`] : []),
-    ...(totals.warning > 0 ? [formatCount(totals.warning, "warning")] : []),
-    ...(totals.note > 0 ? [formatCount(totals.note, "note")] : []),
-    ...(totals.observed > 0 ? [`${formatCount(totals.observed, "observation")} of gaps`] : []),
-    `${formatCount(report.requests, "request")} in ${duration(report.durationMs)}`,
-    ...(report.executions === undefined ? [] : [formatCount(report.executions, "agent execution")]),
-    ...lostText(report),
-    ...(report.waitedMs >= 1000 ? [`${duration(report.waitedMs)} of it waiting`] : []),
-  ];
-  return `${word}: ${[groundsOf(report), ...figures].join(", ")}`;
-}
-
-/** What the network lost, where that came to anything: a list of at most one. */
-export const lostText = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
-  lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the way and sent again`];
-
-/** Why nothing could be asked of the target: a sentence. */
-export const unreachableText = ({ stopped = "" }: Pick<Report, "stopped">): string => sanitizeLine(stopped, 600);
-
-function groundsOf(report: Report): string {
-  const { findings, totals, verdict, unselected, stopped = "" } = report;
-  const passed = `${formatCount(totals.pass, "check")} of ${formatCount(passedClauses(findings), "clause")} passed`;
-  const early = `stopped early (${sanitizeLine(stopped, 160)})`;
-  switch (verdict) {
-    case "conformant":
-      return passed;
-    case "nonconformant": {
-      const broken = [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
-      const named = `${formatCount(broken.length, "must clause")} broken (${joinFirst(broken, 5)})`;
-      return [named, ...(stopped === "" ? [] : [early]), passed].join(", ");
-    }
-    case "partial": {
-      const left = unexercisedMusts(findings, unselected);
-      if (totals.pass + totals.observed + totals.warning + totals.note === 0) return "nothing was exercised";
-      return `nothing broken, but ${formatCount(left.length, "must clause")} not exercised (${unselected.length > 0 ? `${unselected.length} not selected` : joinFirst(left, 3)}), ${passed}`;
-    }
-    case "incomplete":
-      return whyNothingJudged(report) === null
-        ? `${early}, nothing broken by then, ${passed}`
-        : `${early}, nothing was judged`;
-    case "unreachable":
-      return unreachableText(report);
-  }
-}
-
-const passedClauses = (findings: Report["findings"]): number =>
-  new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;

@@ -21,7 +21,11 @@ interface Arrived {
 }
 
 const variables: Readonly<Record<string, string>> = { key: "CONFORMANCE_API_KEY", pro: "ACME_PRO", odd: "1; rm -rf" };
-const options = { variableOf: (name: string) => variables[name], evidenceFile: "evidence.json", way: undefined };
+const options = {
+  shellVariableOf: (name: string) => variables[name],
+  evidenceFile: "evidence.json",
+  connection: undefined,
+};
 const authorization: Header = ["Authorization", "Bearer [redacted key]"];
 const json: Header = ["Content-Type", "application/json"];
 const accept: Header = ["Accept", "application/json"];
@@ -133,10 +137,10 @@ describe("a recorded request, sent again by curl", () => {
       (server.address() as AddressInfo).port,
       `Basic ${Buffer.from("corp:s3cret").toString("base64")}`,
     );
-    const way = { proxy: { url: proxy.url, asksWho: true } };
+    const connection = { proxy: { url: proxy.url, asksWho: true } };
     const usage = sampleExchange("x1", { method: "GET", url: `${origin}/v1/usage`, body: { kind: "none" } });
     const { sent } = await run(
-      `PROXY_USER=corp:s3cret NO_PROXY=127.0.0.1; export NO_PROXY; ${curlCommand(usage, { ...options, way })}`,
+      `PROXY_USER=corp:s3cret NO_PROXY=127.0.0.1; export NO_PROXY; ${curlCommand(usage, { ...options, connection })}`,
     );
     proxy.close();
     expect([sent?.url, proxy.requests.length]).toEqual([expect.stringMatching(/\/v1\/usage$/), 1]);
@@ -175,13 +179,13 @@ describe("the command", () => {
 
   it("names the proxy, our authorities and our certificate, where the run used them", () => {
     const exchange = sampleExchange("x1", { url: "https://acme.example/v1/usage" });
-    const way = {
+    const connection = {
       proxy: { url: "https://proxy.example:3128", asksWho: true },
       ca: "our own/ca.pem",
       cert: "me.pem",
       key: "me.key",
     };
-    const lines = curlCommand(exchange, { ...options, way }).split(" \\\n  ");
+    const lines = curlCommand(exchange, { ...options, connection }).split(" \\\n  ");
     expect(lines.slice(1, -4)).toEqual([
       "-x https://proxy.example:3128 --noproxy ''",
       '-U "$PROXY_USER"',

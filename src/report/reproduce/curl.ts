@@ -1,32 +1,48 @@
 import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
+import { partMark } from "../../evidence/secret.ts";
 import type { ReportedConnection } from "../model/report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
 
 export interface CurlOptions {
   /** Shell variable that holds the key of this name; `undefined` where none does. */
-  readonly variableOf: (keyName: string) => string | undefined;
-  /** Where the evidence is kept, for bodies that are too long for a command line. */
+  readonly shellVariableOf: (keyName: string) => string | undefined;
+  /** Path of the evidence file, which holds bodies that are too long for a command line. */
   readonly evidenceFile: string;
-  /** How the target was reached; `undefined`: straight. */
-  readonly way: ReportedConnection | undefined;
+  /** Proxy and certificates of the connection to the target; `undefined` where there were none. */
+  readonly connection: ReportedConnection | undefined;
+}
+
+/** Shell variable that the commands set to the secret of a webhook. */
+export const webhookSecretVariable = "WEBHOOK_SECRET";
+
+/**
+ * Shell variable that stands for a key in the commands of a kept report: `$PRO_KEY` for the key `pro`, and the variable that
+ * `conformance run` reads for the only key. `undefined` for a part of a key, which no variable holds.
+ */
+export function shellVariableOfKey(name: string): string | undefined {
+  if (name.endsWith(partMark)) return undefined;
+  if (name === "webhook secret") return webhookSecretVariable;
+  if (name === "key") return "CONFORMANCE_API_KEY";
+  const variable = `${name.toUpperCase().replace(/\W+/g, "_")}_KEY`;
+  return /^[A-Z_]/.test(variable) ? variable : undefined;
 }
 
 /** Shell variable that holds `user:password` of the proxy. */
 const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
 
 /** A body up to this size stands in the command itself. */
-const mostInlineBytes = 4096;
+const maxInlineBytes = 4096;
 
 /**
  * A command for bash or zsh that sends a recorded request again. Redacted keys become shell variables: `[redacted NAME]` the
  * variable, `[redacted NAME, its last character cut off]` the variable without its last character. A comment where the
  * request's body was not kept whole.
  */
-export function curlCommand(exchange: Exchange, { variableOf, evidenceFile, way }: CurlOptions): string {
+export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
-  const body = bodyOf(exchange.id, request.body, evidenceFile, variableOf);
+  const body = bodyOf(exchange.id, request.body, evidenceFile, shellVariableOf);
   if (body.kind === "lost") return `# ${body.why}`;
-  const word = (text: string): string => shellWord(piecesOf(text, variableOf));
+  const word = (text: string): string => shellWord(piecesOf(text, shellVariableOf));
   const parts = [
     [
       body.kind === "piped" ? `${body.from} | curl` : "curl",
@@ -34,7 +50,7 @@ export function curlCommand(exchange: Exchange, { variableOf, evidenceFile, way 
       ...methodOf(request),
       word(wireUrl(request.url)),
     ].join(" "),
-    ...wayLines(request.url, way),
+    ...connectionFlags(request.url, connection),
     ...headerLines(request).map((line) => `-H ${word(line)}`),
     ...(body.kind === "none" ? [] : [body.kind === "inline" ? `--data-raw ${body.word}` : "--data-binary @-"]),
   ];
@@ -56,7 +72,7 @@ function flagsOf({ request, answer }: Exchange): string[] {
 }
 
 /** The proxy, our authorities and our certificate; curl would leave a proxy out where `NO_PROXY` names the host. */
-function wayLines(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
+function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
   return [
@@ -98,7 +114,12 @@ type CurlBody =
   | { readonly kind: "piped"; readonly from: string }
   | { readonly kind: "lost"; readonly why: string };
 
-function bodyOf(id: string, body: Body, evidenceFile: string, variableOf: CurlOptions["variableOf"]): CurlBody {
+function bodyOf(
+  id: string,
+  body: Body,
+  evidenceFile: string,
+  shellVariableOf: CurlOptions["shellVariableOf"],
+): CurlBody {
   if (body.kind === "none") return body;
   if (body.kind === "cut")
     return {
@@ -107,7 +128,7 @@ function bodyOf(id: string, body: Body, evidenceFile: string, variableOf: CurlOp
     };
   const from = printBodyCommand({ list: "exchanges", id, body, evidenceFile });
   if (from !== null) return { kind: "piped", from };
-  return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", variableOf)) };
+  return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
 /** A body that stands in the evidence file, under `exchanges` or `deliveries`. */
@@ -120,7 +141,7 @@ export interface RecordedBody {
 
 /** A command that prints a body byte for byte; `null` where it is a short text, which a word of a command line can hold. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
-  if (body.bytes > mostInlineBytes) return readerOf(`${list}[id].request.body`, id, body.kind, evidenceFile);
+  if (body.bytes > maxInlineBytes) return readerOf(`${list}[id].request.body`, id, body.kind, evidenceFile);
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
   // A word of a command line cannot hold a NUL.
   if (!body.text.includes("\0")) return null;
@@ -142,11 +163,11 @@ export function readSecretCommand(exchangeId: string, evidenceFile: string): str
 
 const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
-function piecesOf(text: string, variableOf: CurlOptions["variableOf"]): ShellPiece[] {
+function piecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"]): ShellPiece[] {
   const pieces: ShellPiece[] = [];
   let from = 0;
   for (const found of text.matchAll(redacted)) {
-    const name = variableOf(found[1] ?? "");
+    const name = shellVariableOf(found[1] ?? "");
     if (name === undefined || !/^[A-Za-z_]\w*$/.test(name)) continue;
     pieces.push({ kind: "text", text: text.slice(from, found.index) });
     pieces.push({ kind: "variable", name, withoutLast: found[2] !== undefined });

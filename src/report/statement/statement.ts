@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
-import { groupByClause } from "../model/clause-groups.ts";
+import { groupByClause } from "../model/broken-clauses.ts";
 import type { ReportDocument, Outcome, Report, ReportFinding } from "../model/report.ts";
 import { truncate, sanitize, sanitizeLine } from "../../base/sanitize.ts";
-import { presenceReadings } from "../terminal/run.ts";
+import { presenceReadings } from "../model/report-sections.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
 import { type Statement, type StatementException, type StatementLoad, statementFormat } from "./statement-schema.ts";
 
@@ -77,7 +77,7 @@ const exceptionsOf = (
       clause: shown(clause),
       level,
       outcome,
-      ...(instances.length === 0 ? {} : { instances: [...instances] }),
+      ...(instances.length === 0 ? {} : { instances: instances.map((instance) => sanitizeLine(instance, 40)) }),
       ...(expected === undefined ? {} : { expected: sanitizeLine(expected, mostText) }),
       ...(actual === undefined ? {} : { actual: sanitizeLine(actual, mostText) }),
       ...(reason === undefined ? {} : { reason: sanitizeLine(reason, mostText) }),

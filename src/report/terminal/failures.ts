@@ -1,119 +1,114 @@
-import type { Delivery } from "../../evidence/delivery.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
-import type { DistinctFinding, ClauseGroup } from "../model/clause-groups.ts";
-import { curlCommand } from "../reproduce/curl.ts";
-import { deliveryLines, exchangeLines } from "../model/exchange-text.ts";
-import type { ReportedConnection } from "../model/report.ts";
-import { reproductionCommands } from "../reproduce/delivery.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinFirst, formatLabelled } from "../../base/text.ts";
-import { formatCoverage } from "../model/coverage-text.ts";
 import type { Paint } from "../../base/paint.ts";
+import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, formatLabelled } from "../../base/text.ts";
+import { breachText, type ClauseGroup, type DistinctFinding, findingFacts } from "../model/broken-clauses.ts";
+import type { ReportFinding } from "../model/report.ts";
+import { type EvidenceContext, findingEvidence } from "../reproduce/evidence.ts";
+import { formatText, type TerminalStyle } from "./blocks.ts";
 
-export interface FailureView {
-  /** Exchanges by id. */
-  readonly exchanges: ReadonlyMap<string, Exchange>;
-  /** Deliveries by id. */
-  readonly deliveries: ReadonlyMap<string, Delivery>;
-  readonly width: number;
-  readonly paint: Paint;
-  readonly variableOf: (keyName: string) => string | undefined;
-  readonly evidenceFile: string;
-  /** How the target was reached; `undefined`: straight. */
-  readonly way: ReportedConnection | undefined;
-}
+export type FailureContext = EvidenceContext & TerminalStyle;
 
 const indent = "      ";
-const mostCases = 3;
+const maxOtherFindings = 3;
 
 /**
- * A broken clause in full: its sentence, what was expected and what came, the delivery or else the exchange that shows it, and
- * commands that show it again. What an earlier failure has shown is only named.
+ * A broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce it. Evidence that an earlier clause
+ * has shown is only named.
  *
- * @param shown clause under which each exchange and delivery was shown so far; this one is added
+ * @param shown the clause under which each exchange and delivery was shown so far; this function adds to it
  */
-export function failureLines(group: ClauseGroup, view: FailureView, shown: Map<string, string>): string[] {
-  const { paint, width } = view;
+export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
+  const { paint, width } = context;
   const [first, ...others] = group.distinctFindings;
+  const clause = sanitizeLine(group.clause, 60);
+  const origin =
+    group.section === ""
+      ? "a load scenario demands it; the document does not state it"
+      : `${group.level} · ${group.section}`;
+  const more = others.length - maxOtherFindings;
   return [
-    `${paint.bold(paint.red("FAIL"))}  ${paint.bold(group.clause)}  ${paint.dim(`${group.level} · ${group.section}`)}`,
-    ...formatLabelled(indent, group.says, width, paint.dim),
-    ...findingLines(first, view),
+    `${paint.bold(paint.red("FAIL"))}  ${paint.bold(clause)}  ${paint.dim(origin)}`,
+    ...(group.says === "" ? [] : formatLabelled(indent, group.says, width, paint.dim)),
+    ...indented(findingLines(first, context)),
     ...others
-      .slice(0, mostCases)
-      .flatMap((each) => formatLabelled(`${indent}also      `, formatFindingBrief(each), width, paint.dim)),
-    ...(others.length > mostCases
-      ? [`${indent}also      ${others.length - mostCases} more findings of this clause`]
-      : []),
-    ...evidenceLines(group.clause, first, view, shown),
+      .slice(0, maxOtherFindings)
+      .flatMap((each) => formatLabelled(`${indent}also      `, formatDistinctFinding(each), width, paint.dim)),
+    ...(more > 0 ? [`${indent}also      ${more} more findings of this clause`] : []),
+    ...indented(evidenceLines(first.finding, context, shown)),
   ];
 }
 
-export function findingLines({ finding, instances }: DistinctFinding, { width, paint }: FailureView): string[] {
-  const row = (name: string, text: string): string[] =>
-    formatLabelled(`${indent}${name.padEnd(10)}`, sanitizeLine(text, 600), width, paint.dim);
+const indented = (lines: readonly string[]): string[] => lines.map((line) => `${indent}${line}`);
+
+/** Labels and values of a finding, wrapped to the width that an indented finding has. */
+export const findingLines = (distinct: DistinctFinding, { width, paint }: TerminalStyle): string[] =>
+  findingFacts(distinct).flatMap(({ label, value }) =>
+    formatLabelled(formatText(label).padEnd(10), formatText(value), width - indent.length, paint.dim),
+  );
+
+/** A finding on one line: expected, actual, and the first instances. */
+export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
+  const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
+  const more = instances.length - names.length;
+  const where = names.length === 0 ? "" : ` (${names.join(", ")}${more > 0 ? ` and ${more} more` : ""})`;
+  return `${formatText(breachText(finding))}${where}`;
+}
+
+/** The witness, the exchange or delivery as on the wire, and commands that reproduce the finding; empty without any evidence. */
+export const evidenceLines = (
+  finding: ReportFinding,
+  context: FailureContext,
+  shown: Map<string, string> = new Map(),
+): string[] => [
+  ...witnessLines(finding, context),
+  ...wireLines(finding, context, shown),
+  ...loadCommandLines(finding, context),
+];
+
+const maxWitnessLines = 8;
+
+/** The smallest part of the load that proves the failure; a long one without its middle. */
+function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
+  if (witness.length === 0) return [];
+  const isLong = witness.length > maxWitnessLines;
+  const head = isLong ? witness.slice(0, maxWitnessLines - 2) : witness;
+  const tail = isLong ? witness.slice(-2) : [];
+  const left = witness.length - head.length - tail.length;
+  const file = sanitizeLine(pathOf(evidence[0] ?? "report.json"));
   return [
-    ...row("expected", finding.expected ?? ""),
-    ...row("actual", finding.actual ?? finding.reason ?? ""),
-    ...(finding.seen === undefined || finding.seen.looked < 2 ? [] : row("seen", formatCoverage(finding.seen))),
-    ...(instances.length === 0
-      ? []
-      : row("with", `${instances.length === 1 ? "tier" : "tiers"} ${instances.join(", ")}`)),
+    `${paint.dim("witness")}   ${formatCount(witness.length, "line")}, the smallest part that proves it; all requests are in ${file}`,
+    ...head.map((line) => `  ${sanitizeLine(line, 200)}`),
+    ...(left > 0 ? [`  ${paint.dim(`… ${left} more`)}`] : []),
+    ...tail.map((line) => `  ${sanitizeLine(line, 200)}`),
   ];
 }
 
-/** One line: what was expected, what came, and where. */
-export function formatFindingBrief({ finding, instances }: DistinctFinding): string {
-  const where = instances.length === 0 ? "" : ` (${joinFirst(instances, 4)})`;
-  const came = sanitizeLine(finding.actual ?? finding.reason ?? "", 160);
-  return `expected ${sanitizeLine(finding.expected ?? "", 160)}; got ${came}${where}`;
-}
+const wireBounds = { bodyCharacters: 800, bodyLines: 16 } as const;
 
-/** The first delivery that the finding names, or else its first exchange. */
-export function evidenceLines(
-  clause: string,
-  { finding }: DistinctFinding,
-  view: FailureView,
-  shown: Map<string, string>,
-): string[] {
-  const named = finding.evidence ?? [];
-  const exchanges = named.flatMap((id) => view.exchanges.get(id) ?? []);
-  const delivery = named.map((id) => view.deliveries.get(id)).find((each) => each !== undefined);
-  const proof = delivery ?? exchanges[0];
-  if (proof === undefined) return [];
-  const word = delivery === undefined ? "exchange" : "delivery";
-  const earlier = shown.get(proof.id);
-  if (earlier !== undefined) return [`${indent}${word}  ${proof.id}, shown under ${earlier}`];
-  shown.set(proof.id, clause);
-  const more = named.length - 1;
-  const name = `${proof.id}${more > 0 ? ` (and ${more} more in ${view.evidenceFile})` : ""}`;
+function wireLines(finding: ReportFinding, context: FailureContext, shown: Map<string, string>): string[] {
+  const { paint, evidenceFile } = context;
+  const evidence = findingEvidence(finding, context, wireBounds);
+  if (evidence === null) return [];
+  const { kind, lines, commands } = evidence;
+  const id = sanitizeLine(evidence.id, 60);
+  const earlier = shown.get(evidence.id);
+  if (earlier !== undefined) return [`${kind}  ${id}, shown under ${earlier}`];
+  shown.set(evidence.id, sanitizeLine(finding.clause, 60));
+  const more = (finding.evidence ?? []).length - 1;
   return [
-    `${indent}${view.paint.dim(word)}  ${name}`,
-    ...(delivery === undefined ? exchangeBlock(exchanges, view) : deliveryBlock(delivery, exchanges, view)),
+    `${paint.dim(kind)}  ${id}${more > 0 ? ` (and ${more} more in ${evidenceFile})` : ""}`,
+    ...lines.map((line) => `  ${line.startsWith("<") ? line : paint.dim(line)}`),
+    ...commandLines(kind === "exchange" ? "to send it again" : "to see it again", commands, paint),
   ];
 }
 
-const shortBodies = { bodyCharacters: 800, bodyLines: 16 } as const;
+const loadCommandLines = ({ load }: ReportFinding, { loadCommands, paint }: FailureContext): string[] =>
+  load === undefined ? [] : commandLines("to run it again", loadCommands(load), paint);
 
-function exchangeBlock([exchange]: readonly Exchange[], view: FailureView): string[] {
-  if (exchange === undefined) return [];
-  return [
-    ...exchangeLines(exchange, shortBodies).map((line) => `${indent}  ${painted(line, view.paint)}`),
-    `${indent}${view.paint.dim("to send it again")}`,
-    ...commandLines(curlCommand(exchange, view), view),
-  ];
-}
-
-function deliveryBlock(delivery: Delivery, named: readonly Exchange[], view: FailureView): string[] {
-  const again = reproductionCommands(delivery, named, view);
-  return [
-    ...deliveryLines(delivery, shortBodies).map((line) => `${indent}  ${painted(line, view.paint)}`),
-    ...(again.length === 0 ? [] : [`${indent}${view.paint.dim("to see it again")}`]),
-    ...again.flatMap((command) => commandLines(command, view)),
-  ];
-}
-
-const commandLines = (command: string, { paint }: FailureView): string[] =>
-  command.split("\n").map((line) => `${indent}  ${paint.cyan(line)}`);
-
-const painted = (line: string, paint: Paint): string => (line.startsWith("<") ? line : paint.dim(line));
+const commandLines = (title: string, commands: readonly string[], paint: Paint): string[] =>
+  commands.length === 0
+    ? []
+    : [
+        paint.dim(title),
+        ...commands.flatMap((command) => sanitize(command).split("\n")).map((line) => `  ${paint.cyan(line)}`),
+      ];

@@ -2,7 +2,7 @@ import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { isEquivalentText } from "../compare/equivalence.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
-import { presenceReadings } from "../terminal/run.ts";
+import { presenceReadings } from "../model/report-sections.ts";
 import { mapJudged, type Vendor } from "./vendor.ts";
 
 /** One question, and what each vendor's behaviour answers. */

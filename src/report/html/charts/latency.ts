@@ -33,7 +33,7 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
           ({ name, within, count }) =>
             `${formatCount(count, "answer")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
         )
-        .join("; ") + "../figures",
+        .join("; ") + ".",
     label,
     format: (value) => (value >= 1000 ? `${value / 1000} s` : `${Number(value.toPrecision(3))} ms`),
     groups: there.map(({ name, tone, values }) => ({

@@ -9,7 +9,7 @@ import { type KeySamples, keySamplesOf } from "../charts/limiter-samples.ts";
 import { streamFigure } from "../charts/streams.ts";
 
 /** Charts of a run: limits by tier, latency, retries and streams; nothing where the evidence shows none of them. */
-export function figuresPart({ evidence, report }: ReportDocument): Html {
+export function chartsSection({ evidence, report }: ReportDocument): Html {
   if (evidence === null) return missing(report.load === undefined && report.findings.length > 0);
   const used = evidence.probes.flatMap((probe) => {
     const window = windowOf(probe.probe);

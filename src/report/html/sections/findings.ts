@@ -1,33 +1,27 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
-import { type Outcome, type Report, type ReportFinding } from "../../model/report.ts";
-import { badge } from "../elements.ts";
-import { findingPart } from "./finding.ts";
+import { clauseOf, isClauseId } from "../../../spec/clauses.ts";
+import { formatCoverage, formatUncovered } from "../../model/coverage.ts";
+import type { Outcome, Report, ReportFinding } from "../../model/report.ts";
+import { worstFirst } from "../../model/verdict.ts";
+import { clauseAnchor, findingAnchor, runAnchor } from "../anchors.ts";
+import { badge, longText, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
-import type { View } from "../page-context.ts";
+import type { PageContext } from "../page-context.ts";
+import { evidencePart } from "./evidence.ts";
 
-const worstFirst = [
-  "fail",
-  "error",
-  "warning",
-  "note",
-  "pass",
-  "observed",
-  "skipped",
-] as const satisfies readonly Outcome[];
-
-/** Every finding, by section of the suites, with what filters and searches them where scripts run. */
-export function findingsPart(view: View): Html {
-  const { findings } = view.report;
-  const sections = [...Map.groupBy(findings, ({ suite }) => suite)];
+/** Every finding, suite by suite, with controls that filter and search them if scripts run. */
+export function findingsSection(context: PageContext): Html {
+  const { findings } = context.report;
+  const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
   return html`<section aria-labelledby="findings">
     <h2 id="findings">Findings</h2>
     ${controls(
-      view.report,
-      sections.map(([suite]) => suite),
+      context.report,
+      suites.map(([suite]) => suite),
     )}
     <p id="matches" role="status" aria-live="polite" class="muted">${formatCount(findings.length, "finding")}</p>
-    ${sections.map(([suite, members]) => sectionPart(suite, members, view))}
+    ${suites.map(([suite, members]) => suitePart(suite, members, context))}
   </section>`;
 }
 
@@ -71,27 +65,131 @@ function choice(id: string, label: string, values: readonly string[], names: rea
   </div>`;
 }
 
-function sectionPart(suite: string, members: readonly ReportFinding[], view: View): Html {
+/** The findings of a suite, worst first; those that call for no action are folded away. */
+function suitePart(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
   const counts = worstFirst.flatMap((outcome) => {
     const count = members.filter((each) => each.outcome === outcome).length;
     return count === 0 ? [] : html`<span class="tally">${badge(outcome)} ${count}</span>`;
   });
-  const part = (findings: readonly ReportFinding[]): Html[] => findings.map((finding) => findingPart(finding, view));
+  const parts = (findings: readonly ReportFinding[]): Html[] =>
+    findings.map((finding) => findingPart(finding, context));
   const title = html`<summary>
     <h3>${sanitizeLine(suite, 120)}</h3>
     <span class="tallies">${counts}</span>
   </summary>`;
-  const worrying = sorted.filter(isWorrying);
-  if (worrying.length === 0) return html`<details class="suite">${title} ${part(sorted)}</details>`;
-  const others = sorted.filter((each) => !isWorrying(each));
+  const urgent = sorted.filter(isUrgent);
+  if (urgent.length === 0) return html`<details class="suite">${title} ${parts(sorted)}</details>`;
+  const others = sorted.filter((each) => !isUrgent(each));
   const rest =
     others.length > 0 &&
     html`<details class="rest">
       <summary>${formatCount(others.length, "other finding")}: passed, observed or skipped</summary>
-      ${part(others)}
+      ${parts(others)}
     </details>`;
-  return html`<details class="suite" open>${title} ${part(worrying)} ${rest}</details>`;
+  return html`<details class="suite" open>${title} ${parts(urgent)} ${rest}</details>`;
 }
 
-const isWorrying = ({ outcome }: ReportFinding): boolean => worstFirst.indexOf(outcome) < worstFirst.indexOf("pass");
+const isUrgent = ({ outcome }: ReportFinding): boolean => worstFirst.indexOf(outcome) < worstFirst.indexOf("pass");
+
+/** One finding: a summary line, and behind it the facts, the evidence, and commands that reproduce it. */
+function findingPart(finding: ReportFinding, context: PageContext): Html {
+  const { outcome, level, clause, check, instance, suite } = finding;
+  const anchor = context.anchors.get(finding) ?? findingAnchor(finding);
+  const which = [
+    ...(check.startsWith(`${clause}/`) ? [check.slice(clause.length + 1)] : []),
+    ...(instance === undefined ? [] : [instance]),
+  ];
+  return html`<details
+    class="finding ${outcome}"
+    id="${anchor}"
+    data-outcome="${outcome}"
+    data-level="${level}"
+    data-section="${sanitizeLine(suite, 120)}"
+  >
+    <summary>
+      <span class="row"
+        >${badge(outcome)} <span class="clause">${sanitizeLine(clause, 80)}</span>
+        <span class="says"
+          >${sentence(finding)}
+          ${which.map((each) => html`<span class="instance">${sanitizeLine(each, 80)}</span> `)}</span
+        ></span
+      >
+    </summary>
+    <div class="body">
+      ${factList(finding, context)} ${witnessPart(finding)} ${evidencePart(finding, context)}
+      <p class="small links">
+        <a href="#${anchor}">Link to this finding</a>
+        <button type="button" class="copy" data-copies="link" hidden>Copy the link</button>
+      </p>
+    </div>
+  </details>`;
+}
+
+/** The clause's sentence; for a demand that only a load scenario makes, what it expects. */
+const sentence = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
+  prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
+
+type Fact = readonly [label: string, value: Html | string];
+
+function factList(finding: ReportFinding, context: PageContext): Html {
+  const { clause, level, reading, expected, actual, reason, needs, seen } = finding;
+  const uncovered = seen === undefined ? "" : formatUncovered(seen);
+  const known = isClauseId(clause) ? clauseOf(clause) : null;
+  const facts: readonly (Fact | null)[] = [
+    expected === undefined ? null : ["Expected", longText(expected)],
+    actual === undefined ? null : ["Actual", longText(actual)],
+    reason === undefined ? null : [reasonLabels[finding.outcome] ?? "Observed", longText(reason)],
+    needs === undefined ? null : ["Would enable it", prose(needs, 1000)],
+    seen === undefined ? null : ["Coverage", prose(formatCoverage(seen), 1000)],
+    uncovered === "" ? null : ["Not observed", prose(uncovered, 2000)],
+    reading === undefined ? null : ["Reading followed", prose(formatReading(reading, known?.readings))],
+    [
+      "Clause",
+      known === null
+        ? "no clause states it; a load scenario demands it"
+        : html`<a href="#${clauseAnchor(clause)}">${clause}</a> · ${level} · ${known.section}`,
+    ],
+    ...runFacts(finding, context),
+  ];
+  return html`<dl class="facts">
+    ${facts.map(
+      (fact) =>
+        fact &&
+        html`<div>
+          <dt>${fact[0]}</dt>
+          <dd>${fact[1]}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+const reasonLabels: Readonly<Partial<Record<Outcome, string>>> = {
+  observed: "Observed",
+  skipped: "Why it was skipped",
+  error: "How the harness failed",
+};
+
+const formatReading = (reading: string, readings: Readonly<Record<string, string>> = {}): string =>
+  Object.hasOwn(readings, reading) ? `\`${reading}\`: ${readings[reading] ?? ""}` : `\`${reading}\``;
+
+/** The load runs that a finding rests on, with links to their charts. */
+const runFacts = ({ evidence = [] }: ReportFinding, { report }: PageContext): Fact[] =>
+  (report.load?.runs ?? [])
+    .filter((run) => evidence.includes(run.evidence))
+    .map((run) => [
+      "Load run",
+      html`<a href="#${runAnchor(run.evidence)}">${sanitizeLine(run.title, 160)}</a>, evidence in
+        <code>${sanitizeLine(run.evidence, 160)}</code>`,
+    ]);
+
+const maxWitnessLines = 40;
+
+function witnessPart({ witness = [] }: ReportFinding): Html | null {
+  if (witness.length === 0) return null;
+  const isLong = witness.length > maxWitnessLines;
+  const shown = isLong ? [...witness.slice(0, maxWitnessLines - 5), "…", ...witness.slice(-4)] : witness;
+  return html`<h4>Witness: the smallest part that proves it, ${witness.length} lines</h4>
+    <pre tabindex="0" role="group" aria-label="Witness">
+${shown.map((line) => sanitizeLine(line, 300)).join("\n")}</pre>`;
+}

@@ -6,7 +6,7 @@ import { badge, prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
 /** Every clause of the document with its level, its checks and what they said: no clause without a row. */
-export function traceabilityPart(report: Report): Html {
+export function traceabilitySection(report: Report): Html {
   const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];
   const rows = clauseIds.map((clause) => clauseRow(clause, rowsOf.get(clause) ?? [], report));

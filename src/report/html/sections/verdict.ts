@@ -1,16 +1,15 @@
+import { duration } from "../../../base/duration.ts";
 import { formatNumber } from "../../../base/numbers.ts";
-import { formatFindingBrief } from "../../terminal/failures.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { formatCount } from "../../../base/text.ts";
-import { duration } from "../../../base/duration.ts";
-import { paintFor } from "../../../base/paint.ts";
-import { loadVerdictLine } from "../../terminal/load.ts";
+import { type BrokenClause, breachText, brokenClauses, clauseImpact } from "../../model/broken-clauses.ts";
 import type { Report, Verdict } from "../../model/report.ts";
-import { verdictLine } from "../../model/verdict.ts";
+import { pickSections } from "../../model/report-sections.ts";
+import type { Cause, Section } from "../../model/section.ts";
+import { verdictReasons } from "../../model/verdict-summary.ts";
 import { findingAnchor } from "../anchors.ts";
-import { badge, figureList, prose } from "../elements.ts";
+import { badge, figureList, formatText, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
-import { skippedByCause, type BrokenClause, brokenClauses, clauseImpact } from "../../model/fix-first.ts";
 
 interface Words {
   readonly word: string;
@@ -46,26 +45,23 @@ const words: Readonly<Record<Verdict, Words>> = {
   },
 };
 
-/** The verdict in words, what it rests on, and the figures that people ask for first. */
-export function verdictPart(report: Report): Html {
+/** The verdict in words, what it rests on, and the most important numbers. */
+export function verdictBanner(report: Report): Html {
   const { word, tone, says } = wordsFor(report);
-  const line = (report.load === undefined ? verdictLine : loadVerdictLine)(report, paintFor(false));
-  const grounds = line.replace(/^[^:]*: /, "").replace(/\.$/, "");
-  const stop = /[?!]$/.test(grounds) ? "" : "..";
   return html`<div class="banner ${tone}">
       <p class="word">${word}</p>
       <p>${says}</p>
-      <p class="small">${prose(`${grounds.charAt(0).toUpperCase()}${grounds.slice(1)}${stop}`, 900)}</p>
+      <p class="small">${formatText(verdictReasons(report))}</p>
       ${report.totals.error > 0 && errorNote(report)}
     </div>
     ${figureList(figuresOf(report))}`;
 }
 
-/** Of a load report, a demand that is not met fails the run although no clause is broken. */
+/** In a load report, an unmet demand fails the run although no clause is broken. */
 function wordsFor({ verdict, totals, load }: Report): Words {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {
-      word: "Not up to the load",
+      word: "Fails under load",
       tone: "fail",
       says: "No clause is broken, but what a load scenario demands was not met.",
     };
@@ -116,13 +112,13 @@ function figuresOf({ totals, findings, requests, executions, lost, durationMs, l
   ];
 }
 
-const mostShown = 5;
+const maxShown = 5;
 
-/** The five things to fix first; where nothing is broken, what would make the proof whole. */
-export function fixPart(report: Report): Html {
+/** The five clauses to fix first; if nothing is broken, what would enable further checks. */
+export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
   const all = brokenClauses(report);
-  if (all.length === 0) return nothingToFix(report);
-  const shown = all.slice(0, mostShown);
+  if (all.length === 0) return nothingToFix(sections);
+  const shown = all.slice(0, maxShown);
   const left = all.length - shown.length;
   return html`<section aria-labelledby="fix">
     <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
@@ -140,20 +136,19 @@ function fixItem({ outcome, group }: BrokenClause): Html {
       ${badge(outcome)} <a class="clause" href="#${findingAnchor(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
       <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
     </p>
-    <p>${prose(`${capital(formatFindingBrief(first))}.`)}</p>
+    <p>${formatText(breachText(first.finding, 300))}</p>
     <p class="small muted">${clauseImpact(first.finding)} ${breadth(group)}</p>
   </li>`;
 }
 
-/** The name of a field stays as it is. */
-const capital = (text: string): string => (/^\w+\./.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
-
 const breadth = ({ findingCount }: BrokenClause["group"]): string =>
   findingCount > 1 ? `Found in ${findingCount} places.` : "";
 
-function nothingToFix(report: Report): Html {
-  const needs = skippedByCause(report).filter(({ isNeed }) => isNeed);
-  const shown = needs.slice(0, mostShown);
+function nothingToFix(sections: readonly Section[]): Html {
+  const needs: Cause[] = pickSections(sections, ["skipped"])
+    .flatMap(({ blocks }) => blocks)
+    .flatMap((block) => (block.kind === "causes" && block.prefix !== "" ? block.causes : []));
+  const shown = needs.slice(0, maxShown);
   if (shown.length === 0) return html``;
   return html`<section aria-labelledby="fix">
     <h2 id="fix">Nothing to fix. What would prove more</h2>
@@ -161,7 +156,7 @@ function nothingToFix(report: Report): Html {
       ${shown.map(
         ({ text, findings }) =>
           html`<li class="card">
-            <p>${prose(capital(text))}</p>
+            <p>${formatText(text)}</p>
             <p class="small muted">Enables ${formatCount(findings.length, "check")}.</p>
           </li>`,
       )}

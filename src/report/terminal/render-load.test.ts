@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { type LoadTerminalOptions, renderLoadTerminal } from "./load.ts";
+import { renderTerminal, type TerminalOptions } from "./render.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
 import { sampleFinding, ofLoad, sampleLoadRun as run, sampleReport } from "../testing/sample.ts";
 
@@ -15,13 +15,13 @@ const loadFinding = (other: Partial<ReportFinding>): ReportFinding =>
 const broken = (other: Partial<ReportFinding> = {}): ReportFinding =>
   loadFinding({ outcome: "fail", expected: "at most 100", actual: "101", witness: ["serial#0 200"], ...other });
 
-const shown = (report: Report, options: Partial<LoadTerminalOptions> = {}): string =>
-  renderLoadTerminal(report, {
+const shown = (report: Report, options: Partial<TerminalOptions> = {}): string =>
+  renderTerminal(report, null, {
     colour: false,
     width: 120,
     quiet: false,
     folder: "reports/one",
-    reproductionCommands: ({ scenario }) => [`again ${scenario}`],
+    loadCommands: ({ scenario }) => [`again ${scenario}`],
     ...options,
   });
 
@@ -29,7 +29,7 @@ describe("a load report on the terminal", () => {
   it("has a row for each run, with admitted and refused apart", () => {
     const text = shown(sampleReport([loadFinding({ outcome: "pass" })], { load: { runs: [run()] } }));
     expect(text).toMatch(/minute-limit +pro +k6 +1,234 +1,234 +1,000 +230 +4 +1\.3\/40 +– +1 passed/);
-    expect(text).toContain("hour fixed; minute fixed (minute-limit pro k6)");
+    expect(text).toContain("hour fixed; minute fixed (minute-limit, pro, k6)");
     expect(text).toMatch(/\nconformant under load: 1 check of 1 clause passed, 1 load run, .*\n$/);
   });
 
@@ -58,7 +58,7 @@ describe("a load report on the terminal", () => {
       "all requests are in reports/one/load/minute-limit-pro-k6.json",
       "serial#0 200",
       "again minute-limit",
-      "1 FAILED",
+      "1 failed",
     ])
       expect(text).toContain(part);
     expect(text).toMatch(/\nnonconformant under load: 1 must clause broken \(LIM-1\), .*\n$/);
@@ -77,15 +77,15 @@ describe("a load report on the terminal", () => {
     const report = sampleReport([broken({ clause: "load/slow-refusals", level: "load" })], { verdict: "partial" });
     const text = shown(report);
     expect(text).toContain("a load scenario demands it; the document does not state it");
-    expect(text).toContain("1 demand of load not met (load/slow-refusals)");
+    expect(text).toContain("1 load demand not met (load/slow-refusals)");
     expect(text).not.toContain("must clause broken");
   });
 
   it("says of an invalid run that it is no verdict", () => {
     const validity = { invalid: "the load generator could not start 3", counts: "x", pace: "x" };
     const text = shown(sampleReport([], { verdict: "partial", load: { runs: [run({ validity })] } }));
-    expect(text).toContain("no verdict on the target: the load generator could not start 3");
-    expect(text).toContain("1 run invalid");
+    expect(text).toContain("minute-limit, pro, k6: the run proves nothing: the load generator could not start 3");
+    expect(text).toContain("1 invalid run");
   });
 
   it("makes what a target said harmless", () => {

@@ -8,9 +8,9 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Body, Exchange } from "../../evidence/exchange.ts";
-import { reproductionCommands } from "./delivery.ts";
+import { deliveryCommands, evidenceContextOf } from "./evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
-import { sampleDelivery, sampleExchange, textBody } from "../testing/sample.ts";
+import { sampleDelivery, sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "again-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,12 +28,11 @@ const other = sampleExchange("x3", {
 });
 const all = [other, creation, invoke];
 
-const view = (exchanges: readonly Exchange[] = all) => ({
-  exchanges: new Map(exchanges.map((each) => [each.id, each])),
-  variableOf: () => undefined,
-  evidenceFile: "evidence.json",
-  way: undefined,
-});
+const context = (exchanges: readonly Exchange[] = all) =>
+  evidenceContextOf(
+    { report: sampleReport([]), evidence: { exchanges, deliveries: [] } },
+    { shellVariableOf: () => undefined },
+  );
 
 const received = (body: Body): Delivery => {
   const { request } = sampleDelivery("d1");
@@ -42,7 +41,7 @@ const received = (body: Body): Delivery => {
 
 describe("how to see a delivery again", () => {
   it("shows the creation of its webhook and what the finding names besides", () => {
-    const lines = reproductionCommands(sampleDelivery("d1"), [creation, invoke], view());
+    const lines = deliveryCommands(sampleDelivery("d1"), [creation, invoke], context());
     expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(node -e .* evidence\.json x1\)$/);
     expect(lines[1]).toBe("# with the address of a receiver of your own in the body:");
     expect(lines[2]).toContain("curl -i http://127.0.0.1:8080/v1/webhooks");
@@ -53,10 +52,10 @@ describe("how to see a delivery again", () => {
   it("shows what computes a signature only where the one that came does not fit", () => {
     const { request } = sampleDelivery("d1");
     const fitting = { ...request, headers: [["x-service-signature", "a1b2"]] as const };
-    expect(reproductionCommands(sampleDelivery("d1", { request: fitting }), [], view([])).join()).toBe("");
-    expect(reproductionCommands(sampleDelivery("d1", { computedSignature: null }), [], view([])).join()).toBe("");
+    expect(deliveryCommands(sampleDelivery("d1", { request: fitting }), [], context([])).join()).toBe("");
+    expect(deliveryCommands(sampleDelivery("d1", { computedSignature: null }), [], context([])).join()).toBe("");
     expect(
-      reproductionCommands(sampleDelivery("d1", { request: { ...request, headers: [] } }), [], view([])),
+      deliveryCommands(sampleDelivery("d1", { request: { ...request, headers: [] } }), [], context([])),
     ).toHaveLength(2);
   });
 
@@ -76,7 +75,7 @@ describe("how to see a delivery again", () => {
       join(folder, "evidence.json"),
       serializeEvidence({ exchanges: all, deliveries: [delivery], probes: [] }),
     );
-    const script = reproductionCommands(delivery, [], view())
+    const script = deliveryCommands(delivery, [], context())
       .filter((line) => !line.startsWith("curl"))
       .join("\n");
     const printed = execFileSync("bash", ["--norc", "-c", script], { cwd: folder }).toString();
@@ -84,7 +83,7 @@ describe("how to see a delivery again", () => {
   });
 
   it("leaves the secret to the reader where the webhook's creation is not known", () => {
-    expect(reproductionCommands(sampleDelivery("d1"), [], view([other]))).toEqual([
+    expect(deliveryCommands(sampleDelivery("d1"), [], context([other]))).toEqual([
       "# X-Service-Signature has to be what this prints:",
       `printf %s '{"id":"evt_1","type":"agent.completed"}' | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"`,
     ]);
@@ -92,6 +91,6 @@ describe("how to see a delivery again", () => {
 
   it("says so where the body was not kept whole", () => {
     const cut: Body = { kind: "cut", head: "a", tail: "b", bytes: 300_000, sha256: "00" };
-    expect(reproductionCommands(received(cut), [], view([])).join()).toMatch(/not kept whole/);
+    expect(deliveryCommands(received(cut), [], context([])).join()).toMatch(/not kept whole/);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { clauseIds, clauseOf } from "../../spec/clauses.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
-import { renderTerminal, type TerminalOptions } from "./run.ts";
+import { renderTerminal, type TerminalOptions } from "./render.ts";
 import { sampleDelivery, sampleExchange, sampleFinding, sampleReport, textBody } from "../testing/sample.ts";
 
 const usual = [sampleExchange("x1"), sampleExchange("x2", { method: "PUT" })];
@@ -23,7 +23,7 @@ const render = (
       width: 100,
       quiet: false,
       folder: "reports/latest",
-      variableOf: () => "CONFORMANCE_API_KEY",
+      shellVariableOf: () => "CONFORMANCE_API_KEY",
       ...options,
     },
   );
@@ -61,7 +61,7 @@ describe("a report of a target that conforms", () => {
         "",
         "report  reports/latest/report.json",
         "",
-        "conformant: 3 checks of 3 clauses passed, 1 observation of gaps, 4,213 requests in 1.84 s",
+        "conformant: 3 checks of 3 clauses passed, 1 gap observation, 4,213 requests in 1.84 s",
         "",
       ].join("\n"),
     );
@@ -127,7 +127,7 @@ describe("a broken clause", () => {
     const ids = clauseIds.slice(0, 14);
     const findings = ids.map((clause) => broken({ clause }));
     const text = render(of(findings, nonconformant));
-    expect(text).toContain("4 more broken clauses; the whole of it is in reports/latest/report.json:\n");
+    expect(text).toContain("4 more broken clauses; reports/latest/report.json has them in full:\n");
     expect(text).toContain(`FAIL  ${ids[13]}  expected \`done\`, last; got start, done, chunk\n`);
     expect(times(text, "      expected  ")).toBe(10);
     expect(lastLine(text)).toContain("14 must clauses broken (");
@@ -186,7 +186,7 @@ describe("the rest of a report", () => {
     );
     const at = [
       "ERROR  The harness itself failed",
-      "       SSE-7  TypeError: x at y\n",
+      "  SSE-7  TypeError: x at y\n",
       "warning  INV-1  ",
       "note  SSE-11  ",
       "expected 0, 1; got 0, 2\n",
@@ -252,7 +252,7 @@ describe("a clause broken by a delivery", () => {
   const finding = broken({ clause: "HOOK-22", evidence: ["x1", "d2", "d1"] });
   const text = render(
     of([finding, broken({ clause: "HOOK-23", evidence: ["d2"] })], nonconformant),
-    { variableOf: (name) => (name === "webhook secret" ? "WEBHOOK_SECRET" : "CONFORMANCE_API_KEY") },
+    { shellVariableOf: (name) => (name === "webhook secret" ? "WEBHOOK_SECRET" : "CONFORMANCE_API_KEY") },
     [...usual, creation],
     deliveries,
   );
@@ -290,11 +290,11 @@ describe("what a run left on its target", () => {
   it("is a line of its own", () => {
     const report = of([sampleFinding()], { created: [created("alert"), created("webhook"), created("webhook")] });
     expect(render(report)).toContain(
-      "\n\nleft on the target (it cannot be deleted over HTTP): 2 webhooks, 1 alert\n\nreport",
+      "\n\nLeft on the target  2 webhooks, 1 alert (the interface has no operation that deletes them)\n\nreport",
     );
   });
 
   it("is no line where nothing was", () => {
-    expect(render(of([sampleFinding()]))).not.toContain("left on the target");
+    expect(render(of([sampleFinding()]))).not.toContain("Left on the target");
   });
 });

@@ -1,0 +1,113 @@
+import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
+import type { FailurePolicy, KnownFailure, TestStatus } from "../model/failure-policy.ts";
+import { testStatusesOf } from "../model/failure-policy.ts";
+import type { Outcome, ReportDocument, ReportFinding, Verdict } from "../model/report.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
+import {
+  failureDetails,
+  findingMs,
+  findingName,
+  findingTitle,
+  formatBreach,
+  formatSkip,
+  harnessFailed,
+  plainContextOf,
+} from "./finding-text.ts";
+import type { FailureContext } from "../terminal/failures.ts";
+
+/** A finding, a stale entry of the baseline, or a target that could not be judged, as formats show it that list tests. */
+export interface TestCase {
+  readonly suite: string;
+  readonly title: string;
+  readonly ms: number;
+  readonly status: "passed" | "failed" | "skipped" | "harness failed";
+  /** What makes the status: an outcome, a verdict, or `stale`. */
+  readonly rawStatus: Outcome | Verdict | "stale";
+  /** The sort of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
+  readonly type: string;
+  /** One line; empty for a plain pass. */
+  readonly message: string;
+  /** Text of more lines; empty where the message says all. */
+  readonly details: readonly string[];
+  /** `null` for a case that is no finding. */
+  readonly finding: ReportFinding | null;
+}
+
+/** The test cases of a report; a target that could not be judged is a failing case, so that nobody takes it for success. */
+export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
+  const { report } = document;
+  const context = plainContextOf(document);
+  const { of: statusOf, stale } = testStatusesOf(report.findings, policy);
+  const notJudged = whyNothingJudged(report);
+  return [
+    ...(notJudged === null ? [] : [notJudgedCase(notJudged, report)]),
+    ...report.findings.map((finding) => findingCase(finding, statusOf(finding), context)),
+    ...stale.map(staleCase),
+  ];
+}
+
+function findingCase(finding: ReportFinding, status: TestStatus, context: FailureContext): TestCase {
+  const { suite, outcome, level } = finding;
+  return {
+    suite,
+    title: findingTitle(finding),
+    ms: findingMs(finding, context.exchanges),
+    status: status.kind === "known" ? "skipped" : status.kind,
+    rawStatus: outcome,
+    type: status.kind === "harness failed" ? "harness" : level,
+    ...wordsOf(finding, status, context),
+    finding,
+  };
+}
+
+function wordsOf(
+  finding: ReportFinding,
+  status: TestStatus,
+  context: FailureContext,
+): Pick<TestCase, "message" | "details"> {
+  const { outcome, reason = "", reading } = finding;
+  switch (status.kind) {
+    case "failed":
+      return { message: formatBreach(finding, 600), details: failureDetails(finding, context) };
+    case "harness failed":
+      return { message: sanitizeLine(reason, 2000), details: [`${harnessFailed}.`] };
+    case "skipped":
+      return { message: formatSkip(finding, 1000), details: [] };
+    case "known":
+      return { message: `known failure: ${sanitizeLine(status.reason)}`, details: failureDetails(finding, context) };
+    case "passed":
+      if (outcome === "warning" || outcome === "note")
+        return { message: formatBreach(finding, 600), details: [outcome, ...failureDetails(finding, context)] };
+      return {
+        message: outcome === "observed" ? sanitizeLine(reason, 2000) : "",
+        details: [
+          ...(outcome === "observed" ? [`observed  ${sanitizeLine(reason, 2000)}`] : []),
+          ...(reading === undefined ? [] : [`reading  ${sanitizeLine(reading)}`]),
+        ],
+      };
+  }
+}
+
+const notJudgedCase = (reason: string, { verdict, durationMs }: ReportDocument["report"]): TestCase => ({
+  suite: "Target",
+  title: "the target can be judged",
+  ms: durationMs,
+  status: "harness failed",
+  rawStatus: verdict,
+  type: verdict,
+  message: sanitizeLine(reason, 2000),
+  details: [sanitize(reason)],
+  finding: null,
+});
+
+const staleCase = ({ check, instance, reason }: KnownFailure): TestCase => ({
+  suite: "Baseline",
+  title: findingName(instance === undefined ? { check } : { check, instance }),
+  ms: 0,
+  status: "failed",
+  rawStatus: "stale",
+  type: "baseline",
+  message: "No longer fails: remove it from the baseline.",
+  details: [`known as: ${sanitize(reason)}`],
+  finding: null,
+});

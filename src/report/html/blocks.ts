@@ -1,0 +1,87 @@
+import { sanitizeLine } from "../../base/sanitize.ts";
+import type { Block, Cause, CausesBlock, Cell, FactsBlock, Link, Section, TableBlock } from "../model/section.ts";
+import { findingAnchor, runAnchor } from "./anchors.ts";
+import { formatText, numberHead, tableOf } from "./elements.ts";
+import { type Html, html } from "./markup.ts";
+
+/** A section of the report under its heading. */
+export const renderSection = ({ name, title, lead, blocks }: Section): Html =>
+  html`<section aria-labelledby="${name}">
+    <h2 id="${name}">${title}</h2>
+    ${lead !== null && html`<p>${formatText(lead)}</p>`} ${blocks.map(blockHtml)}
+  </section>`;
+
+function blockHtml(block: Block): Html {
+  switch (block.kind) {
+    case "table":
+      return tableHtml(block);
+    case "facts":
+      return factsHtml(block);
+    case "items":
+      return html`<ul>
+        ${block.items.map((item) => html`<li>${formatText(item)}</li>`)}
+      </ul>`;
+    case "causes":
+      return causesHtml(block);
+  }
+}
+
+/** A table with its explanation; a minor table stays closed until a reader opens it. */
+export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): Html {
+  const head = columns.map(({ head: word, align }) => (align === "right" ? numberHead(word) : word));
+  const isWordy = columns.every(({ align }) => align === "left");
+  const table = tableOf(
+    name,
+    head,
+    rows.map(
+      (row) =>
+        html`<tr>
+          ${row.map((each, at) => cellHtml(each, at === 0, columns[at]?.align === "right"))}
+        </tr>`,
+    ),
+    isWordy ? "wordy" : "dense",
+  );
+  if (isMinor)
+    return html`<details>
+      <summary>${name}</summary>
+      ${table}
+    </details>`;
+  return html`${lead !== null && html`<p>${formatText(lead)}</p>`}${table}`;
+}
+
+function cellHtml({ text, tone, link }: Cell, isHead: boolean, isNumber: boolean): Html {
+  const words = link === null ? formatText(text) : html`<a href="#${anchorOf(link)}">${formatText(text)}</a>`;
+  const content = tone === "bad" ? html`<strong>${words}</strong>` : words;
+  if (isHead) return html`<th scope="row" class="nowrap">${content}</th>`;
+  return isNumber ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
+}
+
+const anchorOf = (link: Link): string =>
+  link.kind === "finding" ? findingAnchor(link.finding) : runAnchor(link.evidence);
+
+export const factsHtml = ({ facts }: Pick<FactsBlock, "facts">, classes = "facts"): Html =>
+  html`<dl class="${classes}">
+    ${facts.map(
+      ({ label, value }) =>
+        html`<div>
+          <dt>${formatText(label)}</dt>
+          <dd>${formatText(value)}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
+const causesHtml = ({ head, causes }: CausesBlock): Html =>
+  tableOf(head, [head, numberHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
+
+function causeRow({ text, findings }: Cause): Html {
+  const byClause = new Map(findings.map((each) => [each.clause, each]));
+  const links = [...byClause.values()].map(
+    (each, at) =>
+      html`${at > 0 && ", "}<a class="nowrap" href="#${findingAnchor(each)}">${sanitizeLine(each.clause, 60)}</a>`,
+  );
+  return html`<tr>
+    <th scope="row">${formatText(text)}</th>
+    <td class="number">${findings.length}</td>
+    <td>${links}</td>
+  </tr>`;
+}

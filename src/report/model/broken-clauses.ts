@@ -1,0 +1,127 @@
+import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import type { Outcome, Report, ReportFinding } from "./report.ts";
+import type { Fact } from "./section.ts";
+import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
+import { formatCoverage } from "./coverage.ts";
+import { formatScenarioTrials } from "./trial-id.ts";
+
+/** Findings of one check that agree in everything but the instance. */
+export interface DistinctFinding {
+  readonly finding: ReportFinding;
+  readonly instances: readonly string[];
+}
+
+/** The findings of one clause that have the same outcome. */
+export interface ClauseGroup {
+  readonly clause: string;
+  readonly level: string;
+  /** Section of the document; empty for a demand that only a load scenario makes. */
+  readonly section: string;
+  /** The document's sentence; empty for a demand that only a load scenario makes. */
+  readonly says: string;
+  readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
+  readonly findingCount: number;
+}
+
+/** Groups the findings of one outcome by clause, in the order of the report. */
+export function groupByClause(findings: readonly ReportFinding[], outcome: Outcome): ClauseGroup[] {
+  const byClause = Map.groupBy(
+    findings.filter((finding) => finding.outcome === outcome),
+    ({ clause }) => clause,
+  );
+  return [...byClause].flatMap(([clause, members]) => {
+    const [first, ...rest] = distinctFindingsOf(members);
+    if (first === undefined) return [];
+    const { section = "", says = "" } = isClauseId(clause) ? clauseOf(clause) : {};
+    const { level } = first.finding;
+    return { clause, level, section, says, distinctFindings: [first, ...rest], findingCount: members.length };
+  });
+}
+
+function distinctFindingsOf(findings: readonly ReportFinding[]): DistinctFinding[] {
+  const alike = Map.groupBy(findings, ({ check, expected, actual, reason }) =>
+    JSON.stringify([check, expected, actual, reason]),
+  );
+  return [...alike.values()].flatMap((members) => {
+    const [finding] = members;
+    const instances = members.flatMap(({ instance }) => instance ?? []);
+    return finding === undefined ? [] : [{ finding, instances }];
+  });
+}
+
+/** Outcomes of a broken clause, worst first. */
+export const brokenOutcomes = ["fail", "warning", "note"] as const satisfies readonly Outcome[];
+
+const levelOrder = ["must", "load", "should", "advisory"] as const;
+
+/** A broken clause and the outcome of its findings. */
+export interface BrokenClause {
+  readonly outcome: (typeof brokenOutcomes)[number];
+  readonly group: ClauseGroup;
+}
+
+/** Every broken clause, worst for a client first: by outcome, then by level, then by the number of findings. */
+export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenClause[] =>
+  brokenOutcomes.flatMap((outcome) =>
+    groupByClause(findings, outcome)
+      .toSorted((one, other) => rank(one) - rank(other) || other.findingCount - one.findingCount)
+      .map((group) => ({ outcome, group })),
+  );
+
+const rank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
+
+/** Expected and actual in one sentence. */
+export const breachText = ({ expected = "", actual, reason = "" }: ReportFinding, max = 160): Text =>
+  text`expected ${outsideProse(expected, max)}; got ${outsideProse(actual ?? reason, max)}`;
+
+/** Labels and values that describe a finding: expected, actual, coverage, and the tiers or load trials. */
+export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
+  const { expected = "", actual, reason = "", seen, load } = finding;
+  return [
+    { label: own("expected"), value: outside(expected, 600) },
+    { label: own("actual"), value: outside(actual ?? reason, 600) },
+    ...(seen === undefined || seen.looked < 2
+      ? []
+      : [{ label: own("coverage"), value: outsideProse(formatCoverage(seen), 600) }]),
+    ...instanceFacts(instances, load),
+  ];
+}
+
+function instanceFacts(instances: readonly string[], load: ReportFinding["load"]): Fact[] {
+  if (load !== undefined)
+    return [{ label: own("under"), value: outside(formatScenarioTrials(load.scenario, instances), 600) }];
+  if (instances.length === 0) return [];
+  const tiers = instances.map((instance) => outside(instance, 40));
+  return [{ label: own("with"), value: text`${own(instances.length === 1 ? "tier" : "tiers")} ${joinTexts(tiers)}` }];
+}
+
+/** Why a client cares, by the letters that a clause's id begins with. */
+const impacts: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",
+    REQ: "Every client library builds its requests by these rules, so every client is affected.",
+    AUTH: "Keys alone decide who is let in, and what a refused client is told.",
+    KEY: "Customers hand out restricted keys and trust that these cannot do more.",
+    ERR: "Clients decide by status, code and body whether to retry, to repair the request or to give up.",
+    INV: "Every client calls invoke, and its response is parsed by code, not read by people.",
+    SSE: "Stream readers act on each event as it comes. A missing or malformed event hangs or breaks them.",
+    HLT: "Monitors and load balancers take agents in and out of service by this response.",
+    LST: "Clients page through agents by these numbers. Wrong numbers make them miss agents or see them twice.",
+    USE: "Customers control their spending by this report.",
+    WHK: "Without a working webhook a customer does not learn what its agents did.",
+    HOOK: "Receivers drop, duplicate or distrust deliveries that are not as published.",
+    ALR: "An alert that does not fire is noticed only when the limit is hit.",
+    OPS: "Clients poll long-running work by this handle and have no other way to its result.",
+    BAT: "Clients that submit in batches depend on this form.",
+    HDR: "Clients pace themselves by these headers. Wrong headers make them send too much or wait for nothing.",
+    LIM: "Customers pay for this allowance, and it protects other customers.",
+    VER: "The version tells clients what they talk to.",
+    OTH: "Clients that use this endpoint are affected.",
+  }),
+);
+
+/** Why a failure of the finding's clause matters to a client, in one sentence. */
+export function clauseImpact({ clause, level }: Pick<ReportFinding, "clause" | "level">): string {
+  if (level === "load") return "The document does not state it, but clients need it from a service under load.";
+  return impacts.get(clause.replace(/-.*/, "")) ?? "Clients are written against this sentence of the document.";
+}

@@ -1,0 +1,75 @@
+import type { ReportFinding } from "./report.ts";
+
+/** A failure that is known, with a reason. */
+export interface KnownFailure {
+  /** Id of the check. */
+  readonly check: string;
+  /** Tier or engine; absent where the failure is known for all of them. */
+  readonly instance?: string | undefined;
+  readonly reason: string;
+}
+
+/** All known failures. */
+export type Baseline = readonly KnownFailure[];
+
+export interface BaselineResult {
+  /** Findings whose failure is known. */
+  readonly excused: readonly ReportFinding[];
+  /** Entries whose check no longer fails: they have to be removed. */
+  readonly stale: Baseline;
+}
+
+const isBroken = ({ outcome }: ReportFinding): boolean =>
+  outcome === "fail" || outcome === "warning" || outcome === "note";
+
+const concerns = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
+  entry.check === check && (entry.instance === undefined || entry.instance === instance);
+
+/** Compares findings with the known failures. An entry whose check was not exercised is neither excused nor stale. */
+export const applyBaseline = (findings: readonly ReportFinding[], baseline: Baseline): BaselineResult => ({
+  excused: findings.filter((finding) => isBroken(finding) && baseline.some((entry) => concerns(entry, finding))),
+  stale: baseline.filter((entry) => {
+    const rows = findings.filter((finding) => concerns(entry, finding));
+    return rows.some(({ outcome }) => outcome === "pass") && !rows.some(isBroken);
+  }),
+});
+
+/** What fails a run; the formats and the exit code share it. */
+export interface FailurePolicy {
+  /** A warning fails the run. */
+  readonly strict: boolean;
+  /** Known failures do not fail the run; a stale entry does. */
+  readonly baseline: Baseline;
+}
+
+export const defaultPolicy: FailurePolicy = { strict: false, baseline: [] };
+
+/** The status of a finding in formats that count tests. */
+export type TestStatus =
+  | { readonly kind: "failed" }
+  | { readonly kind: "known"; readonly reason: string }
+  | { readonly kind: "harness failed" }
+  | { readonly kind: "skipped" }
+  /** A pass, an observation, or a broken clause that does not fail the run. */
+  | { readonly kind: "passed" };
+
+export interface TestStatuses {
+  readonly of: (finding: ReportFinding) => TestStatus;
+  /** Stale entries of the baseline; they fail the run. */
+  readonly stale: Baseline;
+}
+
+/** Returns the status of each finding of a report. */
+export function testStatusesOf(findings: readonly ReportFinding[], { strict, baseline }: FailurePolicy): TestStatuses {
+  const { excused, stale } = applyBaseline(findings, baseline);
+  const known = new Set(excused);
+  const reasonOf = (finding: ReportFinding): string => baseline.find((entry) => concerns(entry, finding))?.reason ?? "";
+  const statusOf = (finding: ReportFinding): TestStatus => {
+    const { outcome } = finding;
+    if (outcome === "error") return { kind: "harness failed" };
+    if (outcome === "skipped") return { kind: "skipped" };
+    if (outcome !== "fail" && !(strict && outcome === "warning")) return { kind: "passed" };
+    return known.has(finding) ? { kind: "known", reason: reasonOf(finding) } : { kind: "failed" };
+  };
+  return { of: statusOf, stale };
+}

@@ -1,0 +1,68 @@
+/**
+ * Text in which the harness's own words and text from outside (a target's, or a person's) stay apart. Only a renderer turns it into
+ * characters: by a function of its own, which makes the outside parts harmless for its format.
+ */
+export interface Text {
+  readonly parts: readonly TextPart[];
+}
+
+export type TextPart = OwnPart | OutsidePart;
+
+/** Words of the harness or of the interface document; backticks mark code. */
+interface OwnPart {
+  readonly kind: "own";
+  readonly words: string;
+}
+
+interface OutsidePart {
+  readonly kind: "outside";
+  readonly raw: string;
+  /** Longest form to print, in columns of a terminal. */
+  readonly max: number;
+  /** Whether it reads as a part of our sentence, such as the reason of a skipped check, and not as a quoted value. */
+  readonly isProse: boolean;
+}
+
+/** What may fill a hole of {@link text}: no plain string, so that nobody passes a target's text off as ours. */
+type Hole = Text | number | readonly Text[];
+
+/** Makes text from a template. Its fixed parts are our own words; several texts in one hole are joined by commas. */
+export function text(template: TemplateStringsArray, ...holes: readonly Hole[]): Text {
+  const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
+  return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
+}
+
+function partsOf(hole: Hole): readonly TextPart[] {
+  if (typeof hole === "number") return [ownPart(String(hole))];
+  return "parts" in hole ? hole.parts : joinTexts(hole).parts;
+}
+
+const ownPart = (words: string): OwnPart => ({ kind: "own", words });
+
+/** Marks a string as our own words: a constant, a number in words, a sentence of the document. */
+export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPart(words)] });
+
+/** Marks a string as a value from outside, such as a name or an observed value. */
+export const outside = (raw: string, max = 300): Text => ({ parts: [{ kind: "outside", raw, max, isProse: false }] });
+
+/** Marks a string as a sentence or a part of one that may hold text from outside, such as the reason of a skipped check. */
+export const outsideProse = (raw: string, max = 300): Text => ({
+  parts: [{ kind: "outside", raw, max, isProse: true }],
+});
+
+export const joinTexts = (texts: readonly Text[], separator = ", "): Text => ({
+  parts: texts.flatMap(({ parts }, at) => (at === 0 ? parts : [ownPart(separator), ...parts])),
+});
+
+/** The first `max` texts, and how many more there are: `SSE-5, SSE-6 and 3 more`. */
+export function joinFirstTexts(texts: readonly Text[], max: number): Text {
+  const left = texts.length - max;
+  const joined = joinTexts(texts.slice(0, max));
+  return left > 0 ? text`${joined} and ${left} more` : joined;
+}
+
+/** Turns text into characters of a format, each part by a function of the renderer. */
+export const renderText = (
+  { parts }: Text,
+  format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },
+): string => parts.map((part) => (part.kind === "own" ? format.own(part.words) : format.outside(part))).join("");

@@ -1,0 +1,94 @@
+import { duration } from "../../base/duration.ts";
+import { formatCount } from "../../base/text.ts";
+import type { Report, Verdict } from "./report.ts";
+import type { Tone } from "./section.ts";
+import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
+import { clauseOutcomes, unexercisedMusts, whyNothingJudged } from "./verdict.ts";
+
+export const verdictTones: Readonly<Record<Verdict, Tone>> = {
+  conformant: "good",
+  nonconformant: "bad",
+  partial: "caution",
+  incomplete: "caution",
+  unreachable: "bad",
+};
+
+/** What stands before the reasons: `conformant`, or `conformant under load`. */
+export const verdictName = ({ verdict, load }: Report): string =>
+  load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
+
+/** What the verdict rests on, what else was found, and what the run cost, as one sentence without a full stop. */
+export function verdictReasons(report: Report): Text {
+  const { totals, verdict, load, requests, durationMs, executions, waitedMs } = report;
+  if (verdict === "unreachable") return unreachableText(report);
+  const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
+  const ofLoad = load !== undefined;
+  const costs = [
+    ...counts(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
+    ...counts(invalid, "", "invalid run"),
+    ...counts(totals.warning, "", "warning"),
+    ...counts(totals.note, "", "note"),
+    ...counts(ofLoad ? 0 : totals.observed, "", "gap observation"),
+    ...(ofLoad ? [formatCount(load.runs.length, "load run")] : []),
+    `${formatCount(requests, "request")} in ${duration(durationMs)}`,
+    ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
+    ...lostRequests(report),
+    ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),
+  ];
+  return joinTexts([...basisOf(report), ...unmetDemands(report), ...costs.map(own)]);
+}
+
+const counts = (count: number, before: string, noun: string): string[] =>
+  count === 0 ? [] : [`${before}${formatCount(count, noun)}`];
+
+/** Requests that the network lost, in words: a list of at most one. */
+export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
+  lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
+
+const unreachableText = ({ stopped = "" }: Report): Text => outsideProse(stopped, 600);
+
+const clauseNames = (clauses: readonly string[], max: number): Text =>
+  joinFirstTexts(
+    clauses.map((clause) => outside(clause, 60)),
+    max,
+  );
+
+function basisOf(report: Report): Text[] {
+  const { findings, totals, verdict, unselected, stopped = "" } = report;
+  const passedClauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
+  const passed = own(`${formatCount(totals.pass, "check")} of ${formatCount(passedClauses, "clause")} passed`);
+  const early = text`stopped early (${outsideProse(stopped, 160)})`;
+  switch (verdict) {
+    case "conformant":
+      return [passed];
+    case "nonconformant": {
+      const broken = brokenNames(findings.filter(({ level }) => level !== "load"));
+      const named = text`${own(formatCount(broken.length, "must clause"))} broken (${clauseNames(broken, 5)})`;
+      return [named, ...(stopped === "" ? [] : [early]), passed];
+    }
+    case "partial": {
+      if (totals.pass + totals.observed + totals.warning + totals.note === 0) return [own("nothing was exercised")];
+      const left = unexercisedMusts(findings, unselected);
+      if (left.length === 0) return [own("nothing broken"), passed];
+      const which = unselected.length > 0 ? own(`${unselected.length} not selected`) : clauseNames(left, 3);
+      const musts = own(formatCount(left.length, "must clause"));
+      return [text`nothing broken, but ${musts} not exercised (${which})`, passed];
+    }
+    case "incomplete":
+      return whyNothingJudged(report) === null
+        ? [early, own("nothing broken by then"), passed]
+        : [early, own("nothing was judged")];
+    case "unreachable":
+      return [unreachableText(report)];
+  }
+}
+
+const brokenNames = (findings: Report["findings"]): string[] =>
+  [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
+
+/** Demands of load scenarios that were not met: they fail the run, and break no clause. */
+function unmetDemands({ findings }: Report): Text[] {
+  const unmet = brokenNames(findings.filter(({ level }) => level === "load"));
+  if (unmet.length === 0) return [];
+  return [text`${own(formatCount(unmet.length, "load demand"))} not met (${clauseNames(unmet, 3)})`];
+}

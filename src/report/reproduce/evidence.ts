@@ -1,0 +1,165 @@
+import { tryParseJson } from "../../base/json.ts";
+import { shellQuote } from "../../base/shell-words.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { type Delivery, hasValidSignature } from "../../evidence/delivery.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { FindingTrial } from "../model/load-results.ts";
+import { deliveryLines, exchangeLines, type MessageBounds } from "../model/exchange-text.ts";
+import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import { headerNames } from "../../spec/headers.ts";
+import {
+  type CurlOptions,
+  curlCommand,
+  printBodyCommand,
+  readSecretCommand,
+  shellVariableOfKey,
+  webhookSecretVariable,
+} from "./curl.ts";
+
+/** The evidence of a report, and what commands that reproduce a finding need. */
+export interface EvidenceContext extends CurlOptions {
+  /** By id; empty where the report came without its evidence. */
+  readonly exchanges: ReadonlyMap<string, Exchange>;
+  readonly deliveries: ReadonlyMap<string, Delivery>;
+  /** Path of a file beside the report, as a person would write it. */
+  readonly pathOf: (file: string) => string;
+  /** Commands that send the load again that a finding rests on. */
+  readonly loadCommands: (load: FindingTrial) => readonly string[];
+}
+
+export interface EvidenceOptions {
+  /** Folder that holds the report; `null` where it is not kept, or its place is not known. */
+  readonly folder?: string | null;
+  readonly shellVariableOf?: CurlOptions["shellVariableOf"];
+  readonly loadCommands?: EvidenceContext["loadCommands"];
+}
+
+export function evidenceContextOf(
+  { report, evidence }: Pick<ReportDocument, "report"> & { readonly evidence: Recorded | null },
+  {
+    folder = null,
+    shellVariableOf = shellVariableOfKey,
+    loadCommands = (load) => [loadCommand(load)],
+  }: EvidenceOptions = {},
+): EvidenceContext {
+  const pathOf = (file: string): string =>
+    folder === null ? file : `${sanitizeLine(folder).replace(/\/$/, "")}/${file}`;
+  return {
+    exchanges: new Map((evidence?.exchanges ?? []).map((each) => [each.id, each])),
+    deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
+    shellVariableOf,
+    loadCommands,
+    pathOf,
+    evidenceFile: pathOf("evidence.json"),
+    connection: report.target.way,
+  };
+}
+
+/** The exchanges and deliveries of a run. */
+export interface Recorded {
+  readonly exchanges: readonly Exchange[];
+  readonly deliveries: readonly Delivery[];
+}
+
+/** The command that sends the load again that a finding rests on. */
+export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
+  const quoted = (text: string): string => shellQuote(sanitizeLine(text));
+  return `conformance load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
+}
+
+/** An exchange or a delivery that supports a finding, with commands that reproduce it. */
+export interface FindingEvidence {
+  readonly kind: "exchange" | "delivery";
+  readonly id: string;
+  /** Lines as on the wire, marked by their direction. */
+  readonly lines: readonly string[];
+  readonly commands: readonly string[];
+}
+
+/** The first delivery that a finding names, or else its first exchange; `null` where it names none that was recorded. */
+export function findingEvidence(
+  { evidence: named = [] }: ReportFinding,
+  context: EvidenceContext,
+  bounds: Partial<MessageBounds>,
+): FindingEvidence | null {
+  const exchanges = named.flatMap((id) => context.exchanges.get(id) ?? []);
+  const delivery = named.map((id) => context.deliveries.get(id)).find((each) => each !== undefined);
+  if (delivery !== undefined)
+    return {
+      kind: "delivery",
+      id: delivery.id,
+      lines: deliveryLines(delivery, bounds),
+      commands: deliveryCommands(delivery, exchanges, context),
+    };
+  const [exchange] = exchanges;
+  if (exchange === undefined) return null;
+  return {
+    kind: "exchange",
+    id: exchange.id,
+    lines: exchangeLines(exchange, bounds),
+    commands: [curlCommand(exchange, context)],
+  };
+}
+
+const maxCauses = 2;
+
+/**
+ * Commands that cause a delivery like this one: one that creates its webhook, those that caused it where the finding names them, and, for a
+ * wrong signature, one that computes the right signature of the recorded body.
+ *
+ * @param named exchanges that the finding names
+ */
+export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
+  const creation = creationOf(delivery, context.exchanges);
+  const causes = named.filter(({ id, request }) => request.method === "POST" && id !== creation?.id);
+  return [
+    ...(creation === undefined ? [] : creationCommands(creation, context)),
+    ...causes.slice(0, maxCauses).map((exchange) => curlCommand(exchange, context)),
+    ...signatureCommands(delivery, context),
+  ];
+}
+
+/** The request that gave the target the address of the delivery. */
+function creationOf({ request }: Delivery, exchanges: EvidenceContext["exchanges"]): Exchange | undefined {
+  const address = addressOf(request.url);
+  return exchanges.values().find((exchange) => {
+    const body = bodyOf(exchange);
+    return [body["url"], body["webhook_url"]].some((url) => typeof url === "string" && addressOf(url) === address);
+  });
+}
+
+/** The last two segments of the path: a tunnel may have changed everything before them. */
+const addressOf = (url: string): string =>
+  url
+    .replace(/[?#].*/, "")
+    .split("/")
+    .slice(-2)
+    .join("/");
+
+function bodyOf({ request }: Exchange): Readonly<Record<string, unknown>> {
+  if (request.method !== "POST" || request.body.kind !== "text") return {};
+  const parsed = tryParseJson(request.body.text);
+  return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, unknown>>) : {};
+}
+
+function creationCommands(creation: Exchange, context: EvidenceContext): string[] {
+  const isSigned = typeof bodyOf(creation)["secret"] === "string";
+  return [
+    ...(isSigned ? [`${webhookSecretVariable}=$(${readSecretCommand(creation.id, context.evidenceFile)})`] : []),
+    "# with the address of a receiver of your own in the body:",
+    curlCommand(creation, context),
+  ];
+}
+
+function signatureCommands(delivery: Delivery, { evidenceFile }: EvidenceContext): string[] {
+  const { id, request, computedSignature } = delivery;
+  if (computedSignature === null || hasValidSignature(delivery)) return [];
+  const { body } = request;
+  if (body.kind === "cut") return ["# The body was not kept whole, so no command can compute its signature."];
+  const recorded = body.kind === "none" ? null : printBodyCommand({ list: "deliveries", id, body, evidenceFile });
+  const printBody = recorded ?? `printf %s ${shellQuote(body.kind === "text" ? body.text : "")}`;
+  return [
+    `# ${headerNames.deliverySignature} has to be what this prints:`,
+    `${printBody} | openssl dgst -sha256 -hmac "$${webhookSecretVariable}"`,
+  ];
+}

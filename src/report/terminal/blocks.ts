@@ -1,0 +1,147 @@
+import { displayWidth } from "../../base/display-width.ts";
+import { sumOf } from "../../base/numbers.ts";
+import type { Paint } from "../../base/paint.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { tableGap, tableLines, widest } from "../../base/table.ts";
+import { formatCount, formatLabelled, joinFirst } from "../../base/text.ts";
+import type {
+  Block,
+  Cause,
+  CausesBlock,
+  FactsBlock,
+  Section,
+  SectionName,
+  TableBlock,
+  Tone,
+} from "../model/section.ts";
+import { renderText, type Text } from "../model/text.ts";
+
+/** How wide the terminal is, and how to colour text. */
+export interface TerminalStyle {
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+/** Text on one line, in which nothing controls a terminal. */
+export const formatText = (text: Text): string =>
+  renderText(text, { own: (words) => words, outside: ({ raw, max }) => sanitizeLine(raw, max) });
+
+/** Joins blocks of lines, with an empty line between them unless told otherwise. Ends with a line feed. */
+export const joinBlocks = (blocks: readonly (readonly string[])[], between = "\n\n"): string =>
+  `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join("\n"))
+    .join(between)}\n`;
+
+const maxRows: Readonly<Partial<Record<SectionName, number>>> = { errors: 5, windows: 4, skipped: 20 };
+
+const unbreakableSpace = "\u00a0";
+
+/** A section as lines: its summary behind its title, or else its blocks. */
+export function sectionLines(section: Section, style: TerminalStyle): string[] {
+  const { paint, width } = style;
+  const { name, title, summary, blocks } = section;
+  if (summary !== null) {
+    const words = formatText(summary);
+    const lines = words === "" ? [] : formatLabelled(`${title}  `, words, width, paint.bold);
+    return lines.map((line) => line.replaceAll(unbreakableSpace, " "));
+  }
+  const heading = headingLines(section, style);
+  const indent = heading.length === 0 ? "" : "  ";
+  return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRows[name], { ...style, indent }))];
+}
+
+/** Sections of lines get a heading; a table says by its head what it is. */
+function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
+  if (name === "errors")
+    return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === null ? "" : formatText(lead)}`];
+  if (name === "windows" || name === "streams" || name === "caveats") return [paint.bold(title)];
+  const causes = blocks.flatMap((block) => (block.kind === "causes" ? block.causes : []));
+  const skipped = sumOf(causes.map(({ findings }) => findings.length));
+  return skipped === 0 ? [] : [`${paint.bold(title)}: ${formatCount(skipped, "check")}`];
+}
+
+interface BlockStyle extends TerminalStyle {
+  readonly indent: string;
+}
+
+function blockLines(block: Block, max: number | undefined, style: BlockStyle): string[] {
+  switch (block.kind) {
+    case "table":
+      return tableBlockLines(block, style);
+    case "facts":
+      return withMore(block.facts, max, style.indent, (facts) => factLines({ ...block, facts }, style));
+    case "items":
+      return withMore(block.items, max, "  ", (items) =>
+        items.flatMap((item) => formatLabelled("  ", formatText(item), style.width, style.paint.dim)),
+      );
+    case "causes":
+      return withMore(block.causes, max, "       ", (causes) =>
+        causes.flatMap((cause) => causeLines(cause, block, style)),
+      );
+  }
+}
+
+/** Lines for the first rows, and how many more there are. */
+function withMore<T>(
+  rows: readonly T[],
+  max = rows.length,
+  indent: string,
+  linesOf: (rows: readonly T[]) => string[],
+): string[] {
+  const left = rows.length - max;
+  return [...linesOf(rows.slice(0, max)), ...(left > 0 ? [`${indent}and ${left} more in report.json`] : [])];
+}
+
+const factLines = ({ prefix, facts }: FactsBlock, { width, paint, indent }: BlockStyle): string[] =>
+  facts.flatMap(({ label, value }) =>
+    prefix === ""
+      ? formatLabelled(`${indent}${formatText(label)}  `, formatText(value), width, paint.bold)
+      : formatLabelled(prefix, `${formatText(label)}: ${formatText(value)}`, width, paint.dim),
+  );
+
+function causeLines({ text, findings }: Cause, { prefix }: CausesBlock, { width, paint }: TerminalStyle): string[] {
+  const clauses = [...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))];
+  const label = `${String(findings.length).padStart(5)}  `;
+  return formatLabelled(label, `${prefix}${formatText(text)} (${joinFirst(clauses, 3)})`, width, paint.bold);
+}
+
+/** Least width of the first column, which is cut where a table is too wide. */
+const minFirstColumn = 16;
+
+/** A table without borders. Columns that the terminal has no room for are left out by rank; then the first column is cut. */
+function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
+  const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
+  const widths = columns.map(({ head }, at) =>
+    Math.max(displayWidth(head), ...texts.map((row) => displayWidth(row[at] ?? ""))),
+  );
+  const total = (shown: readonly number[]): number =>
+    shown.reduce((sum, at) => sum + (widths[at] ?? 0) + tableGap, -tableGap);
+  let shown = columns.map((_, at) => at);
+  const ranks = [...new Set(columns.map(({ dropRank }) => dropRank))].filter((rank) => rank > 0);
+  for (const rank of ranks.toSorted((one, other) => other - one))
+    if (total(shown) > width) shown = shown.filter((at) => columns[at]?.dropRank !== rank);
+  const firstWidth = Math.max(minFirstColumn, (widths[0] ?? 0) - Math.max(0, total(shown) - width));
+  return tableLines(
+    shown.map((at) => ({
+      head: paint.dim(columns[at]?.head ?? ""),
+      align: columns[at]?.align ?? "left",
+      width: at === 0 && (widths[0] ?? 0) > firstWidth ? { kind: "cut", columns: firstWidth } : widest,
+    })),
+    rows.map((row, index) => shown.map((at) => paintTone(texts[index]?.[at] ?? "", row[at]?.tone ?? "plain", paint))),
+  );
+}
+
+/** Colours text by its tone; no meaning rests on colour alone. */
+export function paintTone(text: string, tone: Tone, paint: Paint): string {
+  switch (tone) {
+    case "good":
+      return paint.green(text);
+    case "bad":
+      return paint.bold(paint.red(text));
+    case "caution":
+      return paint.yellow(text);
+    case "plain":
+      return text;
+  }
+}

@@ -1,0 +1,120 @@
+import { paintFor } from "../../base/paint.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { formatCount, formatLabelled } from "../../base/text.ts";
+import { type BrokenClause, brokenClauses, groupByClause } from "../model/broken-clauses.ts";
+import type { Report } from "../model/report.ts";
+import { reportSections } from "../model/report-sections.ts";
+import { whyNothingJudged } from "../model/verdict.ts";
+import { verdictName, verdictReasons, verdictTones } from "../model/verdict-summary.ts";
+import { evidenceContextOf, type EvidenceOptions, type Recorded } from "../reproduce/evidence.ts";
+import { formatText, joinBlocks, paintTone, sectionLines, type TerminalStyle } from "./blocks.ts";
+import { type FailureContext, failureLines, formatDistinctFinding } from "./failures.ts";
+
+export interface TerminalOptions extends EvidenceOptions {
+  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Shows only a line for each broken clause, and the verdict. */
+  readonly quiet: boolean;
+  /** How many broken clauses to show in full. Default 10. */
+  readonly maxFullFailures?: number;
+}
+
+/**
+ * Renders a report of a run or of load for the terminal: what is broken, then the sections of the report, and the verdict as the last line.
+ * Ends with a line feed. Text from outside is made harmless; redaction is the caller's.
+ *
+ * @param evidence of a run; `null` where there is none
+ */
+export function renderTerminal(report: Report, evidence: Recorded | null, options: TerminalOptions): string {
+  const paint = paintFor(options.colour);
+  const style = { paint, width: Math.max(40, options.width) };
+  const verdict = [verdictLine(report, style)];
+  if (options.quiet) return joinBlocks([quietLines(report, style), verdict], "\n");
+  const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
+  const { folder = null } = options;
+  const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
+  // If nothing was judged, every check would give the same reason.
+  if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
+  const broken = brokenClauses(report);
+  const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
+    broken.filter((each) => each.outcome === outcome);
+  const sections = reportSections(report).filter(({ name }) => name !== "observations" && name !== "about");
+  const [errors, others] = [
+    sections.filter(({ name }) => name === "errors"),
+    sections.filter(({ name }) => name !== "errors"),
+  ];
+  return joinBlocks([
+    ...failureBlocks(ofOutcome("fail"), context, options),
+    ...errors.map((section) => sectionLines(section, style)),
+    lesserLines(ofOutcome("warning"), style),
+    lesserLines(ofOutcome("note"), style),
+    ...others.map((section) => sectionLines(section, style)),
+    path,
+    verdict,
+  ]);
+}
+
+/** The verdict, what it rests on, and what the run cost. */
+function verdictLine(report: Report, { paint }: TerminalStyle): string {
+  const name = paintTone(report.verdict, verdictTones[report.verdict], paint);
+  return `${paint.bold(name)}${verdictName(report).slice(report.verdict.length)}: ${formatText(verdictReasons(report))}`;
+}
+
+const quietLines = ({ findings }: Report, { paint }: TerminalStyle): string[] =>
+  (["fail", "error"] as const).flatMap((outcome) =>
+    groupByClause(findings, outcome).map(({ clause, distinctFindings: [first] }) => {
+      const words = outcome === "fail" ? formatDistinctFinding(first) : sanitizeLine(first.finding.reason ?? "");
+      return `${paint.red(outcome)} ${sanitizeLine(clause, 60)}: ${words}`;
+    }),
+  );
+
+function failureBlocks(
+  broken: readonly BrokenClause[],
+  context: FailureContext,
+  { maxFullFailures = 10, folder = null }: TerminalOptions,
+): string[][] {
+  const { paint, width } = context;
+  const shown = new Map<string, string>();
+  const full = broken.slice(0, maxFullFailures).map(({ group }) => failureLines(group, context, shown));
+  const rest = broken.slice(maxFullFailures);
+  if (rest.length === 0) return full;
+  const where = folder === null ? "" : `; ${context.pathOf("report.json")} has them in full`;
+  return [
+    ...full,
+    [
+      `${formatCount(rest.length, "more broken clause")}${where}:`,
+      ...rest.flatMap(({ group: { clause, distinctFindings } }) =>
+        formatLabelled(
+          `FAIL  ${sanitizeLine(clause, 60)}  `,
+          formatDistinctFinding(distinctFindings[0]),
+          width,
+          paint.red,
+        ),
+      ),
+    ],
+  ];
+}
+
+const maxLesser = 10;
+
+/** Warnings or notes: the sentence of each clause, and one finding of it. */
+function lesserLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
+  const left = broken.length - maxLesser;
+  const indent = " ".repeat((broken[0]?.outcome.length ?? 0) + 2);
+  return [
+    ...broken
+      .slice(0, maxLesser)
+      .flatMap(({ outcome, group: { clause, says, distinctFindings } }) => [
+        ...formatLabelled(
+          `${outcome}  ${sanitizeLine(clause, 60)}  `,
+          says,
+          width,
+          outcome === "warning" ? paint.yellow : paint.cyan,
+        ),
+        ...formatLabelled(indent, formatDistinctFinding(distinctFindings[0]), width, paint.dim),
+      ]),
+    ...(left > 0 ? [`${indent}and ${left} more in report.json`] : []),
+  ];
+}

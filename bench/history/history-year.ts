@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { readHistory, writeNight } from "../../src/report/history/store.ts";
+import { readHistory, writeNight } from "../../src/app/nightly/history-store.ts";
 import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 

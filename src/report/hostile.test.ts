@@ -8,8 +8,8 @@ import { comparisonSchema } from "./compare/comparison.ts";
 import { renderComparisonMarkdown } from "./compare/markdown.ts";
 import { renderComparisonPage } from "./compare/page.ts";
 import { renderComparisonTerminal } from "./compare/terminal.ts";
-import { comparisonSaying } from "./compare/testing/saying.ts";
-import { nightSaying } from "./history/testing/saying.ts";
+import { comparisonWithText } from "./compare/testing/saying.ts";
+import { nightWithText } from "./history/testing/saying.ts";
 import { replay } from "./history/testing/replay.ts";
 import { nothingHappens, simulateNights } from "./history/testing/simulated.ts";
 import { renderTrendPage } from "./history/trend/page.ts";
@@ -17,7 +17,7 @@ import { renderVendorsMarkdown } from "./vendors/markdown.ts";
 import { renderVendorsPage } from "./vendors/page.ts";
 import { compareVendors } from "./vendors/comparison.ts";
 import { renderVendorsTerminal } from "./vendors/terminal.ts";
-import { vendorsSaying } from "./vendors/testing/vendors.ts";
+import { vendorsWithText } from "./vendors/testing/vendors.ts";
 import type { ReportDocument } from "./model/report.ts";
 import { annotationLines } from "./formats/annotations.ts";
 import { badgeEndpoint, renderBadge } from "./formats/badge.ts";
@@ -47,38 +47,38 @@ const few = nights.slice(0, 8);
 const byText: readonly (readonly [format: string, of: (text: string) => string, rule: Rule<string>])[] = [
   ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
   ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
-  ["the page of a comparison", (text) => renderComparisonPage(comparisonSaying(text)), addsNoElement],
-  ["the page of vendors", (text) => renderVendorsPage(compareVendors(vendorsSaying(text), made)), addsNoElement],
+  ["the page of a comparison", (text) => renderComparisonPage(comparisonWithText(text)), addsNoElement],
+  ["the page of vendors", (text) => renderVendorsPage(compareVendors(vendorsWithText(text), made)), addsNoElement],
   [
     "the trend page",
     (text) =>
       renderTrendPage(
-        { nights: few.map((night) => nightSaying(night, text)), damaged: [{ file: "n.json", problem: text }] },
+        { nights: few.map((night) => nightWithText(night, text)), damaged: [{ file: "n.json", problem: text }] },
         { hasReports: () => true },
       ),
     addsNoElement,
   ],
-  ["the Markdown of a comparison", (text) => renderComparisonMarkdown(comparisonSaying(text)), hasNoMarkup],
+  ["the Markdown of a comparison", (text) => renderComparisonMarkdown(comparisonWithText(text)), hasNoMarkup],
   [
     "the Markdown of vendors",
-    (text) => renderVendorsMarkdown(compareVendors(vendorsSaying(`x${text}`), made)),
+    (text) => renderVendorsMarkdown(compareVendors(vendorsWithText(`x${text}`), made)),
     keepsItsTables,
   ],
   ["a run on the terminal", (text) => onTerminal(poisoned(brokenDocument, text)), controlsNoTerminal],
   ["load on the terminal", (text) => onTerminal(poisoned(loadDocument, text)), controlsNoTerminal],
   [
     "a comparison on the terminal",
-    (text) => renderComparisonTerminal(comparisonSaying(text), look),
+    (text) => renderComparisonTerminal(comparisonWithText(text), look),
     controlsNoTerminal,
   ],
   [
     "vendors on the terminal",
-    (text) => renderVendorsTerminal(compareVendors(vendorsSaying(`x${text}`), made), look),
+    (text) => renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), made), look),
     controlsNoTerminal,
   ],
   [
     "the JSON of a comparison",
-    (text) => JSON.stringify(comparisonSaying(text)),
+    (text) => JSON.stringify(comparisonWithText(text)),
     (of, text) => void comparisonSchema.parse(JSON.parse(of(text))),
   ],
 ];

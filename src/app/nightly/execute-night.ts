@@ -3,8 +3,9 @@ import { join } from "node:path";
 
 import { loadsToConfirm } from "../../report/history/gate/judge-night.ts";
 import { emptyNight, nightLoadOf, nightFromReports } from "../../report/history/night-from-reports.ts";
-import { trialKey, type LoadName, type Night } from "../../report/history/night.ts";
-import { reportFolder } from "../../report/history/store.ts";
+import { trialKey, type Night } from "../../report/history/night.ts";
+import type { TrialId } from "../../report/model/trial-id.ts";
+import { reportFolder } from "./history-store.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import { clausesHash } from "../report/assemble.ts";
 import { renderHtml } from "../../report/html/render.ts";
@@ -93,7 +94,7 @@ async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly 
 }
 
 /** Those of the trials that have to be sent again. */
-function suspectTrials(trials: readonly LoadTrial[], suspects: readonly LoadName[]): LoadTrial[] {
+function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialKey));
   return trials.filter(({ scenario, tier, engine }) => names.has(trialKey({ scenario: scenario.name, tier, engine })));
 }

@@ -1,5 +1,6 @@
 import type { RegressionRules } from "../../report/compare/regression-rules.ts";
-import type { DamagedNight, Retention } from "../../report/history/store.ts";
+import type { DamagedNight } from "../../report/history/night.ts";
+import type { Retention } from "./history-store.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RunScope } from "../../run/plan/selection.ts";

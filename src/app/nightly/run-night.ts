@@ -1,4 +1,4 @@
-import { nightId, readHistory } from "../../report/history/store.ts";
+import { nightId, readHistory } from "./history-store.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { assertLoadParameters } from "../load/plan-load.ts";
 import { type SavedNight, saveNight } from "./save-night.ts";

@@ -3,15 +3,8 @@ import { join } from "node:path";
 
 import { type NightJudgement, judgeNight, reportedByNight } from "../../report/history/gate/judge-night.ts";
 import type { Night } from "../../report/history/night.ts";
-import {
-  type DamagedNight,
-  type NightHistory,
-  prune,
-  readHistory,
-  reportFolder,
-  trendFile,
-  writeNight,
-} from "../../report/history/store.ts";
+import type { DamagedNight, NightHistory } from "../../report/history/night.ts";
+import { prune, readHistory, reportFolder, trendFile, writeNight } from "./history-store.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { renderHtml } from "../../report/html/render.ts";

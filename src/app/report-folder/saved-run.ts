@@ -50,8 +50,8 @@ export function saveRun(
   folder: string,
   { report, evidence }: SavedRun,
 ): ReturnType<typeof writeFiles> & { readonly digests: Digests } {
-  const { pieces, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
-  const written = writeFiles(folder, { "report.json": serializeReport(report), "evidence.json": pieces });
+  const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
+  const written = writeFiles(folder, { "report.json": serializeReport(report), "evidence.json": chunks });
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 

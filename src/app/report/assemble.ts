@@ -10,13 +10,13 @@ import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 
-/** By what the rows were judged, and what else the verdict on them depends on. */
+/** Input of the verdict besides the findings. */
 export interface JudgingInput {
   readonly version: string;
   readonly end: RunEnd;
-  /** Must clauses that have checks, and that the selection left out. */
+  /** Must clauses with checks that the selection left out. */
   readonly unselected: readonly string[];
-  /** What load was sent; `null` of a run of the suites. */
+  /** The load runs; `null` for a run of the suites. */
   readonly load: LoadResults | null;
 }
 
@@ -29,7 +29,7 @@ interface Parts extends Pick<
   readonly finished: Date;
 }
 
-/** Every report is made here, of a run and of load. Its texts are still as the target sent them: redact before it leaves the process. */
+/** Assembles every report, of a run or of load. Its texts are not redacted yet. */
 export function assemble({ judging, started, finished, findings, ...parts }: Parts): Report {
   const { suite, untestable, ...judged } = judgedParts(findings, judging);
   const { end, unselected, load } = judging;
@@ -53,21 +53,21 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
   };
 }
 
-/** The parts of a report that judging makes: its rows, what they come to, and by which sentences. */
+/** The parts of a report that follow from its findings and the clauses. */
 export function judgedParts(
   findings: readonly ReportFinding[],
   { version, end, unselected, load }: JudgingInput,
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
   return {
     suite: { version, clauses: clausesHash() },
-    verdict: end.kind === "unreachable" ? "unreachable" : verdictOfRuns(findings, end, { unselected, load }),
+    verdict: end.kind === "unreachable" ? "unreachable" : verdictWithEnd(findings, end, { unselected, load }),
     totals: totalsOf(findings),
     findings,
     untestable: untestableRows(),
   };
 }
 
-function verdictOfRuns(
+function verdictWithEnd(
   findings: readonly ReportFinding[],
   end: Exclude<RunEnd, { kind: "unreachable" }>,
   { unselected, load }: Pick<JudgingInput, "unselected" | "load">,
@@ -75,35 +75,35 @@ function verdictOfRuns(
   return verdictWith(load?.runs ?? [], verdictOf(findings, end.kind === "planned" ? null : end.why, unselected));
 }
 
-/** Where a run of load was invalid, not all that was chosen was exercised, whatever other runs have shown. */
+/** With an invalid load run, the verdict is at best `partial`. */
 const verdictWith = (runs: LoadResults["runs"], verdict: Report["verdict"]): Report["verdict"] =>
   verdict === "conformant" && runs.some(({ validity }) => validity.invalid !== null) ? "partial" : verdict;
 
-/** Clauses that no request can show, each with why. */
+/** Clauses that no request can test, and why. */
 const untestableRows = (): Report["untestable"] =>
   clauseIds.flatMap((clause) => {
     const { level, untestable } = clauseOf(clause);
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** A hash of the clauses: two reports with the same one were judged by the same sentences. */
+/** A hash of the clauses: reports with the same hash were judged by the same clauses. */
 export const clausesHash = (): string => shortHash(JSON.stringify(clauses));
 
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Tiers of a target's keys, by the name of the key. */
+/** Tiers of a target's keys by the name of the key. */
 export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
   Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
 
 const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeByLevel, load: "fail" };
 
-/** What a row says besides its place. */
+/** The result of a finding, without its identity. */
 export type RowDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** What a check said, all of it in words. */
+/** The result of a check with all reasons as text. */
 export type WordedFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/** A finding in the words of a row; its level tells how much a breach weighs. */
+/** Turns the result of a check into the fields of a finding; the level decides the outcome of a failure. */
 export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
     case "holds":

@@ -4,22 +4,21 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { CreatedResource } from "../../report/model/report.ts";
 
 /**
- * What a run left on its target, in the order of its exchanges: webhooks, alerts and operations that a POST with a 2xx answer
- * made.
+ * Lists the resources that a run left on its target, in the order of its exchanges: webhooks, alerts and operations of a POST with a 2xx response.
  *
- * @param started when the run began, from which the times of exchanges count
+ * @param started start of the run, from which the times of exchanges count
  */
 export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
   return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
     if (request.method !== "POST" || answer.kind !== "answered") return [];
     if (answer.status < 200 || answer.status > 299) return [];
-    const made = madeBy(request.url, answer.body.kind === "text" ? answer.body.text : "");
-    if (made === null) return [];
-    return [{ ...made, key, at: new Date(started.getTime() + answer.endMs).toISOString(), exchange: id }];
+    const resource = resourceOf(request.url, answer.body.kind === "text" ? answer.body.text : "");
+    if (resource === null) return [];
+    return [{ ...resource, key, at: new Date(started.getTime() + answer.endMs).toISOString(), exchange: id }];
   });
 }
 
-function madeBy(url: string, text: string): Pick<CreatedResource, "kind" | "id"> | null {
+function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "id"> | null {
   const records = recordsIn(text);
   const path = url.replace(/[?#].*/, "").replace(/\/+$/, "");
   if (path.endsWith("/webhooks")) return { kind: "webhook", id: idIn(records, ["webhook_id", "id"]) };
@@ -30,20 +29,20 @@ function madeBy(url: string, text: string): Pick<CreatedResource, "kind" | "id">
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The answer and what is in its envelope: where a record stands is a gap of the document. */
+/** The response and the objects in its envelope: the document does not say where a record is. */
 function recordsIn(text: string): Members[] {
   const records: Members[] = [];
   let inner = parseBoundedJson(text);
-  for (let depth = 0; depth < mostDepth && isObject(inner); depth++) {
+  for (let depth = 0; depth < maxDepth && isObject(inner); depth++) {
     records.push(inner);
     inner = ["data", "result", "webhook", "alert", "operation"].map((name) => getPath(inner, name)).find(isObject);
   }
   return records;
 }
 
-const mostDepth = 4;
+const maxDepth = 4;
 
-/** The first of the names that any record has, as text. */
+/** The first id that any record has under one of the names. */
 const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
   names.flatMap((name) => records.flatMap((record) => idOf(getPath(record, name))))[0] ?? null;
 

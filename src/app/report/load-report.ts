@@ -12,7 +12,7 @@ import type { Target } from "../../target/target.ts";
 import type { RunEnd } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
-/** What a load report needs beside what became of the trials. */
+/** Input of a load report besides the results of its trials. */
 export interface LoadReportInput {
   readonly version: string;
   readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;
@@ -20,11 +20,11 @@ export interface LoadReportInput {
   readonly finished: Date;
   readonly waitedMs: number;
   readonly end: RunEnd;
-  /** The file that holds a trial's load evidence, as the report's reader finds it. */
+  /** File name of a trial's load evidence in the folder of the report. */
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
-/** Makes the report of a load run: rows like those of any run, and a `load` part with the figures. */
+/** Assembles a load report: findings like those of any run, and the load results. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
   const { version, target, started, finished, waitedMs, end, fileOf } = occasion;
   const runs = outcomes.flatMap((outcome) =>
@@ -43,7 +43,7 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
   });
 }
 
-/** Must clauses that some scenario puts to the test, and none of these: a part of the load cannot say `conformant`. */
+/** Must clauses that some scenario tests, but none of the chosen ones. */
 function unselectedClaims(outcomes: readonly TrialResult[]): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(scenarios.flatMap(({ claims }) => claims));
@@ -59,7 +59,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
       return outcome.findings.map((finding) => ({
         ...place,
         ...rowOf(finding),
-        ...(finding.seen === undefined ? {} : { seen: seenOf(finding.seen) }),
+        ...(finding.seen === undefined ? {} : { seen: coverageOf(finding.seen) }),
         ...(finding.kind === "inapplicable" ? {} : { evidence: [file] }),
       }));
     case "skipped":
@@ -87,24 +87,24 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
   }
 }
 
-/** @throws {Error} where a scenario claims a clause that does not exist */
+/** @throws {Error} if a scenario claims a clause that does not exist */
 function levelOf(clause: string): Level {
   if (!isClauseId(clause)) throw new Error(`a load scenario claims ${JSON.stringify(clause)}, which is no clause`);
   return clauseOf(clause).level;
 }
 
-/** Nothing is missed of what a load was to show. */
-const seenOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
+/** Copies the coverage of a load check, which has no unobserved cells. */
+const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
   cells: cells.map((cell) => ({ ...cell })),
   unseen: [],
 });
 
-/** `load/slow-refusals` of `load/slow-refusals/far-over`. */
+/** The demand of a check: `load/slow-refusals` for `load/slow-refusals/far-over`. */
 const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
 
-/** The target as a load report names it; `null` is the embedded server. */
+/** The target of a load report; `null` stands for the embedded server. */
 export const loadReportTarget = (target: Target | null): LoadReportInput["target"] => ({
   name: target?.name ?? "embedded reference server",
   baseUrl: target?.baseUrl ?? "",
@@ -122,7 +122,7 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...detailsOf(finding, place.level) };
 }
 
-/** A claim of load in the words of a row: what held is told in figures, and a breach with its witness. */
+/** The fields of a load finding: a pass has its numbers as the reason, a failure its witness. */
 function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
     case "holds": {
@@ -142,7 +142,7 @@ function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   }
 }
 
-/** A webhook stays on the target: the interface has no operation that deletes. */
+/** The webhook that a load run left on the target. */
 function createdBy(outcome: TrialResult, exchange: string): CreatedResource[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();

@@ -8,7 +8,7 @@ import type { LoadRun, Percentiles, Spread } from "../../report/model/load-resul
 
 type JudgedOutcome = Extract<TrialResult, { kind: "judged" }>;
 
-/** What a report says of one load run. `evidence` is the name of its file. */
+/** The results of one load run. `file` is the name of its evidence. */
 export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome, file: string): LoadRun {
   const requests = countsOf(evidence);
   const perSecond = (count: number): number =>
@@ -39,7 +39,7 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
   };
 }
 
-/** Three digits after the point are finer than any engine's clock is. */
+/** Three decimals are finer than the clock of any engine. */
 const digits = 3;
 
 type Counts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;
@@ -85,7 +85,7 @@ function spreadOf(values: readonly number[]): Spread | null {
   return { count: values.length, median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** The observation of the windows' shapes, which every history of refusals answers. */
+/** The shapes of windows that a run observed; `null` if it has no such observation. */
 function windowsOf(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;

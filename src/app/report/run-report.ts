@@ -4,25 +4,25 @@ import type { Judgement } from "../../run/judge/judge.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { RunResult } from "../../run/run.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
-import type { Report, ReportFinding } from "../../report/model/report.ts";
-import { runEndFor, type RunEnd } from "../../report/model/verdict.ts";
-import { assemble, shortHash, tiersOfKeys, detailsOf, type WordedFinding } from "./assemble.ts";
+import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
+import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
+import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
 import { createdResources } from "./created.ts";
-import { connectionOf } from "./way.ts";
+import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
-/** What a report needs beside the result of the run itself. */
+/** Input of a run report besides the result of the run. */
 export interface RunReportInput {
   readonly version: string;
   readonly started: Date;
   readonly finished: Date;
-  /** Must clauses that have checks, and that the selection left out. */
+  /** Must clauses with checks that the selection left out. */
   readonly unselected: readonly string[];
-  /** Which agent played which role, and what it was asked so that it did. */
+  /** The agent of each role, and the query that makes it play the role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
 }
 
-/** Makes the report of a run. */
+/** Assembles the report of a run. */
 export function assembleReport(
   result: RunResult,
   { version, started, finished, unselected, roles, messages }: RunReportInput,
@@ -56,7 +56,7 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/** A judgement as a row. */
+/** Turns a judgement into a finding of a report. */
 export function findingRowOf(
   { check, suite, instance, finding, exchanges }: Judgement,
   messages: Messages,
@@ -68,18 +68,18 @@ export function findingRowOf(
     suite,
     level,
     ...(instance === null ? {} : { instance }),
-    ...detailsOf(inWords(finding, messages), level),
-    ...("seen" in finding && finding.seen !== undefined ? { seen: seenInWords(finding.seen, messages) } : {}),
+    ...detailsOf(wordedFinding(finding, messages), level),
+    ...("seen" in finding && finding.seen !== undefined ? { seen: wordedCoverage(finding.seen, messages) } : {}),
     ...(exchanges.length === 0 ? {} : { evidence: exchanges }),
   };
 }
 
-const inWords = (finding: Judgement["finding"], { reason, needs }: Messages): WordedFinding =>
+const wordedFinding = (finding: Judgement["finding"], { reason, needs }: Messages): WordedFinding =>
   finding.kind === "unproven"
     ? { ...finding, reason: reason(finding.reason), needs: finding.needs === null ? null : needs(finding.needs) }
     : finding;
 
-const seenInWords = ({ unseen, ...seen }: Coverage, { needs }: Messages): NonNullable<ReportFinding["seen"]> => ({
+const wordedCoverage = ({ unseen, ...seen }: Coverage, { needs }: Messages): NonNullable<ReportFinding["seen"]> => ({
   ...seen,
   unseen: unseen.map(({ of, kind, reach }) => ({ of, kind, ...(reach === null ? {} : { needs: needs(reach) }) })),
 });
@@ -92,4 +92,19 @@ function fingerprintOf({ target, exchanges }: RunResult): string {
 function serverHeader({ answer }: Exchange): string | null {
   if (answer.kind !== "answered") return null;
   return answer.headers.find(([name]) => name.toLowerCase() === "server")?.[1] ?? null;
+}
+
+/** The connection of a report; absent if it used no proxy and no certificate files. */
+export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
+  const proxy = proxyFor(network, baseUrl);
+  const { ca, cert, key } = network.files;
+  if (proxy === null && ca === null && cert === null) return {};
+  return {
+    way: {
+      ...(proxy === null ? {} : { proxy: { url: proxyOrigin(proxy), asksWho: new URL(proxy).password !== "" } }),
+      ...(ca === null ? {} : { ca }),
+      ...(cert === null ? {} : { cert }),
+      ...(key === null ? {} : { key }),
+    },
+  };
 }

@@ -9,7 +9,7 @@ import type { RunNightOptions } from "../../app/nightly/night-options.ts";
 import { runNight } from "../../app/nightly/run-night.ts";
 import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
-import { nightsFolder, trendFile } from "../../report/history/store.ts";
+import { nightsFolder, trendFile } from "../../app/nightly/history-store.ts";
 import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";

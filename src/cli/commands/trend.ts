@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { errorCodeOrText } from "../../base/errors.ts";
-import { readHistory } from "../../report/history/store.ts";
+import { readHistory } from "../../app/nightly/history-store.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { exitCodes } from "../exit-codes.ts";

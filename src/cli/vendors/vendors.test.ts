@@ -82,7 +82,7 @@ describe("conformance vendors", () => {
         { name: "Now", verdict: "nonconformant" },
       ],
     ]);
-    expect(err).toContain("Kept reports: Then of");
+    expect(err).toContain("Reports of earlier runs: Then of");
   });
 
   it("gives each vendor that cannot be judged a column that says why, and finishes the others", async () => {

@@ -42,20 +42,20 @@ describe("what counts as a regression", () => {
     expect(says(compare(one(was), one(is), list))).toEqual(kinds);
   });
 
-  it("is a check that the older report does not have where that is asked for alone", () => {
+  it("is a check that the older report does not have, if only `new-check` counts", () => {
     const newer = sampleReport([sampleFinding({}), sampleFinding({ clause: "SSE-6", ...failing })]);
     expect(says(compare(one({}), newer))).toEqual([]);
     expect(says(compare(one({}), newer, "new-check"))).toEqual(["new-check"]);
   });
 
-  it("is a worse verdict where that is asked for", () => {
+  it("is a worse verdict, if `verdict` counts", () => {
     const [fine, part] = [one({}), one({}, { verdict: "partial" })];
     expect(compare(fine, part, "verdict").regressions[0]?.says).toBe("the verdict was conformant and is partial");
     expect(says(compare(part, fine, "verdict"))).toEqual([]);
   });
 });
 
-describe("what only one report has", () => {
+describe("a finding that only one report has", () => {
   const both = [sampleFinding({}), sampleFinding({ clause: "SSE-6", instance: "free" })];
   const gone = (newer: Report, list = "default"): Comparison => compare(sampleReport(both), newer, list);
 
@@ -75,11 +75,11 @@ describe("what only one report has", () => {
     expect(says(gone(newer))).toEqual(kinds);
   });
 
-  it("counts a should or a gap whose clause has no row as left out, where a selection left out anything", () => {
+  it("counts as left out if a selection left anything out and its clause has no row", () => {
     expect(gone(one({}, { unselected: ["INV-1"] })).gone).toMatchObject([{ why: "unselected" }]);
   });
 
-  it("shows checks that came and went as a change of the suite", () => {
+  it("shows new and removed checks as a change of the suite", () => {
     const other = one({}, { suite: { version: "0.2.0", clauses: "0123456789abcdef" } });
     expect(gone(other).changedSuite).toEqual({
       version: { was: "0.1.0", is: "0.2.0" },
@@ -87,11 +87,11 @@ describe("what only one report has", () => {
       came: [],
       went: ["SSE-6"],
     });
-    expect(gone(other).notes).toContain("Checks that went: SSE-6.");
+    expect(gone(other).notes).toContain("Removed checks: SSE-6.");
     expect(gone(one({})).changedSuite).toBeNull();
   });
 
-  it("is nothing in common where the two share no finding", () => {
+  it("is all there is if the two reports share no finding", () => {
     expect(hasCommonFindings(compare(one({}), one({ clause: "SSE-6" })))).toBe(false);
     expect(hasCommonFindings(compare(one({}), one({})))).toBe(true);
   });
@@ -136,7 +136,7 @@ describe("load", () => {
     latencyMs: { admitted: { count: 10, p50: 1.5, p90: 3, p99: 40.4, p999: 41, max: 41 }, refused: null },
   };
 
-  it("is laid side by side by scenario, tier and engine", () => {
+  it("is compared by scenario, tier and engine", () => {
     const found = compare(load({}, { scenario: "burst" }), load({}, { scenario: "soak" }));
     expect(new Set(found.loadFigures.map(({ scenario }) => scenario))).toEqual(new Set(["minute-limit"]));
     expect(found.loneTrials).toMatchObject({ older: [{ scenario: "burst" }], newer: [{ scenario: "soak" }] });
@@ -173,18 +173,18 @@ describe("load", () => {
     expect(compare(load({}), load(run), list).regressions.map(({ says: text }) => text)).toEqual(sentences);
   });
 
-  it("says which figures cannot be compared, and that times are noisy", () => {
+  it("comes with notes on metrics that cannot be compared, and on noisy times", () => {
     const { notes } = compare(
       load({}),
       load({ validity: { invalid: "the engine dropped 3", counts: null, pace: null } }),
     );
     expect(notes).toEqual([
-      "Figures of minute-limit cannot be compared: of the newer: the engine dropped 3.",
-      expect.stringMatching(/^Times of one pair of runs are noisy/),
+      "Metrics of minute-limit cannot be compared: of the newer: the engine dropped 3.",
+      expect.stringMatching(/^Times of a single pair of runs are noisy/),
     ]);
   });
 
-  it("mirrors when the two change places", () => {
+  it("gives mirrored changes if old and new are swapped", () => {
     const [there, back] = [compare(load({}), load(slower)), compare(load(slower), load({}))];
     const values = (found: Comparison) => found.loadFigures.map(({ name, was, is }) => ({ name, was, is }));
     expect(values(back)).toEqual(values(there).map(({ name, was, is }) => ({ name, was: is, is: was })));

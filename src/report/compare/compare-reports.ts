@@ -7,8 +7,8 @@ import { regressionsOf } from "./regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
 /**
- * What became of a target, or of its load, between two reports of the same kind. Reports of different targets and of different suites are
- * compared too, and a note says so.
+ * Compares two reports of the same kind, of runs or of load. Reports of different targets or different suites are compared too, with a note that
+ * says so.
  */
 export function compareReports(
   { report: older }: Pick<ReportDocument, "report">,
@@ -30,7 +30,7 @@ export function compareReports(
   return { ...found, regressions: regressionsOf(found, rules) };
 }
 
-/** Whether anything stands in both: two reports that share nothing show no regression, and prove nothing. */
+/** Whether the reports have any finding in common: without one, the absence of regressions proves nothing. */
 export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
   unchanged > 0 || loadFigures.length > 0 || pairedLists.some((name) => lists[name].length > 0);
 
@@ -63,6 +63,6 @@ function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingCh
   return { version, clauses, came: checksOf(appeared), went: checksOf(gone) };
 }
 
-const checksOf = (lone: FindingChanges["gone"]): string[] => [
-  ...new Set(lone.filter(({ why }) => why === "check").map(({ check }) => check)),
+const checksOf = (unpaired: FindingChanges["gone"]): string[] => [
+  ...new Set(unpaired.filter(({ why }) => why === "check").map(({ check }) => check)),
 ];

@@ -20,7 +20,7 @@ const sideSchema = z
   })
   .meta({ id: "side" });
 
-const saidSchema = z
+const resultSchema = z
   .object({
     outcome: z.enum(outcomes),
     reading: text.exactOptional(),
@@ -30,7 +30,7 @@ const saidSchema = z
     needs: text.exactOptional(),
     evidence: z.array(text).describe("Ids in the `evidence.json` of that side.").exactOptional(),
   })
-  .describe("What one side said.")
+  .describe("The result on one side.")
   .meta({ id: "said" });
 
 const nameSchema = z.object({
@@ -41,17 +41,17 @@ const nameSchema = z.object({
   instance: text.nullable().describe("Tier; under load, tier and engine; null: of the target as a whole."),
 });
 
-const findingChangeSchema = nameSchema.extend({ was: saidSchema, is: saidSchema }).meta({ id: "change" });
+const findingChangeSchema = nameSchema.extend({ was: resultSchema, is: resultSchema }).meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
-  /** They differ in times and dates, or in how much the evidence left open. */
-  immaterial: z.boolean().describe("Both texts can come of the same behaviour."),
+  /** Whether they differ only in times and dates, or in the windows that the evidence leaves possible. */
+  immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
-const absences = ["check", "unselected", "unreached", "instance", "trial", "silent"] as const;
-const loneSchema = nameSchema
-  .extend({ said: saidSchema, why: z.enum(absences) })
-  .describe("A finding of one side alone, and why the other lacks it.")
+const unpairedReasons = ["check", "unselected", "unreached", "instance", "trial", "silent"] as const;
+const unpairedSchema = nameSchema
+  .extend({ said: resultSchema, why: z.enum(unpairedReasons) })
+  .describe("A finding that only one side has, and why.")
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
@@ -59,107 +59,110 @@ const suiteSchema = z.object({
   version: changeSchema.nullable(),
   /** `null`: the same. */
   clauses: changeSchema.nullable(),
-  came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show it."),
+  came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show."),
   went: z.array(text),
 });
 
 const trialSchema = z.object({ scenario: text, tier: text.nullable(), engine: text });
 
-const figureSchema = trialSchema.extend({
+const metricSchema = trialSchema.extend({
   name: text,
   group: z.enum(["counts", "latency", "throughput", "memory"]),
   unit: z.enum(["requests", "requests/s", "ms", "bytes"]),
-  /** `null` where that side has none: nothing was refused, no stream was opened. */
+  /** `null` if that side has no value: nothing was refused, or no stream was opened. */
   was: z.number().nullable(),
   is: z.number().nullable(),
-  /** Negative where it fell; `null` where there is none to tell. */
-  changeShare: z.number().nullable().describe("Share of the older figure by which it grew: 0.1 is a tenth."),
-  /** `null` where they can. */
-  doubt: text.nullable().describe("Why the two cannot be laid side by side."),
+  /** Negative for a decrease; `null` if there is no share. */
+  changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
+  /** `null` if they can be compared. */
+  doubt: text.nullable().describe("Why the two values cannot be compared."),
 });
 
 const regressionSchema = z.object({
   kind: z.enum(Object.keys(regressionKinds) as [RegressionKind, ...RegressionKind[]]),
-  /** One sentence, without a line feed; texts of the target in it are harmless. */
+  /** One sentence on one line; control characters in texts of the target are escaped. */
   says: text,
-  /** `null` where it is a figure of load, or the verdict. */
+  /** `null` for a load metric and for the verdict. */
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),
 });
 
-/** What `conformance compare --json` writes. */
+/** The output of `conformance compare --json`. */
 export const comparisonSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/comparison/1"),
     older: sideSchema,
     newer: sideSchema,
-    notes: z.array(text).describe("What a reader must know before the rest."),
-    /** `null`: both were judged by the same version and the same clauses. */
+    notes: z.array(text).describe("Notes to read first."),
+    /** `null` if both were judged by the same version and the same clauses. */
     changedSuite: suiteSchema.nullable(),
-    /** Now broken (or the harness failed at it), and less so before, or not judged. */
+    /** Broken now (or the harness failed), and less severely before, or not judged. */
     newlyFailing: z.array(findingChangeSchema),
-    /** Passes or is observed now, and was broken, or the harness had failed at it. */
+    /** Passes or is observed now, and was broken before, or the harness had failed. */
     fixed: z.array(findingChangeSchema),
     /** Not exercised now, and judged before. */
     newlySkipped: z.array(findingChangeSchema),
     /** Passes or is observed now, and was not exercised before. */
     noLongerSkipped: z.array(findingChangeSchema),
-    /** Broken then and now, and not worse. */
+    /** Broken before and now, and not worse. */
     stillFailing: z.array(findingChangeSchema),
-    /** Passes both times, by another admissible reading. */
+    /** Passes both times, by different admissible readings. */
     changedReadings: z.array(findingChangeSchema),
     changedObservations: z.array(observationSchema),
     /** Only in the newer report. */
-    appeared: z.array(loneSchema),
+    appeared: z.array(unpairedSchema),
     /** Only in the older report. */
-    gone: z.array(loneSchema),
-    /** Findings that stand in none of these lists; every other stands in exactly one. */
+    gone: z.array(unpairedSchema),
+    /** Number of findings in none of these lists; every other finding is in exactly one. */
     unchanged: count,
-    /** Figures of load that both sides have, whether they changed or not. */
-    loadFigures: z.array(figureSchema),
-    /** Load that one side alone sent. */
+    /** Load metrics that both sides have, changed or not. */
+    loadFigures: z.array(metricSchema),
+    /** Load that only one side sent. */
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
     regressions: z.array(regressionSchema),
   })
-  .describe("What differs between two reports of the conformance harness.");
+  .describe("The differences between two reports of the conformance harness.");
 
-/** What differs between two reports of the same kind. Plain JSON. */
+/** The differences between two reports of the same kind. Plain JSON. */
 export type Comparison = DeepReadonly<z.infer<typeof comparisonSchema>>;
 
-/** Who was judged, by what, when, and with what result. */
+/** One of the two reports: its target, suite, start and verdict. */
 export type Side = DeepReadonly<z.infer<typeof sideSchema>>;
 
-/** What one side said of a finding. */
-export type FindingResult = DeepReadonly<z.infer<typeof saidSchema>>;
+/** The result of a finding on one side. */
+export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
-/** Which finding it is: the same (check, instance) in two reports is the same finding. */
+/** Identifies a finding: the same check and instance in two reports are the same finding. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof nameSchema>>;
 
-/** A finding that both sides have. Its level is the newer side's. */
+/** A finding that both sides have. The level is that of the newer side. */
 export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;
 export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
 
 /**
- * Why a finding stands in one report alone.
+ * The reason why only one report has a finding.
  *
- * `check`: the other suite has no such check; `unselected`: the other run's selection left its clause out; `unreached`: the other run was
- * stopped early; `instance`: the check ran there, for other tiers; `trial`: that load was not sent there; `silent`: the same suite said nothing
- * of it there.
+ * - `check`: the other suite has no such check.
+ * - `unselected`: the selection of the other run left the clause out.
+ * - `unreached`: the other run was stopped early.
+ * - `instance`: the other run had the check, but for other tiers.
+ * - `trial`: the other run did not send that load.
+ * - `silent`: the same suite has no such finding there.
  */
-export type UnpairedReason = (typeof absences)[number];
+export type UnpairedReason = (typeof unpairedReasons)[number];
 
-/** A finding that one side alone has. */
-export type UnpairedFinding = DeepReadonly<z.infer<typeof loneSchema>>;
+/** A finding that only one side has. */
+export type UnpairedFinding = DeepReadonly<z.infer<typeof unpairedSchema>>;
 
-/** What counts as a regression, and did happen. */
+/** A change that counts as a regression. */
 export type Regression = DeepReadonly<z.infer<typeof regressionSchema>>;
 
-/** From one value to another. */
+/** An old and a new value. */
 export type Change = DeepReadonly<z.infer<typeof changeSchema>>;
 
-/** What became of the suite itself between the two reports. */
+/** Changes of the suite itself between the two reports. */
 export type SuiteChange = DeepReadonly<z.infer<typeof suiteSchema>>;
 
-/** What became of the findings of both sides. */
+/** The findings of both sides, sorted by how they changed. */
 export type FindingChanges = Pick<
   Comparison,
   | "newlyFailing"
@@ -174,15 +177,15 @@ export type FindingChanges = Pick<
   | "unchanged"
 >;
 
-/** Some load that can be compared with another: one scenario on one tier by one engine. */
+/** Identifies a load: one scenario on one tier by one engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;
 
-/** One figure of the same load, then and now. */
-export type LoadMetric = DeepReadonly<z.infer<typeof figureSchema>>;
+/** A metric of the same load on both sides. */
+export type LoadMetric = DeepReadonly<z.infer<typeof metricSchema>>;
 export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];
 
-/** From nothing to complain of to a breach. What was not judged is in no order with these. */
+/** Severity of an outcome; `null` for findings that were not judged. */
 export const severities: Readonly<Record<Outcome, number | null>> = {
   pass: 0,
   observed: 0,

@@ -5,7 +5,7 @@ import { isEquivalentText, windowShapes } from "./equivalence.ts";
 
 const fits = (shapes: string): string => `what was seen fits these windows: ${shapes}`;
 
-describe("two texts of an observation can come of the same behaviour", () => {
+describe("two texts of an observation can have the same cause", () => {
   it.each<[string, string, boolean]>([
     ["a stream of 10 s ended with done", "a stream of 9.5 s ended with done", true],
     ["`retry_after` 2271599 s", "`retry_after` 12 s", true],
@@ -25,7 +25,7 @@ describe("two texts of an observation can come of the same behaviour", () => {
     expect(isEquivalentText(is, was)).toBe(same);
   });
 
-  it("knows the shapes of windows by the names that limiters are judged by", () => {
+  it("uses the same names of window shapes as the judge of limiters", () => {
     const all: Readonly<Record<LimiterShape, true>> = {
       rolling: true,
       fixed: true,

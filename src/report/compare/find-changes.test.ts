@@ -27,14 +27,14 @@ const table: Readonly<Record<ReportFinding["outcome"], string>> = {
   error: "fixed newlyFailing newlyFailing newlyFailing fixed newlySkipped stillFailing",
 };
 
-describe("what became of a finding", () => {
+describe("the category of a finding", () => {
   const cells = outcomes.flatMap((was) => outcomes.map((is, at) => ({ was, is, name: table[was].split(" ")[at] })));
 
   it.each(cells)("$was, then $is: $name", ({ was, is, name }) => {
     expect(categorizeChange(sampleFinding({ outcome: was }), sampleFinding({ outcome: is }))).toBe(name);
   });
 
-  it("tells another reading from another observation", () => {
+  it("tells a changed reading from a changed observation", () => {
     const read = (reading: string) => sampleFinding({ reading });
     expect(categorizeChange(read("form-a"), read("form-b"))).toBe("changedReadings");
     expect(categorizeChange(read("form-a"), read("form-a"))).toBe("unchanged");
@@ -82,7 +82,7 @@ const keyOf = ({ check, instance }: { readonly check: string; readonly instance:
   JSON.stringify([check, instance]);
 
 describe("two reports", () => {
-  it("have no difference where they are the same", () => {
+  it("have no differences if they are equal", () => {
     fc.assert(
       fc.property(findings, (rows) => {
         const found = compare(rows, rows);
@@ -95,7 +95,7 @@ describe("two reports", () => {
     );
   });
 
-  it("have each finding of either in exactly one class", () => {
+  it("have each finding in exactly one category", () => {
     fc.assert(
       fc.property(findings, findings, (older, newer) => {
         const found = compare(older, newer);
@@ -108,7 +108,7 @@ describe("two reports", () => {
     );
   });
 
-  it("mirror each other when they change places", () => {
+  it("give mirrored categories if they are swapped", () => {
     fc.assert(
       fc.property(findings, findings, (older, newer) => {
         const [there, back] = [compare(older, newer), compare(newer, older)];
@@ -125,7 +125,7 @@ describe("two reports", () => {
     );
   });
 
-  it("may have one key several times: the first goes with the first", () => {
+  it("may repeat a key: the findings are then paired in order", () => {
     const [one, two] = [sampleFinding({}), sampleFinding({ outcome: "fail" })];
     const found = compare([one, two], [one]);
     expect(found.unchanged).toBe(1);
@@ -133,7 +133,7 @@ describe("two reports", () => {
   });
 });
 
-it("a finding is known by its check and its instance", () => {
+it("a finding is identified by its check and instance", () => {
   expect(findingKey(sampleFinding({ instance: "free" }))).not.toBe(findingKey(sampleFinding({})));
   expect(findingKey(sampleFinding({ outcome: "fail", actual: "x" }))).toBe(findingKey(sampleFinding({})));
 });

@@ -10,18 +10,18 @@ import {
 } from "./comparison.ts";
 import { isEquivalentText } from "./equivalence.ts";
 
-/** What of a report tells why a finding is not in it. */
+/** The parts of a report that show why a finding is missing in it. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
 
-/** What became of a finding that both sides have. */
-type Class = Exclude<keyof FindingChanges, "appeared" | "gone">;
+/** The list that a finding of both sides belongs to. */
+type Category = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
-/** Sorts the findings of two reports into what became of them. */
+/** Sorts the findings of two reports by how they changed. */
 export function findChanges(older: ComparedReport, newer: ComparedReport): FindingChanges {
   const { pairs, onlyOlder, onlyNewer } = pairFindings(older.findings, newer.findings);
-  const classes = Map.groupBy(pairs, ({ was, is }) => categorizeChange(was, is));
-  const changes = (name: Class): FindingChange[] =>
-    (classes.get(name) ?? []).map(({ was, is }) => ({ ...nameOf(is), was: saidOf(was), is: saidOf(is) }));
+  const categories = Map.groupBy(pairs, ({ was, is }) => categorizeChange(was, is));
+  const changes = (name: Category): FindingChange[] =>
+    (categories.get(name) ?? []).map(({ was, is }) => ({ ...identityOf(is), was: resultOf(was), is: resultOf(is) }));
   return {
     newlyFailing: changes("newlyFailing"),
     fixed: changes("fixed"),
@@ -33,14 +33,14 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
       ...change,
       immaterial: isImmaterial(change),
     })),
-    appeared: onlyNewer.map((finding) => loneOf(finding, newer, older)),
-    gone: onlyOlder.map((finding) => loneOf(finding, older, newer)),
-    unchanged: classes.get("unchanged")?.length ?? 0,
+    appeared: onlyNewer.map((finding) => unpairedFinding(finding, newer, older)),
+    gone: onlyOlder.map((finding) => unpairedFinding(finding, older, newer)),
+    unchanged: categories.get("unchanged")?.length ?? 0,
   };
 }
 
-/** The class of a pair: by its outcomes, and where they are alike by what was said. */
-export function categorizeChange(was: ReportFinding, is: ReportFinding): Class {
+/** Categorizes a pair by its outcomes, or if these are equal, by reading and observation. */
+export function categorizeChange(was: ReportFinding, is: ReportFinding): Category {
   const [before, now] = [severities[was.outcome], severities[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
   if (now === null || now > 0) return isWorse(was.outcome, is.outcome) ? "newlyFailing" : "stillFailing";
@@ -51,7 +51,7 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): Class {
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
 }
 
-/** What was not judged before is worse as soon as it is broken; a failure of the harness is worse than any word of its own. */
+/** A broken finding is worse than one that was not judged; a failure of the harness is worse than any other outcome. */
 function isWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severities[was], severities[is]];
   if (now === null) return was !== is;
@@ -61,38 +61,38 @@ function isWorse(was: Outcome, is: Outcome): boolean {
 const isImmaterial = ({ was, is }: FindingChange): boolean =>
   was.outcome === is.outcome && isEquivalentText(was.reason ?? "", is.reason ?? "");
 
-const loneOf = (finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedFinding => ({
-  ...nameOf(finding),
-  said: saidOf(finding),
-  why: absenceOf(finding, here, there),
+const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedFinding => ({
+  ...identityOf(finding),
+  said: resultOf(finding),
+  why: unpairedReason(finding, here, there),
 });
 
-/** Why a report (`there`) does not have a finding that the other (`here`) has, as far as the two show it. */
-function absenceOf(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
-  const why = there.load === undefined ? absenceFromRun(finding, there) : absenceFromLoad(finding, there);
+/** Why one report (`there`) lacks a finding of the other (`here`), as far as the two reports show. */
+function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
+  const why = there.load === undefined ? reasonFromRun(finding, there) : reasonFromLoad(finding, there);
   return why === "check" && isSameSuite(here.suite, there.suite) ? "silent" : why;
 }
 
 const isSameSuite = (one: Report["suite"], other: Report["suite"]): boolean =>
   one.version === other.version && one.clauses === other.clauses;
 
-function absenceFromRun(
+function reasonFromRun(
   { check, clause }: ReportFinding,
   { findings, unselected, stopped }: ComparedReport,
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` names must clauses alone: of the others, that none of their checks has a row tells it.
+  // `unselected` lists must clauses only. Any other clause was left out if none of its checks has a row.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }
 
-function absenceFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: ComparedReport): UnpairedReason {
+function reasonFromLoad({ suite, instance }: ReportFinding, { findings, stopped }: ComparedReport): UnpairedReason {
   if (findings.some((other) => other.suite === suite && other.instance === instance)) return "check";
   return stopped === undefined ? "trial" : "unreached";
 }
 
-/** What tells a finding from every other of its report: the check, and the instance that it speaks of. */
+/** Identifies a finding within its report: the check and the instance. */
 export const findingKey = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   JSON.stringify([check, instance ?? null]);
 
@@ -102,7 +102,7 @@ export interface Pairing {
   readonly onlyNewer: readonly ReportFinding[];
 }
 
-/** Puts findings of the same key together, in the order of the newer report; of several with one key, the first with the first. */
+/** Pairs findings of the same key, in the order of the newer report. If several share a key, they are paired in order. */
 function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): Pairing {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();
@@ -123,7 +123,7 @@ function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFin
   return { pairs, onlyOlder: older.filter((finding) => !paired.has(finding)), onlyNewer };
 }
 
-const nameOf = ({ check, clause, suite, level, instance }: ReportFinding): FindingIdentity => ({
+const identityOf = ({ check, clause, suite, level, instance }: ReportFinding): FindingIdentity => ({
   check,
   clause,
   suite,
@@ -131,11 +131,11 @@ const nameOf = ({ check, clause, suite, level, instance }: ReportFinding): Findi
   instance: instance ?? null,
 });
 
-/** Fields of a row that are what was said, and not which finding it is. */
-const saidFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
+/** Fields of the result, without those that identify the finding. */
+const resultFields = ["outcome", "reading", "expected", "actual", "reason", "needs", "evidence"] as const;
 
-function saidOf(finding: ReportFinding): FindingResult {
-  const said: Partial<Record<keyof FindingResult, unknown>> = {};
-  for (const field of saidFields) if (finding[field] !== undefined) said[field] = finding[field];
-  return said as unknown as FindingResult;
+function resultOf(finding: ReportFinding): FindingResult {
+  const result: Partial<Record<keyof FindingResult, unknown>> = {};
+  for (const field of resultFields) if (finding[field] !== undefined) result[field] = finding[field];
+  return result as unknown as FindingResult;
 }

@@ -3,20 +3,20 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import type { FindingIdentity } from "./comparison.ts";
 
-/** One line of an entry: what it is, and its text, made harmless. */
+/** A labelled line of an entry. Control characters are escaped. */
 export interface EntryRow {
   readonly label: string;
   readonly text: string;
 }
 
-/** Checks and instances of one clause of which the same is said. */
+/** Checks and instances of one clause with the same result. */
 interface Case {
   /** `SSE-5/name (free, pro)`. */
   readonly checks: string;
   readonly rows: readonly EntryRow[];
 }
 
-/** What is said of one clause. */
+/** The findings of one clause. */
 export interface Entry {
   readonly clause: string;
   readonly level: string;
@@ -24,7 +24,7 @@ export interface Entry {
   readonly cases: readonly Case[];
 }
 
-/** Findings by clause, and those of a clause by what is said of them, so that nothing is said twice. */
+/** Groups findings by clause, and within a clause by result, so that equal results appear once. */
 export function entriesOf<F extends FindingIdentity>(
   findings: readonly F[],
   rowsOf: (finding: F) => readonly EntryRow[],
@@ -35,20 +35,20 @@ export function entriesOf<F extends FindingIdentity>(
     says: isClauseId(clause) ? clauseOf(clause).says : "",
     cases: [...Map.groupBy(members, (finding) => JSON.stringify(rowsOf(finding)))].flatMap(([, alike]) => {
       const [first] = alike;
-      return first === undefined ? [] : [{ checks: checksText(alike), rows: rowsOf(first) }];
+      return first === undefined ? [] : [{ checks: formatChecks(alike), rows: rowsOf(first) }];
     }),
   }));
 }
 
-/** `SSE-5/name (free, pro), SSE-5/other`: each check once, with its instances. */
-export function checksText(findings: readonly Pick<FindingIdentity, "check" | "instance">[], most = 12): string {
+/** Formats findings as `SSE-5/name (free, pro), SSE-5/other`: each check once, with its instances. */
+export function formatChecks(findings: readonly Pick<FindingIdentity, "check" | "instance">[], max = 12): string {
   const texts = [...Map.groupBy(findings, ({ check }) => check)].map(([check, members]) => {
     const instances = members.flatMap(({ instance }) => (instance === null ? [] : [sanitizeLine(instance, 60)]));
     return `${sanitizeLine(check, 100)}${instances.length === 0 ? "" : ` (${joinFirst(instances, 4)})`}`;
   });
-  return joinFirst(texts, most);
+  return joinFirst(texts, max);
 }
 
-/** `SSE-5, SSE-6 and 3 more`. */
-export const clausesText = (findings: readonly Pick<FindingIdentity, "clause">[], most = 12): string =>
-  joinFirst([...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))], most);
+/** Formats the clauses of findings as `SSE-5, SSE-6 and 3 more`. */
+export const formatClauses = (findings: readonly Pick<FindingIdentity, "clause">[], max = 12): string =>
+  joinFirst([...new Set(findings.map(({ clause }) => sanitizeLine(clause, 60)))], max);

@@ -1,16 +1,19 @@
 import type { LoadRun } from "../model/load-results.ts";
 import type { Report } from "../model/report.ts";
-import type { MetricGroup, MetricUnit, LoadMetric, Trial } from "./comparison.ts";
+import type { Comparison, LoadMetric, MetricGroup, MetricUnit, Trial } from "./comparison.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { once } from "../../base/memoize.ts";
+import { formatTrial } from "../model/trial-id.ts";
 
-interface Figure {
+interface MetricDefinition {
   readonly name: string;
   readonly group: MetricGroup;
   readonly unit: MetricUnit;
   readonly of: (run: LoadRun) => number | null;
 }
 
-/** Every figure that is laid side by side, in the order in which it is shown. */
-const figures: readonly Figure[] = [
+/** Every metric that is compared, in the order in which it is shown. */
+const definitions: readonly MetricDefinition[] = [
   { name: "admitted", group: "counts", unit: "requests", of: ({ requests }) => requests.admitted },
   { name: "refused", group: "counts", unit: "requests", of: ({ requests }) => requests.refused },
   { name: "failed or unanswered", group: "counts", unit: "requests", of: failures },
@@ -29,7 +32,7 @@ function failures({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/** Load of two reports, paired by scenario, tier and engine; of several alike, the first with the first. */
+/** Compares the load of two reports, paired by scenario, tier and engine. If several loads are alike, they are paired in order. */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -42,7 +45,7 @@ export function compareLoad(
   return {
     loadFigures: [...after].flatMap(([name, is]) => {
       const was = before.get(name);
-      return was === undefined ? [] : figuresOf(was, is);
+      return was === undefined ? [] : metricsOf(was, is);
     }),
     loneTrials: { older: missing(before, after), newer: missing(after, before) },
   };
@@ -64,16 +67,16 @@ function byTrial(runs: readonly LoadRun[]): Map<string, LoadRun> {
 const missing = (all: ReadonlyMap<string, LoadRun>, from: ReadonlyMap<string, LoadRun>): Trial[] =>
   [...all].flatMap(([name, run]) => (from.has(name) ? [] : [trialOf(run)]));
 
-function figuresOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
-  return figures.flatMap(({ of, ...figure }) => {
+function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
+  return definitions.flatMap(({ of, ...metric }) => {
     const [was, is] = [of(older), of(newer)];
     if (was === null && is === null) return [];
     const changeShare = was === null || is === null || was === 0 ? null : (is - was) / was;
-    return { ...trialOf(newer), ...figure, was, is, changeShare, doubt: doubtOf(older, newer, figure.group) };
+    return { ...trialOf(newer), ...metric, was, is, changeShare, doubt: doubtOf(older, newer, metric.group) };
   });
 }
 
-/** Counts of another load, and times of a generator that could not keep pace, prove nothing. */
+/** Why two values cannot be compared: a different load, or a generator that could not keep pace. */
 function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
     ["older", older],
@@ -83,9 +86,72 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // Where answers decide how many are sent, planned is what was sent.
+  // In scenarios whose responses decide the number of requests, `planned` is the number sent.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
-  if (older.speed !== newer.speed) return "the target's clock went at another speed";
+  if (older.speed !== newer.speed) return "the target's clock ran at another speed";
   return older.segments.length === newer.segments.length ? null : "sent by another number of processes";
 }
+
+const numbers = once(() => new Intl.NumberFormat("en", { maximumFractionDigits: 0 }));
+
+/** Formats a value as `1,234`, `12.5 ms` or `88.1 MiB`; a dash for none. */
+function formatMetric(value: number | null, unit: MetricUnit): string {
+  if (value === null) return "–";
+  switch (unit) {
+    case "requests":
+      return numbers().format(value);
+    case "requests/s":
+      return `${rounded(value)}/s`;
+    case "ms":
+      return `${rounded(value)} ms`;
+    case "bytes":
+      return `${rounded(value / 1024 ** 2)} MiB`;
+  }
+}
+
+const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers().format(value));
+
+/** Formats a change as `+12 %`, `-3 %` or `=`; empty if there is no share. */
+function formatShare({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
+  if (was === is) return "=";
+  if (changeShare === null) return "";
+  const percent = changeShare * 100;
+  const text = Math.abs(percent) < 1 ? percent.toPrecision(1) : numbers().format(percent);
+  return `${percent > 0 ? "+" : ""}${text} %`;
+}
+
+/** Formats a metric as `admitted p99 40.4 ms → 60.1 ms (+49 %)`. */
+export function formatMetricChange(figure: LoadMetric): string {
+  const { name, unit, was, is } = figure;
+  const share = formatShare(figure);
+  return `${name} ${formatMetric(was, unit)} → ${formatMetric(is, unit)}${share === "" ? "" : ` (${share})`}`;
+}
+
+/** The cells of one metric. */
+export interface LoadRow {
+  readonly figure: string;
+  readonly was: string;
+  readonly is: string;
+  /** The change, or `not comparable`. */
+  readonly change: string;
+}
+
+/** The metrics of one trial. */
+export interface LoadGroup {
+  readonly load: string;
+  readonly rows: readonly LoadRow[];
+}
+
+export const loadGroups = ({ loadFigures }: Pick<Comparison, "loadFigures">): LoadGroup[] =>
+  [...Map.groupBy(loadFigures, (figure) => sanitizeLine(formatTrial(figure), 80))].map(([load, figures]) => ({
+    load,
+    rows: figures.map(rowOf),
+  }));
+
+const rowOf = (figure: LoadMetric): LoadRow => ({
+  figure: figure.name,
+  was: formatMetric(figure.was, figure.unit),
+  is: formatMetric(figure.is, figure.unit),
+  change: figure.doubt === null ? formatShare(figure) : "not comparable",
+});

@@ -1,17 +1,16 @@
 import { code, prose, table } from "../formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
 import type { Entry } from "./grouping.ts";
-import { loadGroups } from "./metric-text.ts";
-import { type Section, sectionsOf } from "./sections.ts";
-import { sideText, summaryText } from "./summary.ts";
+import { loadGroups } from "./load-metrics.ts";
+import { type Section, sectionsOf, formatSide, formatSummary } from "./sections.ts";
 
-const mostEntries = 50;
+const maxEntries = 50;
 
-/** A comparison as Markdown, for a pull request or the summary of a job. Texts of the target stand in it as code. Ends with a line feed. */
+/** Renders a comparison as Markdown, for a pull request or a job summary. Ends with a line feed. */
 export function renderComparisonMarkdown(found: Comparison): string {
   const blocks = [
-    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${prose(summaryText(found))}`,
-    `- **old**: ${prose(sideText(found.older))}\n- **new**: ${prose(sideText(found.newer))}`,
+    `## ${found.regressions.length === 0 ? "✅" : "❌"} ${prose(formatSummary(found))}`,
+    `- **old**: ${prose(formatSide(found.older))}\n- **new**: ${prose(formatSide(found.newer))}`,
     ...(found.notes.length === 0 ? [] : [found.notes.map((note) => `> ${prose(note)}`).join("\n>\n")]),
     ...(found.regressions.length === 0
       ? []
@@ -23,9 +22,9 @@ export function renderComparisonMarkdown(found: Comparison): string {
 }
 
 function sectionText({ title, tone, count, entries, lines }: Section): string {
-  const left = entries.length - mostEntries;
+  const left = entries.length - maxEntries;
   const body = [
-    ...entries.slice(0, mostEntries).map(entryText),
+    ...entries.slice(0, maxEntries).map(entryText),
     ...(left > 0 ? [`- and ${left} more clauses`] : []),
     ...lines.map(({ label, text }) => `- **${label}** ${code(text)}`),
   ].join("\n");
@@ -47,5 +46,5 @@ function loadText(found: Comparison): string[] {
   const rows = groups.flatMap((group) =>
     group.rows.map(({ figure, was, is, change }, at) => [at === 0 ? prose(group.load) : "", figure, was, is, change]),
   );
-  return [`### Load\n\n${table(["load", "figure", "old", "new", "change"], rows, [2, 3, 4])}`];
+  return [`### Load\n\n${table(["load", "metric", "old", "new", "change"], rows, [2, 3, 4])}`];
 }

@@ -9,7 +9,7 @@ interface Found extends Pick<FindingChanges, "appeared" | "gone"> {
   readonly loadFigures: readonly LoadMetric[];
 }
 
-/** What a reader must know before what changed: whether the two can be laid side by side at all, and where not. */
+/** Notes to read first: whether the two reports can be compared at all, and which parts cannot. */
 export function notesOf(older: Report, newer: Report, { appeared, gone, changedSuite, loadFigures }: Found): string[] {
   return [
     ...targetNotes(older.target, newer.target),
@@ -17,11 +17,11 @@ export function notesOf(older: Report, newer: Report, { appeared, gone, changedS
     ...orderNotes(older, newer),
     ...stopNotes("older", older),
     ...stopNotes("newer", newer),
-    ...absenceNotes("newer", gone),
-    ...absenceNotes("older", appeared),
+    ...unpairedNotes("newer", gone),
+    ...unpairedNotes("older", appeared),
     ...doubtNotes(loadFigures),
     ...(loadFigures.length > 0
-      ? ["Times of one pair of runs are noisy: they are shown, and count only where --regression says so."]
+      ? ["Times of a single pair of runs are noisy: they are shown, but count only if --regression says so."]
       : []),
   ];
 }
@@ -34,23 +34,23 @@ function targetNotes(was: Report["target"], is: Report["target"]): string[] {
   return [
     `${isSameName ? "It may not be the same target" : "The targets are different"}: ${differ
       .filter((part) => part !== "fingerprint" || differ.length === 1)
-      .map((part) => `${words[part]} ${shown(was[part])} → ${shown(is[part])}`)
+      .map((part) => `${words[part]} ${orNone(was[part])} → ${orNone(is[part])}`)
       .join(", ")}.`,
   ];
 }
 
-const shown = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
+const orNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
 function suiteNotes(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
-    ...(change.version === null ? [] : [`version ${shown(change.version.was)} → ${shown(change.version.is)}`]),
-    ...(change.clauses === null ? [] : [`clauses ${shown(change.clauses.was)} → ${shown(change.clauses.is)}`]),
+    ...(change.version === null ? [] : [`version ${orNone(change.version.was)} → ${orNone(change.version.is)}`]),
+    ...(change.clauses === null ? [] : [`clauses ${orNone(change.clauses.was)} → ${orNone(change.clauses.is)}`]),
   ];
   return [
-    `The suites are different (${parts.join(", ")}): a difference below may be theirs, and not the target's.`,
-    ...(change.came.length === 0 ? [] : [`Checks that came: ${checkNames(change.came)}.`]),
-    ...(change.went.length === 0 ? [] : [`Checks that went: ${checkNames(change.went)}.`]),
+    `The suites are different (${parts.join(", ")}): a difference below may come from them, and not from the target.`,
+    ...(change.came.length === 0 ? [] : [`New checks: ${checkNames(change.came)}.`]),
+    ...(change.went.length === 0 ? [] : [`Removed checks: ${checkNames(change.went)}.`]),
   ];
 }
 
@@ -77,21 +77,21 @@ const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
   unreached: "it did not reach them",
   instance: "it ran them for other tiers",
   trial: "it did not send that load",
-  silent: "nothing was said of them there",
+  silent: "it has no such findings",
 };
 
-/** What one side lacks for a reason of its own run, and not of its suite. */
-function absenceNotes(side: string, lone: readonly UnpairedFinding[]): string[] {
-  return [...Map.groupBy(lone, ({ why }) => why)].flatMap(([why, members]) =>
+/** Findings that one side lacks because of its run, and not because of its suite. */
+function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
+  return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
     why === "check" ? [] : [`${formatCount(members.length, "finding")} not in the ${side} report: ${reasons[why]}.`],
   );
 }
 
-function doubtNotes(figures: readonly LoadMetric[]): string[] {
+function doubtNotes(metrics: readonly LoadMetric[]): string[] {
   const doubts = new Map<string, Set<string>>();
-  for (const { scenario, doubt } of figures)
+  for (const { scenario, doubt } of metrics)
     if (doubt !== null) doubts.set(doubt, (doubts.get(doubt) ?? new Set()).add(sanitizeLine(scenario, 60)));
   return [...doubts].map(
-    ([doubt, scenarios]) => `Figures of ${[...scenarios].join(", ")} cannot be compared: ${sanitizeLine(doubt, 200)}.`,
+    ([doubt, scenarios]) => `Metrics of ${[...scenarios].join(", ")} cannot be compared: ${sanitizeLine(doubt, 200)}.`,
   );
 }

@@ -4,16 +4,15 @@ import { renderPage } from "../html/page.ts";
 import { baseStyle } from "../html/base-style.ts";
 import type { Comparison, Side } from "./comparison.ts";
 import type { Entry, EntryRow } from "./grouping.ts";
-import { type LoadGroup, loadGroups } from "./metric-text.ts";
-import { type Section, sectionsOf } from "./sections.ts";
-import { countsText, sideText, verdictWords } from "./summary.ts";
+import { type LoadGroup, loadGroups } from "./load-metrics.ts";
+import { formatCounts, type Section, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
-/** A comparison as one page for people: it stands alone, and needs no script. */
+/** Renders a comparison as one page without a script. */
 export function renderComparisonPage(found: Comparison): string {
-  const words = verdictWords(found);
+  const words = formatRegressionCount(found);
   const isFine = found.regressions.length === 0;
   return renderPage({
-    title: `${words}: ${sideText(found.newer)}`,
+    title: `${words}: ${formatSide(found.newer)}`,
     styles: [baseStyle, style],
     script: null,
     body: html`<a class="skip-link" href="#content">Skip to what changed</a>
@@ -21,14 +20,14 @@ export function renderComparisonPage(found: Comparison): string {
         <h1>What changed between two reports</h1>
         <div class="banner ${isFine ? "pass" : "fail"}">
           <p class="word">${isFine ? "✓" : "✕"} ${prose(words)}</p>
-          <p>${countsText(found)}</p>
+          <p>${formatCounts(found)}</p>
         </div>
         ${sides(found)} ${notes(found)}
       </header>
       <main id="content">
         ${regressions(found)} ${sectionsOf(found).map(sectionPart)} ${loadPart(found)}
         <footer>
-          Compared by agent-hosting-conformance. What counts as a regression is told by <code>--regression</code>.
+          Compared by agent-hosting-conformance. <code>--regression</code> sets what counts as a regression.
         </footer>
       </main>`,
   });
@@ -73,11 +72,11 @@ function sides({ older, newer }: Comparison): Html {
   return html`<div class="sides">${tableOf("The two reports", [hiddenHead("what"), "old", "new"], cells)}</div>`;
 }
 
-const notes = ({ notes: said }: Comparison): Html | null =>
-  said.length === 0
+const notes = ({ notes: all }: Comparison): Html | null =>
+  all.length === 0
     ? null
-    : html`<ul class="notes" aria-label="To know before the rest">
-        ${said.map((note) => html`<li>${prose(note)}</li>`)}
+    : html`<ul class="notes" aria-label="Notes to read first">
+        ${all.map((note) => html`<li>${prose(note)}</li>`)}
       </ul>`;
 
 const regressions = ({ regressions: all }: Comparison): Html | null =>
@@ -122,9 +121,9 @@ function loadPart(found: Comparison): Html | null {
   return html`<section class="section-plain">
     <h2>Load</h2>
     ${tableBox(
-      "Figures of load, then and now",
+      "Load metrics, old and new",
       html`<table>
-        ${tableHead(["figure", ...["old", "new", "change"].map(numberHead)])} ${groups.map(loadBody)}
+        ${tableHead(["metric", ...["old", "new", "change"].map(numberHead)])} ${groups.map(loadBody)}
       </table>`,
     )}
   </section>`;

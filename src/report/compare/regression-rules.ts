@@ -1,4 +1,4 @@
-/** What can count as a regression, and what each means. */
+/** The kinds of regression, and what each means. */
 export const regressionKinds = {
   failing: "a check fails that did not fail before",
   warning: "a check warns that neither failed nor warned before",
@@ -8,7 +8,7 @@ export const regressionKinds = {
   skipped: "a check of any clause was judged before and is not exercised now",
   "new-check": "a check or an instance that the older report does not have fails, or warns",
   reading: "another admissible reading is followed",
-  observation: "another observation of a gap, in more than times or what the evidence left open",
+  observation: "another observation of a gap, in more than times or what the evidence leaves possible",
   verdict: "the verdict is worse: conformant, partial, incomplete, unreachable, nonconformant",
   counts: "under the same load, other numbers of admitted, refused or failed requests",
   latency: "a latency is higher by more than a share",
@@ -18,16 +18,16 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** Kinds that have a share, and the share where none is given. */
+/** Kinds that have a share, with the default share. */
 export const defaultShares = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;
 export type SharedKind = keyof typeof defaultShares;
 
-/** What counts as a regression. */
+/** The rules for what counts as a regression. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
-  /** How much worse a figure may be, as a share: 0.25 is a quarter. */
+  /** Tolerated worsening of a metric as a share: 0.25 is a quarter. */
   readonly shares: Readonly<Record<SharedKind, number>>;
 }
 
@@ -43,13 +43,13 @@ export const defaultRegressionRules: RegressionRules = {
   shares: defaultShares,
 };
 
-/** A list of kinds that cannot be understood; the message is one line. */
+/** A list of kinds that cannot be parsed; the message is one line. */
 export class UnknownRegression extends Error {
   override readonly name = "UnknownRegression";
 }
 
 /**
- * Reads a list such as `default,reading,latency:30%`. `default` stands for the kinds that count unless told; `none`, alone, for no kind.
+ * Parses a list such as `default,reading,latency:30%`. `default` stands for the default kinds; `none`, alone, for no kind.
  *
  * @throws {UnknownRegression}
  */

@@ -1,30 +1,36 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
-import type { UnpairedReason, Comparison, FindingIdentity, Regression, FindingResult } from "./comparison.ts";
-import { type LoadMetric } from "./comparison.ts";
+import type {
+  Comparison,
+  FindingIdentity,
+  FindingResult,
+  LoadMetric,
+  Regression,
+  UnpairedReason,
+} from "./comparison.ts";
 import { formatTrial } from "../model/trial-id.ts";
-import { formatMetricChange } from "./metric-text.ts";
+import { formatMetricChange } from "./load-metrics.ts";
 import type { RegressionKind, RegressionRules, SharedKind } from "./regression-rules.ts";
 
-/** What counts as a regression under the rules, in the order of the kinds, of what a comparison found. */
+/** The regressions of a comparison under the rules, in the order of the kinds. */
 export function regressionsOf(found: Omit<Comparison, "regressions">, rules: RegressionRules): Regression[] {
   const all = [
-    ...found.newlyFailing.flatMap((each) => one(brokenKind(each.is.outcome), each, brokenText(each.is))),
+    ...found.newlyFailing.flatMap((each) => regression(brokenKind(each.is.outcome), each, formatFailure(each.is))),
     ...skippedOf(found),
     ...found.appeared
       .filter(({ said }) => said.outcome === "fail" || said.outcome === "warning" || said.outcome === "error")
-      .flatMap((each) => one("new-check", each, brokenText(each.said))),
-    ...found.changedReadings.flatMap((each) => one("reading", each, readingText(each.was, each.is))),
+      .flatMap((each) => regression("new-check", each, formatFailure(each.said))),
+    ...found.changedReadings.flatMap((each) => regression("reading", each, formatReadings(each.was, each.is))),
     ...found.changedObservations
       .filter(({ immaterial }) => !immaterial)
-      .flatMap((each) => one("observation", each, "another observation than before")),
+      .flatMap((each) => regression("observation", each, "another observation than before")),
     ...verdictOf(found.older.verdict, found.newer.verdict),
-    ...found.loadFigures.flatMap((figure) => figureOf(figure, rules)),
+    ...found.loadFigures.flatMap((figure) => metricRegression(figure, rules)),
   ];
   return all.filter(({ kind }) => counts(kind, rules));
 }
 
-/** Who counts every skipped check counts those of must clauses too. */
+/** The kind `skipped` includes `skipped-must`. */
 const counts = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
@@ -33,51 +39,51 @@ function brokenKind(outcome: Outcome): RegressionKind {
   return "failing";
 }
 
-const one = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
-  { kind, says: `${formatFindingName(finding)}: ${what}`, finding: bare(finding) },
+const regression = (kind: RegressionKind, finding: FindingIdentity, what: string): Regression[] => [
+  { kind, says: `${formatFindingName(finding)}: ${what}`, finding: idOf(finding) },
 ];
 
-const bare = ({ check, clause, instance }: FindingIdentity): Regression["finding"] => ({ check, clause, instance });
+const idOf = ({ check, clause, instance }: FindingIdentity): Regression["finding"] => ({ check, clause, instance });
 
-/** `SSE-5/name (pro)`. */
+/** Formats a finding as `SSE-5/name (pro)`. */
 export const formatFindingName = ({ check, instance }: Pick<FindingIdentity, "check" | "instance">): string =>
   `${sanitizeLine(check, 120)}${instance === null ? "" : ` (${sanitizeLine(instance, 60)})`}`;
 
-/** What a breach says, on one line. */
-export function brokenText({ outcome, expected, actual, reason }: FindingResult): string {
+/** Formats a failure on one line. */
+export function formatFailure({ outcome, expected, actual, reason }: FindingResult): string {
   if (outcome === "error") return `the harness failed: ${sanitizeLine(reason ?? "", 160)}`;
   return `expected ${sanitizeLine(expected ?? "", 160)}; got ${sanitizeLine(actual ?? reason ?? "", 160)}`;
 }
 
-export const readingText = (was: FindingResult, is: FindingResult): string =>
-  `${sanitizeLine(was.reading ?? "none told", 60)} → ${sanitizeLine(is.reading ?? "none told", 60)}`;
+export const formatReadings = (was: FindingResult, is: FindingResult): string =>
+  `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
-/** Judged before, and not now, for no reason of the selection or of the suite. */
+/** Findings that were judged before and are not now, unless the selection or the suite left them out. */
 function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
-  const lost = [
-    ...newlySkipped.map((each) => ({ name: each, was: each.was, why: skipText(each.is) })),
+  const missing = [
+    ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),
     ...gone.flatMap((each) => {
-      const why = lossOf[each.why];
+      const why = missingTexts[each.why];
       return why === null ? [] : [{ name: each, was: each.said, why }];
     }),
   ];
-  return lost
+  return missing
     .filter(({ was }) => was.outcome !== "skipped" && was.outcome !== "error")
-    .flatMap(({ name, why }) => one(name.level === "must" ? "skipped-must" : "skipped", name, why));
+    .flatMap(({ name, why }) => regression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** What was left out on purpose, or is no longer a check, was not lost. */
-const lossOf: Readonly<Record<UnpairedReason, string | null>> = {
+/** Why a finding is missing; `null` if it was left out on purpose, or its check no longer exists. */
+const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   unselected: null,
   trial: null,
   unreached: "not reached",
   instance: "not run for it",
-  silent: "nothing was said of it",
+  silent: "it has no finding",
 };
 
-export const skipText = ({ reason }: FindingResult): string =>
-  `not exercised: ${sanitizeLine(reason ?? "no reason told", 160)}`;
+export const formatSkip = ({ reason }: FindingResult): string =>
+  `not exercised: ${sanitizeLine(reason ?? "no reason given", 160)}`;
 
 const order: readonly Verdict[] = ["conformant", "partial", "incomplete", "unreachable", "nonconformant"];
 
@@ -86,13 +92,13 @@ const verdictOf = (was: Verdict, is: Verdict): Regression[] =>
     ? []
     : [{ kind: "verdict", says: `the verdict was ${was} and is ${is}`, finding: null }];
 
-function figureOf(figure: LoadMetric, { shares }: RegressionRules): Regression[] {
+function metricRegression(figure: LoadMetric, { shares }: RegressionRules): Regression[] {
   const { group, was, is, changeShare, doubt } = figure;
   if (doubt !== null) return [];
   const isWorse = group === "counts" ? was !== is : changeShare !== null && worseBy(group, changeShare) > shares[group];
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
-/** Of throughput, less is worse. */
+/** Less throughput is worse; more of anything else is. */
 const worseBy = (group: SharedKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

@@ -42,7 +42,7 @@ const usual = compare(
 );
 
 describe("a comparison for the terminal", () => {
-  it("says what changed by kind, what is the same of several tiers once, and ends with the summary", () => {
+  it("lists changes by kind, equal findings of several tiers once, and ends with the summary", () => {
     expect(terminal(usual)).toBe(
       `old  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0
 new  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0
@@ -78,18 +78,18 @@ regression  skipped-must  INV-1
 regression  reading  ERR-2
 regression  observation  INV-19
 
-6 regressions (LIM-1, INV-1, ERR-2, INV-19), 3 newly failing, 1 newly skipped, 1 fixed, 1 with another reading, 1 observed otherwise, 0 unchanged
+6 regressions (LIM-1, INV-1, ERR-2, INV-19), 3 newly failing, 1 newly skipped, 1 fixed, 1 with another reading, 1 observed differently, 0 unchanged
 `,
     );
   });
 
-  it("is a line a regression, and the summary, where quiet is asked for", () => {
+  it("has only a line for each regression and the summary if quiet", () => {
     const lines = terminal(usual, { quiet: true, width: 200 }).trimEnd().split("\n");
     expect(lines).toHaveLength(7);
     expect(lines[0]).toBe("regression  failing  LIM-1 (free): expected 10 admitted; got 11 admitted");
   });
 
-  it("colours without changing a word", () => {
+  it("has the same words with colours", () => {
     const coloured = terminal(usual, { colour: true });
     expect(coloured).not.toBe(terminal(usual));
     expect(stripVTControlCharacters(coloured)).toBe(terminal(usual));
@@ -97,7 +97,7 @@ regression  observation  INV-19
 
   const loaded = (run = {}): Report => sampleReport([], { load: { runs: [sampleLoadRun(run)] } });
 
-  it("lays figures of load side by side, within the width", () => {
+  it("shows old and new load metrics within the width", () => {
     const found = compare(loaded(), loaded({ perSecond: { sent: 900, admitted: 700 } }));
     const text = terminal(found);
     expect(text).toMatch(/minute-limit, pro, k6 +admitted +1,000 +1,000 +=/);
@@ -108,7 +108,7 @@ regression  observation  INV-19
     expect(Math.max(...table.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
   });
 
-  it("shows the first clauses of many, and says how many more there are", () => {
+  it("shows the first clauses of many, and the number of others", () => {
     const many = (outcome: "pass" | "fail"): Report =>
       sampleReport(Array.from({ length: 30 }, (_, at) => sampleFinding({ clause: `NEW-${at}`, outcome })));
     expect(terminal(compare(many("pass"), many("fail")))).toContain("and 20 more clauses; --json has them all");
@@ -116,7 +116,7 @@ regression  observation  INV-19
 });
 
 describe("Markdown", () => {
-  it("shows what is worse, and folds the rest", () => {
+  it("shows regressions, and folds the rest", () => {
     const text = renderComparisonMarkdown(usual);
     expect(text).toMatch(/^## ❌ 6 regressions/);
     expect(text).toContain("### Newly failing: 3\n\n- **LIM-1** must");

@@ -1,39 +1,40 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { formatCount } from "../../base/text.ts";
+import { formatCount, joinFirst } from "../../base/text.ts";
 import {
-  type UnpairedReason,
   type Comparison,
   type FindingChange,
-  type UnpairedFinding,
   type FindingResult,
   severities,
+  type Side,
+  type UnpairedFinding,
+  type UnpairedReason,
 } from "./comparison.ts";
-import { clausesText, type Entry, entriesOf, type EntryRow } from "./grouping.ts";
-import { skipText } from "./regressions.ts";
+import { formatClauses, entriesOf, type Entry, type EntryRow } from "./grouping.ts";
+import { formatSkip } from "./regressions.ts";
 
-/** A part of a comparison, the same for the terminal, Markdown and a page. Its texts are harmless, and escaped for no format. */
+/** A section of a comparison, for every format. Control characters in its texts are escaped; each renderer escapes for its own format. */
 export interface Section {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
-  /** Findings in it. */
+  /** Number of findings. */
   readonly count: number;
-  /** Clauses, each with what was said of it. */
+  /** Clauses with their findings in detail. */
   readonly entries: readonly Entry[];
-  /** What takes no more than a line. */
+  /** Findings in short, one line for each group. */
   readonly lines: readonly EntryRow[];
 }
 
-/** What changed, the worst first. Parts with nothing in them are left out. */
+/** The sections of a comparison, the worst first. Empty sections are left out. */
 export function sectionsOf(found: Comparison): Section[] {
   const broken = found.appeared.filter(isBroken);
-  const arrived = found.appeared.filter((each) => !isBroken(each));
-  const said = found.changedObservations.filter(({ immaterial }) => !immaterial);
-  const alike = found.changedObservations.filter(({ immaterial }) => immaterial);
+  const addedFine = found.appeared.filter((each) => !isBroken(each));
+  const changed = found.changedObservations.filter(({ immaterial }) => !immaterial);
+  const equivalent = found.changedObservations.filter(({ immaterial }) => immaterial);
   const all: Section[] = [
     detailed("Newly failing", "bad", found.newlyFailing, brokenRows),
     detailed("Failing, and not in the older report", "bad", broken, ({ why, said: is }) => [
-      { label: "was", text: absences[why] },
-      ...breachRows(is),
+      { label: "was", text: reasonTexts[why] },
+      ...failureRows(is),
     ]),
     listed("Newly skipped", "bad", found.newlySkipped, ({ is }) => causeText(is)),
     detailed("Fixed", "good", found.fixed, ({ was, is }) => [
@@ -42,25 +43,25 @@ export function sectionsOf(found: Comparison): Section[] {
     ]),
     listed("No longer skipped", "good", found.noLongerSkipped, ({ was }) => `was ${causeText(was)}`),
     detailed("Changed readings", "plain", found.changedReadings, ({ was, is }) => [
-      { label: "was", text: sanitizeLine(was.reading ?? "none told", 60) },
-      { label: "now", text: sanitizeLine(is.reading ?? "none told", 60) },
+      { label: "was", text: sanitizeLine(was.reading ?? "none", 60) },
+      { label: "now", text: sanitizeLine(is.reading ?? "none", 60) },
     ]),
-    withAlike(detailed("Changed observations", "plain", said, observationRows), alike),
+    withEquivalent(detailed("Changed observations", "plain", changed, observationRows), equivalent),
     detailed("Still failing", "plain", found.stillFailing, stillRows),
-    listed("Only in the newer report", "plain", arrived, ({ why }) => absences[why]),
-    listed("Only in the older report", "plain", found.gone, ({ why }) => absences[why]),
+    listed("Only in the newer report", "plain", addedFine, ({ why }) => reasonTexts[why]),
+    listed("Only in the older report", "plain", found.gone, ({ why }) => reasonTexts[why]),
   ];
   return all.filter(({ count }) => count > 0);
 }
 
-/** Why the other report does not have it. */
-const absences: Readonly<Record<UnpairedReason, string>> = {
+/** Why the other report does not have the finding. */
+const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
   check: "the other suite has no such check",
   unselected: "the other selection left it out",
   unreached: "the other run did not reach it",
   instance: "the other run had no such tier",
   trial: "the other run did not send that load",
-  silent: "the other run said nothing of it",
+  silent: "the other run has no such finding",
 };
 
 export const isBroken = ({ said }: UnpairedFinding): boolean =>
@@ -75,7 +76,7 @@ function detailed<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: entriesOf(findings, rowsOf), lines: [] };
 }
 
-/** Findings by what is said of them, the most frequent first. */
+/** Groups findings by cause, the most frequent first. */
 function listed<F extends FindingChange | UnpairedFinding>(
   title: string,
   tone: Section["tone"],
@@ -85,21 +86,22 @@ function listed<F extends FindingChange | UnpairedFinding>(
   const groups = [...Map.groupBy(findings, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
   const lines = groups.map(([cause, members]) => ({
     label: formatCount(members.length, "check"),
-    text: `${cause} (${clausesText(members)})`,
+    text: `${cause} (${formatClauses(members)})`,
   }));
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-const withAlike = (section: Section, alike: readonly FindingChange[]): Section =>
-  alike.length === 0
+/** Adds the observations that changed only in times or possible windows. */
+const withEquivalent = (section: Section, equivalent: readonly FindingChange[]): Section =>
+  equivalent.length === 0
     ? section
     : {
         ...section,
-        count: section.count + alike.length,
+        count: section.count + equivalent.length,
         lines: [
           {
-            label: formatCount(alike.length, "check"),
-            text: `in no more than times, or what the evidence left open (${clausesText(alike)})`,
+            label: formatCount(equivalent.length, "check"),
+            text: `only in times, or in what the evidence leaves possible (${formatClauses(equivalent)})`,
           },
         ],
       };
@@ -107,10 +109,10 @@ const withAlike = (section: Section, alike: readonly FindingChange[]): Section =
 const brokenRows = ({ was, is }: FindingChange): EntryRow[] => [
   { label: "was", text: outcomeText(was) },
   { label: "now", text: is.outcome },
-  ...breachRows(is),
+  ...failureRows(is),
 ];
 
-function breachRows({ outcome, expected, actual, reason }: FindingResult): EntryRow[] {
+function failureRows({ outcome, expected, actual, reason }: FindingResult): EntryRow[] {
   if (outcome === "error") return [{ label: "harness", text: sanitizeLine(reason ?? "", 300) }];
   return [
     { label: "expected", text: sanitizeLine(expected ?? "") },
@@ -118,7 +120,7 @@ function breachRows({ outcome, expected, actual, reason }: FindingResult): Entry
   ];
 }
 
-/** What still fails in the same way needs no words. */
+/** Empty for a finding that still fails in the same way. */
 function stillRows({ was, is }: FindingChange): EntryRow[] {
   const [before, now] = [outcomeText(was), outcomeText(is)];
   if (before === now) return [];
@@ -141,7 +143,7 @@ function outcomeText(said: FindingResult): string {
     case "observed":
       return sanitizeLine(reason ?? "observed");
     case "skipped":
-      return skipText(said);
+      return formatSkip(said);
     case "error":
       return `the harness failed: ${sanitizeLine(reason ?? "")}`;
     case "fail":
@@ -153,3 +155,44 @@ function outcomeText(said: FindingResult): string {
 
 const causeText = ({ needs, reason = "" }: FindingResult): string =>
   needs === undefined ? sanitizeLine(reason, 160) : `enabled by ${sanitizeLine(needs, 200)}`;
+
+/** Sums up a comparison: `2 regressions (SSE-5, SSE-6), 1 newly failing, 3 fixed, 300 unchanged`. */
+export const formatSummary = (found: Comparison): string => `${formatRegressionCount(found)}, ${formatCounts(found)}`;
+
+/** Formats the counts as `1 newly failing, 3 fixed, 300 unchanged`. */
+export function formatCounts(found: Comparison): string {
+  const counts: readonly (readonly [number, string])[] = [
+    [found.newlyFailing.length, "newly failing"],
+    [found.appeared.filter(isBroken).length, "failing and not in the older"],
+    [found.newlySkipped.length, "newly skipped"],
+    [found.fixed.length, "fixed"],
+    [found.noLongerSkipped.length, "no longer skipped"],
+    [found.changedReadings.length, "with another reading"],
+    [found.changedObservations.filter(({ immaterial }) => !immaterial).length, "observed differently"],
+    [found.stillFailing.length, "still failing"],
+    [found.appeared.filter((each) => !isBroken(each)).length, "only in the newer"],
+    [found.gone.length, "only in the older"],
+  ];
+  const parts = counts.flatMap(([count, words]) => (count === 0 ? [] : [`${count} ${words}`]));
+  return [...parts, `${unchangedCount(found)} unchanged`].join(", ");
+}
+
+export function formatRegressionCount({ regressions }: Comparison): string {
+  if (regressions.length === 0) return "no regression";
+  const named = [...new Set(regressions.map(({ finding, kind }) => finding?.clause ?? kind))];
+  return `${formatCount(regressions.length, "regression")} (${joinFirst(
+    named.map((name) => sanitizeLine(name, 60)),
+    5,
+  )})`;
+}
+
+/** Observations that differ only in a duration count as unchanged. */
+const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
+  unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
+
+/** Formats a side as `Acme, 2030-01-01 02:00 UTC, nonconformant, suite 0.1.0`. */
+export function formatSide({ target, started, verdict, suite, kind }: Side): string {
+  const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
+  const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
+  return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}`;
+}

@@ -6,21 +6,20 @@ import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinBlocks } from "../terminal/blocks.ts";
 import type { Comparison } from "./comparison.ts";
-import { checksText, type Entry } from "./grouping.ts";
-import { type LoadGroup, loadGroups } from "./metric-text.ts";
-import { type Section, sectionsOf } from "./sections.ts";
-import { countsText, sideText, verdictWords } from "./summary.ts";
+import { formatChecks, type Entry } from "./grouping.ts";
+import { type LoadGroup, loadGroups } from "./load-metrics.ts";
+import { formatCounts, type Section, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
 export interface ComparisonTerminalOptions {
   /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;
-  /** Only a line for each regression, and the summary. */
+  /** Shows only a line for each regression, and the summary. */
   readonly quiet: boolean;
 }
 
-/** A comparison for the terminal: what was compared, what changed by kind, figures of load, and the summary as the last line. Ends with a line feed. */
+/** Renders a comparison for the terminal, with the summary as the last line. Ends with a line feed. */
 export function renderComparisonTerminal(
   found: Comparison,
   { colour, width: columns, quiet }: ComparisonTerminalOptions,
@@ -31,8 +30,8 @@ export function renderComparisonTerminal(
   if (quiet) return joinBlocks([regressionLines(found, width, paint), last], "\n");
   return joinBlocks([
     [
-      ...formatLabelled("old  ", sideText(found.older), width, paint.bold),
-      ...formatLabelled("new  ", sideText(found.newer), width, paint.bold),
+      ...formatLabelled("old  ", formatSide(found.older), width, paint.bold),
+      ...formatLabelled("new  ", formatSide(found.newer), width, paint.bold),
     ],
     found.notes.flatMap((note) => formatLabelled("note  ", note, width, paint.cyan)),
     ...sectionsOf(found).map((section) => sectionLines(section, width, paint)),
@@ -42,12 +41,12 @@ export function renderComparisonTerminal(
   ]);
 }
 
-/** What the parts above have told needs no more than its name. */
+/** Regressions of findings by name, because the sections above show them in detail; others in full. */
 function regressionNames({ regressions }: Comparison, width: number, paint: Paint): string[] {
-  const told = regressions.filter(({ finding }) => finding !== null);
+  const ofFindings = regressions.filter(({ finding }) => finding !== null);
   return [
-    ...[...Map.groupBy(told, ({ kind }) => kind)].flatMap(([kind, members]) => {
-      const names = checksText(members.flatMap(({ finding }) => finding ?? []));
+    ...[...Map.groupBy(ofFindings, ({ kind }) => kind)].flatMap(([kind, members]) => {
+      const names = formatChecks(members.flatMap(({ finding }) => finding ?? []));
       return formatLabelled(`regression  ${kind}  `, names, width, paint.red);
     }),
     ...regressionLines({ regressions: regressions.filter(({ finding }) => finding === null) }, width, paint),
@@ -59,22 +58,22 @@ const regressionLines = ({ regressions }: Pick<Comparison, "regressions">, width
 
 function summaryLine(found: Comparison, paint: Paint): string {
   const colour = found.regressions.length > 0 ? paint.red : paint.green;
-  return `${paint.bold(colour(verdictWords(found)))}, ${countsText(found)}`;
+  return `${paint.bold(colour(formatRegressionCount(found)))}, ${formatCounts(found)}`;
 }
 
-const mostEntries = 10;
-const mostCases = 4;
-const mostLines = 12;
+const maxEntries = 10;
+const maxCases = 4;
+const maxLines = 12;
 
 function sectionLines({ title, tone, count, entries, lines }: Section, width: number, paint: Paint): string[] {
   const colour = { bad: paint.red, good: paint.green, plain: paint.cyan }[tone];
-  const left = entries.length - mostEntries;
+  const left = entries.length - maxEntries;
   return [
     `${paint.bold(colour(title))}: ${count}`,
-    ...entries.slice(0, mostEntries).flatMap((entry) => entryLines(entry, width, paint)),
+    ...entries.slice(0, maxEntries).flatMap((entry) => entryLines(entry, width, paint)),
     ...(left > 0 ? [`  and ${left} more clauses; --json has them all`] : []),
-    ...lines.slice(0, mostLines).flatMap(({ label, text }) => formatLabelled(`  ${label}  `, text, width, paint.bold)),
-    ...(lines.length > mostLines ? [`  and ${lines.length - mostLines} more; --json has them all`] : []),
+    ...lines.slice(0, maxLines).flatMap(({ label, text }) => formatLabelled(`  ${label}  `, text, width, paint.bold)),
+    ...(lines.length > maxLines ? [`  and ${lines.length - maxLines} more; --json has them all`] : []),
   ];
 }
 
@@ -83,33 +82,33 @@ function entryLines({ clause, level, says, cases }: Entry, width: number, paint:
   return [
     ...head,
     ...cases
-      .slice(0, mostCases)
+      .slice(0, maxCases)
       .flatMap(({ checks, rows }) => [
         ...(checks === clause ? [] : formatLabelled("    ", checks, width, paint.dim)),
         ...rows.flatMap(({ label, text }) => formatLabelled(`    ${padded(label, 9)} `, text, width, paint.dim)),
       ]),
-    ...(cases.length > mostCases ? [`    and ${cases.length - mostCases} more`] : []),
+    ...(cases.length > maxCases ? [`    and ${cases.length - maxCases} more`] : []),
   ];
 }
 
 function loadLines(found: Comparison, width: number, paint: Paint): string[] {
   const groups = loadGroups(found);
-  const lone = (["older", "newer"] as const).flatMap((side) =>
+  const unpaired = (["older", "newer"] as const).flatMap((side) =>
     found.loneTrials[side].flatMap((load) =>
       formatLabelled(`only in the ${side}  `, sanitizeLine(formatTrial(load), 100), width, paint.bold),
     ),
   );
-  return groups.length === 0 ? lone : [...loadTableLines(groups, width, paint), ...lone];
+  return groups.length === 0 ? unpaired : [...loadTableLines(groups, width, paint), ...unpaired];
 }
 
-/** Where the terminal is narrow, the load stands on a line of its own above its figures. */
+/** On a narrow terminal, each load gets a line of its own above its metrics. */
 function loadTableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
   const loadWidth = Math.max(...groups.map(({ load }) => displayWidth(load)));
   const isWide = loadWidth + 56 <= width;
-  const heads: readonly TableColumn[] = [...(isWide ? (["load"] as const) : []), "figure", "old", "new", "change"].map(
+  const heads: readonly TableColumn[] = [...(isWide ? (["load"] as const) : []), "metric", "old", "new", "change"].map(
     (head) => ({
       head: paint.dim(head),
-      align: head === "load" || head === "figure" ? "left" : "right",
+      align: head === "load" || head === "metric" ? "left" : "right",
       width: widest,
     }),
   );

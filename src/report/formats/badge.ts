@@ -12,7 +12,7 @@ const colours = {
   unreachable: "lightgrey",
 } as const satisfies Record<Verdict, string>;
 
-/** What both kinds of badge show: the verdict, and the figures that it rests on. No text of the target is in it. */
+/** The content of both badges: the verdict and the counts behind it. It holds no text of the target. */
 interface Badge {
   readonly label: string;
   readonly message: string;
@@ -23,12 +23,12 @@ function badgeOf(report: Report): Badge {
   const isUnmet = report.findings.some(({ outcome, level }) => outcome === "fail" && level === "load");
   return {
     label: report.load === undefined ? "conformance" : "conformance under load",
-    message: `${report.verdict}, ${figureOf(report)}`,
+    message: `${report.verdict}, ${countsOf(report)}`,
     color: isUnmet ? colours.nonconformant : colours[report.verdict],
   };
 }
 
-function figureOf({ verdict, totals, findings, unselected }: Report): string {
+function countsOf({ verdict, totals, findings, unselected }: Report): string {
   if (verdict === "unreachable") return "nothing judged";
   const broken = [...clauseOutcomes(findings)].filter(([, outcome]) => outcome === "fail").length;
   if (broken > 0) return `${formatCount(broken, "clause")} broken`;
@@ -37,9 +37,9 @@ function figureOf({ verdict, totals, findings, unselected }: Report): string {
   return verdict === "partial" && left > 0 ? `${passed}, ${formatCount(left, "clause")} not exercised` : passed;
 }
 
-/** A badge of the verdict as SVG: one file that asks for nothing over the network. */
+/** Renders a badge of the verdict as SVG, which loads nothing over the network. */
 export const renderBadge = ({ report }: Pick<ReportDocument, "report">): string => `${makeBadge(badgeOf(report))}\n`;
 
-/** The same as the JSON that shields.io's endpoint badge reads, `schemaVersion` 1. */
+/** Renders the badge as JSON for the endpoint badge of shields.io, `schemaVersion` 1. */
 export const badgeEndpoint = ({ report }: Pick<ReportDocument, "report">): string =>
   `${JSON.stringify({ schemaVersion: 1, ...badgeOf(report) })}\n`;

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { hostileText } from "../testing/hostile.ts";
 import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
-import { harPieces, renderHar } from "./har.ts";
+import { harChunks, renderHar } from "./har.ts";
 import { demandHar, type Entry } from "./testing/har-read.ts";
 import { kinds } from "./testing/kinds.ts";
 
@@ -31,7 +31,7 @@ describe("HAR", () => {
 
   it("comes exchange by exchange, so that all of it is never held at once", () => {
     const exchanges = ["x1", "x2", "x3"].map((id) => sampleExchange(id, { body: textBody("m".repeat(1000)) }));
-    const pieces = [...harPieces({ report, evidence: { exchanges } })];
+    const pieces = [...harChunks({ report, evidence: { exchanges } })];
     expect(pieces.every((piece) => piece.length < 3000)).toBe(true);
     expect(archive([])).toEqual([]);
   });

@@ -3,20 +3,20 @@ import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchang
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../model/report.ts";
 
-/** What of a report an archive of its exchanges needs. */
-export interface HarSource {
+/** The parts of a report that an archive needs. */
+export interface HarInput {
   readonly report: Pick<Report, "started" | "suite" | "target">;
   readonly evidence: Pick<Evidence, "exchanges">;
 }
 
 /**
- * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence: for the network view of a browser, and tools that read
- * its exports. A request without an answer has the status 0, and in `_error` why. Ends with a line feed.
+ * Renders the exchanges of a run as an HTTP Archive 1.2, redacted like the evidence, for the network view of a browser and other tools. A request
+ * without a response has the status 0 and the reason in `_error`. Ends with a line feed.
  */
-export const renderHar = (source: HarSource): string => [...harPieces(source)].join("");
+export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
-/** The same, piece by piece: all bodies are in it, and each of them may be long. */
-export function* harPieces({ report, evidence }: HarSource): Generator<string> {
+/** The same in chunks: the archive holds every body, and bodies may be long. */
+export function* harChunks({ report, evidence }: HarInput): Generator<string> {
   const startedMs = Date.parse(report.started);
   const log = {
     version: "1.2",
@@ -45,7 +45,7 @@ function entryOf(exchange: Exchange, startedMs: number): object {
     request: requestOf(request),
     response: responseOf(answer),
     cache: {},
-    // The harness keeps one time for sending and waiting.
+    // The harness measures sending and waiting together.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
   };
@@ -87,7 +87,7 @@ function responseOf(answer: Exchange["answer"]): object {
     headers: headers.map(headerOf),
     content: { size: bytesOf(body), mimeType: typeOf(headers), ...receivedText(body) },
     redirectURL: valueOf(headers, "location") ?? "",
-    // The evidence counts decoded bytes, and this would be those on the wire.
+    // The evidence counts decoded bytes, but this field means bytes on the wire.
     bodySize: -1,
     ...(ending.kind === "complete"
       ? {}
@@ -104,7 +104,7 @@ const typeOf = (headers: readonly Header[]): string => valueOf(headers, "content
 
 const bytesOf = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
 
-/** Evidence holds addresses that no URL parser takes, so it is taken apart by hand, and left encoded where it cannot be decoded. */
+/** Parses a query by hand, because evidence holds addresses that no URL parser accepts. What cannot be decoded stays encoded. */
 function queryOf(url: string): object[] {
   const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
   return query

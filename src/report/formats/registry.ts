@@ -11,40 +11,40 @@ import {
 } from "../statement/statement.ts";
 import { badgeEndpoint, renderBadge } from "./badge.ts";
 import { renderCtrf } from "./ctrf.ts";
-import { harPieces } from "./har.ts";
+import { harChunks } from "./har.ts";
 import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 
-/** What the formats are made of, besides the document. */
+/** Further input of the formats. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /** The report as it is kept: what `json` is a copy of. By default that of the document. */
+  /** The saved report, which `json` copies. Default: that of the document. */
   readonly report?: Report;
-  /** Digests of the evidence, and of a report that was kept, for a statement. */
+  /** Digests of the evidence, and of a saved report, for a statement. */
   readonly digests?: () => Digests;
 }
 
-/** What a format is made of, and so when it can be written: of any report; of a run with its evidence; of any report with its evidence. */
+/** The input that a format needs: any report, a run with its evidence, or any report with its evidence files. */
 export type FormatInput = "report" | "exchanges" | "files";
 
 export interface Format {
-  /** What it is, in a few words: the help of its flag. */
+  /** A short description, used as the help of its flag. */
   readonly says: string;
-  /** What the name of its file ends with, after the dot. */
+  /** File name extension without the dot. */
   readonly extension: string;
   readonly contentType: string;
   readonly source: FormatInput;
-  /** Its text, or what gives it piece by piece, where it may be longer than all else that a run holds. */
+  /** Returns the text, or generates it in chunks if it may be very long. */
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
-/** GitHub takes 65,536 characters of a comment, and a wrapper may add some of its own. */
-const mostCommentBytes = 65_000;
+/** GitHub accepts comments of 65,536 characters, and a wrapper may add some. */
+const maxCommentBytes = 65_000;
 
 const json = { extension: "json", contentType: "application/json" } as const;
 
-/** Every format that a report can be written in, in the order in which they are written. */
+/** Every format of a report, in the order in which the formats are written. */
 export const formats = {
   json: {
     ...json,
@@ -77,7 +77,7 @@ export const formats = {
     extension: "md",
     contentType: "text/markdown; charset=utf-8",
     source: "report",
-    render: (document, { rules = defaultPolicy }) => renderMarkdown(document, rules, mostCommentBytes),
+    render: (document, { rules = defaultPolicy }) => renderMarkdown(document, rules, maxCommentBytes),
   },
   badge: {
     says: "a badge of the verdict (SVG)",
@@ -93,8 +93,8 @@ export const formats = {
     extension: "har",
     source: "exchanges",
     render: ({ report, evidence }) => {
-      if (evidence === null) throw new Error(lacks.exchanges);
-      return harPieces({ report, evidence });
+      if (evidence === null) throw new Error(missingInput.exchanges);
+      return harChunks({ report, evidence });
     },
   },
   statement: {
@@ -103,8 +103,8 @@ export const formats = {
     source: "files",
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
-      if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(lacks.files);
-      // A report that was written just now has these bytes; of one that was kept they are among the digests.
+      if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
+      // A report that was just written has these bytes; for a saved report `digests` has them.
       return serializeStatement(
         statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
       );
@@ -115,13 +115,13 @@ export const formats = {
 export type FormatName = keyof typeof formats;
 export const formatNames = Object.keys(formats) as FormatName[];
 
-const lacks = {
+const missingInput = {
   exchanges:
     "an archive is made of exchanges: there are none of load, and of a run they are in evidence.json, beside the report",
   files: "a statement names the digest of the evidence, which does not stand beside the report",
 } as const satisfies Partial<Record<FormatInput, string>>;
 
-/** Why a format cannot be made of a kept report; `null` where it can. */
+/** Why a format cannot be made from a saved report; `null` if it can. */
 export function unavailableReason(
   name: FormatName,
   { evidence, load }: Pick<ReportDocument, "evidence" | "load">,
@@ -130,8 +130,8 @@ export function unavailableReason(
     case "report":
       return null;
     case "exchanges":
-      return evidence === null ? lacks.exchanges : null;
+      return evidence === null ? missingInput.exchanges : null;
     case "files":
-      return evidence === null && load.size === 0 ? lacks.files : null;
+      return evidence === null && load.size === 0 ? missingInput.files : null;
   }
 }

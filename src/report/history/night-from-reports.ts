@@ -13,15 +13,15 @@ import {
   nothingReported,
 } from "./night.ts";
 
-/** What a night brought. */
+/** The reports of a night. */
 export interface NightParts {
   readonly id: string;
   readonly run: Report;
-  /** `null` where no load was sent. */
+  /** `null` if no load was sent. */
   readonly load: Report | null;
 }
 
-/** The entry of a night on which nothing could be judged: the target did not answer, say. */
+/** The entry of a night on which nothing could be judged, for example because the target did not respond. */
 export function emptyNight(
   { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
   { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
@@ -34,7 +34,7 @@ export function emptyNight(
     suite,
     target,
     verdict,
-    stopped: truncate(sentence, longest),
+    stopped: truncate(sentence, maxCharacters),
     requests: 0,
     totals: totalsOf([]),
     findings: [],
@@ -45,7 +45,7 @@ export function emptyNight(
   };
 }
 
-/** The entry of a night, before anything was compared or confirmed. */
+/** The entry of a night before it is compared and confirmed. */
 export function nightFromReports({ id, run, load }: NightParts): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
   const stopped = run.stopped ?? load?.stopped;
@@ -56,12 +56,12 @@ export function nightFromReports({ id, run, load }: NightParts): Night {
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A night sends only some scenarios, so checks of load that it leaves out do not make it partial.
+    // A night sends only some scenarios: load checks that it leaves out do not make it partial.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),
     totals: totalsOf(findings),
-    findings: findings.map(trimmed),
+    findings: findings.map(trimFinding),
     unselected: run.unselected,
     load: (load?.load?.runs ?? []).map(nightLoadOf),
     second: [],
@@ -69,20 +69,20 @@ export function nightFromReports({ id, run, load }: NightParts): Night {
   };
 }
 
-const longest = 300;
+const maxCharacters = 300;
 
-/** What was asked and what was seen of a broken row, and the reason of any other. A passing row keeps no more than what was expected. */
-function trimmed({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
-  const said = isBroken(row.outcome)
+/** Keeps the texts that later nights compare: expected and actual of a broken row, the expectation of a pass, the reason of any other. */
+function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
+  const kept = isBroken(row.outcome)
     ? { expected, actual }
     : row.outcome === "pass"
       ? { expected }
       : { expected, reason };
-  const texts = Object.entries(said).flatMap(([name, text]) =>
-    text === undefined ? [] : [[name, truncate(text, longest)]],
+  const texts = Object.entries(kept).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, truncate(text, maxCharacters)]],
   );
   return nightFindingSchema.parse({ ...row, ...Object.fromEntries(texts) });
 }
 
-/** The figures of a load run that a history keeps. */
+/** The metrics of a load run that a history keeps. */
 export const nightLoadOf = (run: LoadRun): NightLoad => nightLoadSchema.parse(run);

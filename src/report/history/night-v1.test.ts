@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { defaultRegressionRules } from "../compare/regression-rules.ts";
 import { judgeNight, reportedByNight } from "./gate/judge-night.ts";
 import { type Night, nightFormat, countsCaveat, timesCaveat } from "./night.ts";
-import { serializeNight, parseNight } from "./store.ts";
+import { serializeNight, parseNight } from "../../app/nightly/history-store.ts";
 import { nightLines } from "./summary.ts";
 
 /** Two nights in a row as version 0.1 kept them: one with nothing broken, one with a fault and with load whose times prove nothing. */
@@ -21,11 +21,11 @@ function nightIn(text: string): Night {
   return read.value;
 }
 
-describe("nights of the first version", () => {
+describe("entries of the first version", () => {
   const [usual, broken] = texts.map(nightIn);
   if (usual === undefined || broken === undefined) throw new Error("the nights are missing");
 
-  it("are read as nights of today", () => {
+  it("are read as entries of the current version", () => {
     for (const night of [usual, broken]) {
       expect(night.format).toBe(nightFormat);
       expect(nightIn(serializeNight(night))).toEqual(night);
@@ -44,7 +44,7 @@ describe("nights of the first version", () => {
     ]);
   });
 
-  it("are judged as they were then", () => {
+  it("are judged with the same result as then", () => {
     const judgement = judgeNight(
       [usual],
       { ...broken, reported: { regressions: [], changes: [] } },
@@ -57,7 +57,7 @@ describe("nights of the first version", () => {
     ]);
   });
 
-  it("compare equal with themselves, written again", () => {
+  it("are unchanged when written and read again", () => {
     const { comparison, regressions } = judgeNight(
       [usual],
       nightIn(serializeNight({ ...usual, id: "again" })),

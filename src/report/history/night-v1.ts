@@ -8,13 +8,13 @@ export const firstNightFormat = "agent-hosting-conformance/night/1";
 const why = z.string().nullable();
 
 const findingSchema = nightFindingSchema.omit({ actual: true, reason: true, load: true }).extend({
-  /** What was seen, of one that is broken or observed; why, of one that was not exercised. */
+  /** The actual result of a broken or observed finding, or the reason of a skipped one. */
   says: z.string().exactOptional(),
 });
 
 const loadSchema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
 
-/** A night as version 0.1 kept it, read as one of today's. */
+/** Reads an entry of version 0.1 as one of today's format. */
 export const firstNightSchema = nightSchema
   .omit({ stopped: true })
   .extend({
@@ -40,7 +40,7 @@ function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["find
   return isBroken(row.outcome) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/** Where counts proved nothing, times did not either, and both fields held the same reason. */
+/** If the counts proved nothing, neither did the times, and both fields held the same reason. */
 const loadOf = ({ validity: { counts, times }, ...run }: z.infer<typeof loadSchema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

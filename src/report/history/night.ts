@@ -5,15 +5,13 @@ import type { TrialId } from "../model/trial-id.ts";
 import { loadResultsSchema } from "../model/load-results.ts";
 import { reportSchema } from "../model/report.ts";
 
-export type { TrialId as LoadName };
-
 export const nightFormat = "agent-hosting-conformance/night/2";
 
 const ms = z.number().nonnegative();
 const loadRun = loadResultsSchema.shape.runs.element.shape;
 const latencySchema = loadRun.latencyMs.shape.admitted.unwrap().pick({ count: true, p50: true, p90: true, p99: true });
 
-/** The figures of one load run. */
+/** The metrics of one load run that a history keeps. */
 export const nightLoadSchema = z.object({
   scenario: loadRun.scenario,
   tier: loadRun.tier,
@@ -24,48 +22,48 @@ export const nightLoadSchema = z.object({
   validity: loadRun.validity,
 });
 
-/** What one check said on one night. Texts are cut at 300 characters; of a passing check neither `actual` nor `reason` is kept. */
+/** A finding of one night. Texts are cut at 300 characters; a passing finding keeps neither `actual` nor `reason`. */
 export const nightFindingSchema = reportSchema.shape.findings.element.omit({
   needs: true,
   witness: true,
   evidence: true,
 });
 
-/** A finding or a count that became worse, in the words in which it was reported; `check` is `null` where it is no finding's. */
+/** A regression as it was reported; `check` is `null` for a count. */
 const regressionSchema = z.object({ says: z.string(), check: z.string().nullable(), instance: z.string().nullable() });
 
-/** A latency that a night was found to have changed for good. */
+/** A lasting change of a latency. */
 const changeSchema = z.object({
   scenario: loadRun.scenario,
   tier: loadRun.tier,
   engine: loadRun.engine,
-  /** Such as `admitted p50`. */
+  /** Name of the metric, for example `admitted p50`. */
   figure: z.string(),
   direction: z.enum(["slower", "faster"]),
   /** Medians, in milliseconds. */
   wasMs: ms,
   isMs: ms,
-  /** Start of the first night that had it. */
+  /** Start of the first night with the new level. */
   since: z.iso.datetime(),
-  /** Part of a slow-down that was reported before; not reported again. */
+  /** Whether it belongs to a slow-down that was reported before, and so is not reported again. */
   isKnown: z.boolean(),
 });
 
 /**
- * One night in the history: its report, trimmed of what is neither compared nor shown a year later, and what the history adds. Its findings
- * are those of the suites and of load together. Redacted as the report was.
+ * One night of a history: a trimmed report whose findings are those of the suites and of load together, and what the history adds. Redacted as
+ * the report was.
  */
 export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, created: true, untestable: true, load: true })
   .extend({
     format: z.literal(nightFormat),
-    /** Name of its file and of its report's folder; sorts by time. */
+    /** Name of its file and of the folder of its reports; ids sort by time. */
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),
-    /** Load that was sent a second time, to confirm what was suspected. */
+    /** Confirmation runs: load that was sent again because it looked worse. */
     second: z.array(nightLoadSchema),
-    /** What was reported on the night, so that it is not reported on the next one again. */
+    /** Regressions and shifts of the night, kept so that the next night does not report them again. */
     reported: z.object({ regressions: z.array(regressionSchema), changes: z.array(changeSchema) }),
   });
 
@@ -75,13 +73,25 @@ export type NightLoad = DeepReadonly<z.infer<typeof nightLoadSchema>>;
 export type ReportedLatencyShift = DeepReadonly<z.infer<typeof changeSchema>>;
 export type Reported = Night["reported"];
 
+/** An entry of a history that cannot be read, and is left out. */
+export interface DamagedNight {
+  readonly file: string;
+  readonly problem: string;
+}
+
+export interface NightHistory {
+  /** Oldest first. */
+  readonly nights: readonly Night[];
+  readonly damaged: readonly DamagedNight[];
+}
+
 export const nothingReported: Reported = { regressions: [], changes: [] };
 
 export const trialKey = ({ scenario, tier, engine }: TrialId): string => `${scenario} ${tier ?? "?"} ${engine}`;
 
-/** Why the counts of a load run prove nothing; `null` where they do. */
+/** Why the counts of a load run prove nothing; `null` if they are valid. */
 export const countsCaveat = ({ validity }: Pick<NightLoad, "validity">): string | null =>
   validity.invalid ?? validity.counts;
 
-/** Why its times prove nothing; `null` where they do. */
+/** Why the times of a load run prove nothing; `null` if they are valid. */
 export const timesCaveat = (run: Pick<NightLoad, "validity">): string | null => countsCaveat(run) ?? run.validity.pace;

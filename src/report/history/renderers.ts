@@ -2,10 +2,10 @@ import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
-import { gateText, isWorse, type NightLine, nightLines } from "./summary.ts";
+import { formatGateResult, isWorse, type NightLine, nightLines } from "./summary.ts";
 import { prose, table } from "../formats/markdown-text.ts";
 import { isBroken } from "./gate/flaky.ts";
-import type { DamagedNight } from "./store.ts";
+import type { DamagedNight } from "./night.ts";
 
 export interface NightTerminalOptions {
   readonly colour: boolean;
@@ -27,9 +27,9 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
   fixed: "green",
 };
 
-const mostTerminalLines = 30;
+const maxTerminalLines = 30;
 
-/** A night against its history for the terminal: a line each, and the outcome last. Ends with a line feed. */
+/** Renders a night against its history for the terminal: a line for each result, and the verdict last. Ends with a line feed. */
 export function renderNightTerminal(
   judgement: NightJudgement,
   night: Night,
@@ -37,9 +37,9 @@ export function renderNightTerminal(
 ): string {
   const paint = paintFor(colour);
   const lines = nightLines(judgement, night);
-  const shown = lines.slice(0, mostTerminalLines);
+  const shown = lines.slice(0, maxTerminalLines);
   const isFine = !isWorse(judgement) && night.findings.length > 0;
-  const word = paint.bold((isFine ? paint.green : paint.red)(gateText(judgement, night)));
+  const word = paint.bold((isFine ? paint.green : paint.red)(formatGateResult(judgement, night)));
   return [
     ...shown.flatMap(({ kind, says }) =>
       formatLabelled(kind.padEnd(13), says, Math.max(40, width), (label) => paint[colours[kind]](label)),
@@ -50,25 +50,25 @@ export function renderNightTerminal(
   ].join("\n");
 }
 
-const mostMarkdownRows = 60;
+const maxMarkdownRows = 60;
 
-/** A night against its history as Markdown. Ends with a line feed. */
+/** Renders a night against its history as Markdown. Ends with a line feed. */
 export function renderNightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
-  const rows = lines.slice(0, mostMarkdownRows).map(({ kind, says }) => [kind, prose(says)]);
+  const rows = lines.slice(0, maxMarkdownRows).map(({ kind, says }) => [kind, prose(says)]);
   return [
-    `## ${isWorse(judgement) ? "❌" : night.findings.length === 0 ? "⚠️" : "✅"} Nightly: ${prose(target.name)}: ${gateText(judgement, night)}`,
+    `## ${isWorse(judgement) ? "❌" : night.findings.length === 0 ? "⚠️" : "✅"} Nightly: ${prose(target.name)}: ${formatGateResult(judgement, night)}`,
     "",
     `The night itself is **${verdict}**: ${formatCount(totals.pass, "check")} passed, ${totals.fail} failed, ${formatCount(totals.warning, "warning")}, ${formatCount(requests, "request")}. Night ${nights} of the history.`,
     "",
     ...(night.findings.length > 0 || night.stopped === undefined ? [] : [prose(night.stopped), ""]),
     ...(rows.length === 0 ? [] : [table(["what", "says"], rows), ""]),
-    ...(lines.length > mostMarkdownRows ? [`and ${lines.length - mostMarkdownRows} more in the trend page`, ""] : []),
+    ...(lines.length > maxMarkdownRows ? [`and ${lines.length - maxMarkdownRows} more in the trend page`, ""] : []),
   ].join("\n");
 }
 
-/** A night against its history for machines. Ends with a line feed. */
+/** Renders a night against its history as JSON. Ends with a line feed. */
 export function renderNightJson(
   { comparison, ...judgement }: NightJudgement,
   { findings, load, second, stopped, ...night }: Night,
@@ -82,8 +82,8 @@ export function renderNightJson(
     night: {
       ...night,
       stopped: stopped ?? null,
-      load: load.map(shownLoad),
-      second: second.map(shownLoad),
+      load: load.map(loadForJson),
+      second: second.map(loadForJson),
       broken: findings.filter(({ outcome }) => isBroken(outcome)).map((each) => ({ ...each, says: each.actual })),
     },
     comparedWith: comparison === null ? null : comparison.older.started,
@@ -93,4 +93,4 @@ export function renderNightJson(
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-const shownLoad = (run: NightLoad) => ({ ...run, validity: { counts: countsCaveat(run), times: timesCaveat(run) } });
+const loadForJson = (run: NightLoad) => ({ ...run, validity: { counts: countsCaveat(run), times: timesCaveat(run) } });

@@ -1,40 +1,41 @@
-import { type LoadName, trialKey, type Night, type NightLoad, timesCaveat } from "./night.ts";
+import { trialKey, type Night, type NightLoad, timesCaveat } from "./night.ts";
+import type { TrialId } from "../model/trial-id.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
-/** What is measured of a load run, in milliseconds. Higher percentiles are kept and shown, but not compared: of so few requests they are noise. */
-export const figureNames = ["admitted p50", "admitted p90", "refused p50"] as const;
-export type FigureName = (typeof figureNames)[number];
+/** Latency metrics that nights are compared by. Higher percentiles are kept and shown, but a few hundred requests make them noise. */
+export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as const;
+export type MetricName = (typeof metricNames)[number];
 
-/** A value of one night: the median of all runs of that night. */
+/** The value of one night: the median of its runs, in milliseconds. */
 export interface Point {
-  /** Epoch milliseconds of the night's first run. */
+  /** Epoch milliseconds of the first run. */
   readonly atMs: number;
   readonly value: number;
 }
 
-/** Of fewer requests than this a percentile says nothing. */
-const fewest: Readonly<Record<FigureName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
+/** Fewest requests that give a meaningful percentile. */
+const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
-/** What a load run says of a figure; `null` where its times prove nothing, or it has too few requests. */
-export function valueOf(run: NightLoad, figure: FigureName): number | null {
+/** A metric of a load run in milliseconds; `null` if its times prove nothing, or it has too few requests. */
+export function valueOf(run: NightLoad, metric: MetricName): number | null {
   const { latencyMs } = run;
-  const latency = figure === "refused p50" ? latencyMs.refused : latencyMs.admitted;
-  if (latency === null || timesCaveat(run) !== null || latency.count < fewest[figure]) return null;
-  return figure === "admitted p90" ? latency.p90 : latency.p50;
+  const latency = metric === "refused p50" ? latencyMs.refused : latencyMs.admitted;
+  if (latency === null || timesCaveat(run) !== null || latency.count < minRequests[metric]) return null;
+  return metric === "admitted p90" ? latency.p90 : latency.p50;
 }
 
-/** Runs less than this apart belong to one night: three runs within an hour are one sample of what the machine did then. */
+/** Runs less than this apart count as one night: runs within an hour share the state of the machine, and so are one sample. */
 const oneNightMs = 6 * 3_600_000;
 
-/** A load's runs, night by night. */
+/** The runs of one load, night by night. */
 export interface LoadHistory {
-  readonly load: LoadName;
+  readonly load: TrialId;
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-/** The runs of each load, first and second ones, by its name. In order of appearance; nights oldest first. */
+/** The runs of each load by its key, confirmation runs included. Nights are oldest first. */
 export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
-  const histories = new Map<string, { load: LoadName; nights: { atMs: number; runs: NightLoad[] }[] }>();
+  const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {
     const atMs = Date.parse(started);
     for (const run of [...load, ...second]) {
@@ -50,11 +51,11 @@ export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, Loa
   return histories;
 }
 
-/** A figure over the nights, oldest first; nights that have none are left out. */
-export function pointsOf({ nights }: LoadHistory, figure: FigureName): Point[] {
+/** The values of a metric, oldest night first; nights without a value are left out. */
+export function pointsOf({ nights }: LoadHistory, metric: MetricName): Point[] {
   const groups: { atMs: number; values: number[] }[] = [];
   for (const { atMs, runs } of nights) {
-    const values = runs.flatMap((run) => valueOf(run, figure) ?? []);
+    const values = runs.flatMap((run) => valueOf(run, metric) ?? []);
     if (values.length === 0) continue;
     const last = groups.at(-1);
     if (last !== undefined && atMs - last.atMs < oneNightMs) last.values.push(...values);

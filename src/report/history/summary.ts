@@ -2,13 +2,12 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import type { SuiteChange } from "../compare/comparison.ts";
 import { formatFindingName } from "../compare/regressions.ts";
-import { byLoad, changesText, loadText } from "./change-text.ts";
-import type { FlakyCheck } from "./gate/flaky.ts";
-import { flakyNights } from "./gate/flaky.ts";
+import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
 import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
-import { type Night, countsCaveat, timesCaveat } from "./night.ts";
+import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialKey } from "./night.ts";
+import type { TrialId } from "../model/trial-id.ts";
 
-/** One thing to say of a night, in a sentence. `regression` and `slower` make the command fail. */
+/** One result of a night, as a sentence. `regression` and `slower` fail the command. */
 export interface NightLine {
   readonly kind:
     | "regression"
@@ -23,7 +22,7 @@ export interface NightLine {
   readonly says: string;
 }
 
-/** What a night brought that the nights before did not, regressions first. */
+/** Lists what changed since the nights before, regressions first. */
 export function nightLines(judgement: NightJudgement, night: Night): NightLine[] {
   const { comparison, regressions, slower, alsoSlower, faster, unconfirmed, known, flaky } = judgement;
   const line =
@@ -32,24 +31,26 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
   return [
     ...regressions.map((each) => {
       const often = flakyOf(each, flaky);
-      return line("regression")(often === null ? each.says : `${each.says} [flaky: ${flipsText(often)}]`);
+      return line("regression")(often === null ? each.says : `${each.says} [flaky: ${formatFlips(often)}]`);
     }),
-    ...byLoad(slower).map((each) => line("slower")(`${changesText(each)}; a second run confirmed it`)),
-    ...byLoad(alsoSlower).map((each) => line("known")(`${changesText(each)}: part of a slow-down that was reported`)),
-    ...byLoad(known).map((each) => line("known")(`${changesText(each)}: reported before, and still so`)),
-    ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run showed the same`)),
-    ...byLoad(faster).map((each) => line("faster")(changesText(each))),
+    ...byLoad(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
+    ...byLoad(alsoSlower).map((each) =>
+      line("known")(`${formatShifts(each)}: part of a slow-down that was reported before`),
+    ),
+    ...byLoad(known).map((each) => line("known")(`${formatShifts(each)}: reported before, and it lasts`)),
+    ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run confirmed it`)),
+    ...byLoad(faster).map((each) => line("faster")(formatShifts(each))),
     ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${formatFindingName(each)}: ${each.was.outcome} before`)),
-    ...flaky.map((each) => line("flaky")(`${formatFindingName(each)}: ${flipsText(each)}`)),
+    ...flaky.map((each) => line("flaky")(`${formatFindingName(each)}: ${formatFlips(each)}`)),
     ...invalidLines(night).map(line("left out")),
     ...suiteLines(comparison?.changedSuite ?? null).map(line("other suite")),
   ];
 }
 
-export const flipsText = ({ flips, nights, broken }: FlakyCheck): string =>
-  `changed sides ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
+export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
+  `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/** Where the suites themselves changed, a difference may come from them and not from the target. */
+/** If the suite changed, a difference may come from the suite and not from the target. */
 function suiteLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
@@ -64,12 +65,12 @@ function invalidLines({ load }: Night): string[] {
     const why = timesCaveat(run);
     if (why === null) return [];
     const what = countsCaveat(run) === null ? "its times" : "its counts and times";
-    return [`load ${loadText(run)}: ${what} are not compared: ${sanitizeLine(why, 200)}`];
+    return [`load ${formatLoad(run)}: ${what} are not compared: ${sanitizeLine(why, 200)}`];
   });
 }
 
 /** `2 regressions, 1 load slower`, `nothing became worse`. */
-export function gateText({ regressions, slower, comparison }: NightJudgement, night: Night): string {
+export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const loads = byLoad(slower).length;
   const parts = [
     ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
@@ -82,3 +83,40 @@ export function gateText({ regressions, slower, comparison }: NightJudgement, ni
 
 export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;
+
+/** `burst pro autocannon`. */
+export const formatLoad = (load: TrialId): string => sanitizeLine(trialKey(load), 80);
+
+/** `12.3 ms`, `0.53 ms`, `1,240 ms`. */
+export const formatMs = (ms: number): string =>
+  `${ms.toLocaleString("en", { maximumFractionDigits: ms < 10 ? 2 : ms < 100 ? 1 : 0 })} ms`;
+
+/** `+15 %`, of a change from one value to another. */
+export function formatShare(was: number, is: number): string {
+  const percent = Math.round((is / was - 1) * 100);
+  return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %`;
+}
+
+/** `2030-02-05`. */
+export const dayOf = (iso: string): string => iso.slice(0, 10);
+
+export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShift): string =>
+  `load ${formatLoad(load)}: ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
+
+/** Groups shifts by load: one slow-down shows in several metrics. */
+export function byLoad(
+  changes: readonly ReportedLatencyShift[],
+): (readonly [ReportedLatencyShift, ...ReportedLatencyShift[]])[] {
+  return [...Map.groupBy(changes, trialKey).values()].flatMap(([first, ...rest]) =>
+    first === undefined ? [] : [[first, ...rest] as const],
+  );
+}
+
+/** Formats the shifts of one load as a sentence without a full stop: every metric, and the first night with the new level. */
+export function formatShifts([first, ...rest]: readonly [ReportedLatencyShift, ...ReportedLatencyShift[]]): string {
+  const others = rest.map(
+    ({ figure, wasMs, isMs }) => `, ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`,
+  );
+  const since = [first, ...rest].map((each) => each.since).toSorted()[0] ?? first.since;
+  return `${formatShift(first)}${others.join("")}, since the night of ${dayOf(since)}`;
+}

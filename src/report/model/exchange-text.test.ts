@@ -97,7 +97,7 @@ describe("an exchange as text", () => {
     expect(answered({ headers: [], body: { kind: "base64", base64: "/wD+", bytes: 3 } })).toEqual([
       "< 200",
       "<",
-      "* 3 bytes that are no UTF-8 text",
+      "* 3 bytes that are not UTF-8 text",
       "< /wD+",
     ]);
     const cut = { kind: "cut", head: "head", tail: "tail", bytes: 300_000, sha256: "ab" } as const;

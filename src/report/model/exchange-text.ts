@@ -12,30 +12,30 @@ export interface MessageBounds {
   readonly headerCharacters: number;
 }
 
-const standardBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
+const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
- * An exchange as it went over the wire, a line of text each: `> ` before what was sent, `< ` before what came, `* ` before
- * notes of our own, as `curl -v` has it. So nothing that a target sends can look like a line of the report.
+ * Formats an exchange as lines like those of `curl -v`: `> ` marks the request, `< ` the response, and `* ` our own notes. So no text of a target can
+ * look like a line of the report.
  */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
-  const within = { ...standardBounds, ...bounds };
+  const limits = { ...defaultBounds, ...bounds };
   const sent = [
     `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
-    ...messageLines(request.headers, request.body, within),
+    ...messageLines(request.headers, request.body, limits),
   ].map(mark(">"));
   if (answer.kind === "unanswered") return [...sent, `* ${answer.reason}: ${sanitizeLine(answer.detail)}`];
-  const came = [String(answer.status), ...messageLines(answer.headers, answer.body, within)].map(mark("<"));
-  return [...sent, ...came, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
+  const received = [String(answer.status), ...messageLines(answer.headers, answer.body, limits)].map(mark("<"));
+  return [...sent, ...received, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
 }
 
-/** Each line is sent or received text, or, where it is ours, a note. */
+/** A line of sent or received text, or a note of ours. */
 interface Line {
   readonly text: string;
   readonly isNote: boolean;
 }
 
-/** Puts the sign of its direction before a line; a note of our own gets its own sign. */
+/** Marks a line with the sign of its direction; a note gets `*`. */
 const mark =
   (sign: ">" | "<") =>
   (line: Line | string): string => {
@@ -46,13 +46,13 @@ const mark =
 const wire = (text: string): Line => ({ text, isNote: false });
 const note = (text: string): Line => ({ text, isNote: true });
 
-/** Headers and body of a message, bounded. */
+/** Headers and body of a message, within the bounds. */
 function messageLines(headers: readonly Header[], body: Body, bounds: MessageBounds): Line[] {
-  const shown = headers.slice(0, bounds.headers);
-  const rest = headers.length - shown.length;
+  const first = headers.slice(0, bounds.headers);
+  const rest = headers.length - first.length;
   const content = bodyLines(body, bounds);
   return [
-    ...shown.map(([name, value]) => wire(sanitizeLine(`${name}: ${value}`, bounds.headerCharacters))),
+    ...first.map(([name, value]) => wire(sanitizeLine(`${name}: ${value}`, bounds.headerCharacters))),
     ...(rest > 0 ? [note(`${rest} more headers`)] : []),
     ...(content.length > 0 ? [wire(""), ...content] : []),
   ];
@@ -63,7 +63,7 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
     case "none":
       return [];
     case "base64":
-      return [note(`${body.bytes} bytes that are no UTF-8 text`), wire(truncate(body.base64, 76))];
+      return [note(`${body.bytes} bytes that are not UTF-8 text`), wire(truncate(body.base64, 76))];
     case "text":
       return textLines(body.text, bounds);
     case "cut":
@@ -75,22 +75,22 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
   }
 }
 
-/** The first two thirds of what fits, and the last third: how a stream ended is as telling as how it began. */
-function textLines(text: string, { bodyCharacters, bodyLines: mostLines }: MessageBounds): Line[] {
-  const kept = withoutLastFeeds(text);
-  const shown = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));
-  const lines = kept.length <= bodyCharacters ? linesOf(kept) : null;
-  if (lines !== null && lines.length <= mostLines) return shown(lines);
-  const [tailCharacters, tailLines] = [Math.floor(bodyCharacters / 3), Math.floor(mostLines / 3)];
-  const head = linesOf(truncate(kept, bodyCharacters - tailCharacters)).slice(0, mostLines - tailLines);
-  const tail = linesOf(truncateStart(kept, tailCharacters)).slice(-tailLines);
-  const left = kept.length - head.join("\n").length - tail.join("\n").length;
-  return [...shown(head), note(`about ${formatCount(left, "character")} left out here`), ...shown(tail)];
+/** Text within the bounds. Of a long text, two thirds of the bounds show the beginning and one third the end, because the end of a stream matters too. */
+function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): Line[] {
+  const trimmed = withoutTrailingLineFeeds(text);
+  const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));
+  const lines = trimmed.length <= bodyCharacters ? linesOf(trimmed) : null;
+  if (lines !== null && lines.length <= maxLines) return sanitized(lines);
+  const [tailCharacters, tailLines] = [Math.floor(bodyCharacters / 3), Math.floor(maxLines / 3)];
+  const head = linesOf(truncate(trimmed, bodyCharacters - tailCharacters)).slice(0, maxLines - tailLines);
+  const tail = linesOf(truncateStart(trimmed, tailCharacters)).slice(-tailLines);
+  const left = trimmed.length - head.join("\n").length - tail.join("\n").length;
+  return [...sanitized(head), note(`about ${formatCount(left, "character")} left out here`), ...sanitized(tail)];
 }
 
 const linesOf = (text: string): string[] => text.split(/\r\n|\n/);
 
-function withoutLastFeeds(text: string): string {
+function withoutTrailingLineFeeds(text: string): string {
   let end = text.length;
   while (end > 0 && (text[end - 1] === "\n" || text[end - 1] === "\r")) end -= 1;
   return text.slice(0, end);
@@ -112,26 +112,23 @@ function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] 
   }
 }
 
-/**
- * A delivery as the harness's receiver got it, a line of text each: `< ` before what came, `* ` before notes of our own, which
- * say when it came and what it was answered.
- */
+/** Formats a delivery as lines: `< ` marks the request that the harness received, and `* ` notes on its time and on the response. */
 export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
-  const came: (Line | string)[] = [
+  const received: (Line | string)[] = [
     `${sanitizeLine(request.method, 40)} ${sanitizeLine(request.url, 500)}`,
-    ...messageLines(request.headers, request.body, { ...standardBounds, ...bounds }),
+    ...messageLines(request.headers, request.body, { ...defaultBounds, ...bounds }),
   ];
-  return [`* ${arrivalOf(delivery)}`, ...came.map(mark("<")), `* ${replyOf(delivery)}`];
+  return [`* ${arrivalOf(delivery)}`, ...received.map(mark("<")), `* ${replyOf(delivery)}`];
 }
 
 function arrivalOf({ hook, attempt, peer, receivedMs, clockMs }: Delivery): string {
-  const moved = clockMs === 0 ? "" : `, with the target's clock moved by ${duration(clockMs)}`;
-  return `request ${attempt} to the address \`${sanitizeLine(hook, 60)}\`, from ${sanitizeLine(peer, 60)}, ${duration(receivedMs)} into the run${moved}`;
+  const clock = clockMs === 0 ? "" : `, with the target's clock moved by ${duration(clockMs)}`;
+  return `request ${attempt} to the address \`${sanitizeLine(hook, 60)}\`, from ${sanitizeLine(peer, 60)}, ${duration(receivedMs)} into the run${clock}`;
 }
 
 function replyOf({ reply, receivedMs }: Delivery): string {
-  const left = (leftMs: number | null): string =>
+  const senderText = (leftMs: number | null): string =>
     leftMs === null ? "the sender kept waiting" : `the sender gave up after ${duration(leftMs - receivedMs)}`;
   switch (reply.kind) {
     case "answered":
@@ -141,8 +138,8 @@ function replyOf({ reply, receivedMs }: Delivery): string {
     case "reset":
       return "the harness reset the connection on purpose";
     case "silent":
-      return `the harness did not answer, on purpose; ${left(reply.leftMs)}`;
+      return `the harness did not answer, on purpose; ${senderText(reply.leftMs)}`;
     case "endless":
-      return `the harness answered ${reply.status} with a body that does not end, on purpose; ${left(reply.leftMs)}`;
+      return `the harness answered ${reply.status} with a body that does not end, on purpose; ${senderText(reply.leftMs)}`;
   }
 }

@@ -9,10 +9,10 @@ const why = z.string().nullable();
 const percentilesSchema = z.object({ count, p50: ms, p90: ms, p99: ms, p999: ms, max: ms }).describe("Milliseconds.");
 const spreadSchema = z.object({ count, median: ms, p99: ms, max: ms }).describe("Milliseconds.");
 
-/** What load a row of a report speaks of. */
+/** The trial that a load finding belongs to. */
 export const findingTrialSchema = z
   .object({ scenario: z.string(), tier: z.string(), engine: z.string() })
-  .describe("Under load: the scenario, the tier and the engine that the row speaks of.");
+  .describe("Under load: the scenario, tier and engine of the finding.");
 
 const runSchema = z
   .object({
@@ -25,59 +25,59 @@ const runSchema = z
     evidence: z.string().describe("File of the load evidence, beside `report.json`."),
     started: z.string().describe("ISO 8601."),
     durationMs: ms,
-    speed: z.number().describe("How many milliseconds passed at the target in one of the load machine's."),
-    isFresh: z.boolean().describe("Nothing had been sent with the keys before."),
+    speed: z.number().describe("Speed of the target's clock relative to that of the load machine."),
+    isFresh: z.boolean().describe("Whether the keys had not been used before."),
     requests: z.object({
       planned: count,
       sent: count,
-      admitted: count.describe("Answers with a 2xx status."),
-      refused: count.describe("Answers with 429."),
-      failed: count.describe("Answers with any other status."),
-      /** Those that the client left are not among them. */
+      admitted: count.describe("Responses with a 2xx status."),
+      refused: count.describe("Responses with 429."),
+      failed: count.describe("Responses with any other status."),
+      /** Requests whose connection the client closed are not among them. */
       unanswered: count,
-      left: count.describe("The client closed the connection, as its flow says."),
+      left: count.describe("Requests whose connection the client closed on purpose."),
     }),
     /** Pauses included. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
-    /** Of admitted and refused requests apart; `null` where there were none. */
+    /** `null` if there were no such requests. */
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
-      .describe("From sending to the answer's head."),
-    /** `null` where no stream was opened; `longestGapMs` is `null` where the engine cannot tell. */
+      .describe("From sending to the head of the response."),
+    /** `null` if no stream was opened; `longestGapMs` is `null` if the engine does not measure it. */
     streams: z
       .object({ count, firstEventMs: spreadSchema.nullable(), longestGapMs: spreadSchema.nullable() })
-      .describe("Of each stream: time to its first event, longest time between two.")
+      .describe("Time to the first event of each stream, and longest time between two events.")
       .nullable(),
     generator: z.object({
-      dropped: count.describe("Requests that it could not start."),
-      late: count.describe("Requests that it started more than 100 ms late."),
-      busiest: z.number().nullable().describe("Share of one core in its most busy second."),
+      dropped: count.describe("Requests that the generator could not start."),
+      late: count.describe("Requests that the generator started more than 100 ms late."),
+      busiest: z.number().nullable().describe("Share of one core in the busiest second."),
     }),
     validity: z
       .object({ invalid: why, counts: why, pace: why })
-      .describe("Why the run proves nothing, not its exact counts, or not its times; null where it does."),
-    windows: z.string().nullable().describe("Shapes of windows that explain all that was admitted and refused."),
-    /** `null` of any other server. */
+      .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
+    windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
+    /** `null` for any other server. */
     serverRssBytes: z
       .object({ first: count, last: count, most: count })
       .describe("Memory of the embedded server.")
       .nullable(),
     notes: z.array(z.string()),
-    stopped: why.describe("Why it ended early."),
+    stopped: why.describe("Why the run ended early."),
   })
   .describe("One scenario on one tier by one engine.");
 
-/** The `load` part of `report.json`. */
+/** The `load` property of `report.json`. */
 export const loadResultsSchema = z
   .object({ runs: z.array(runSchema) })
-  .describe("What load was sent; in reports of `conformance load` only.");
+  .describe("The load runs; only in reports of `conformance load`.");
 
 export type FindingTrial = DeepReadonly<z.infer<typeof findingTrialSchema>>;
 export type Percentiles = DeepReadonly<z.infer<typeof percentilesSchema>>;
 export type Spread = DeepReadonly<z.infer<typeof spreadSchema>>;
 
-/** One scenario on one tier by one engine: what was sent, and what it is good for. */
+/** The results of one scenario on one tier by one engine. */
 export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 
-/** The part of a report that tells of load. */
+/** The load results of a report. */
 export type LoadResults = DeepReadonly<z.infer<typeof loadResultsSchema>>;

@@ -9,13 +9,13 @@ import { withFindingTrials } from "./trial-id.ts";
 import { reportSchema } from "./report.ts";
 import type { Report } from "./report.ts";
 
-/** `report.json`: two spaces a level, and a line feed at the end. */
+/** The text of `report.json`, indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** `evidence.json`: an exchange, a delivery or a probe a line, because it is long and read by machines, or by a person with a search. */
+/** The text of `evidence.json`: one exchange, delivery or probe on each line, because the file is long and mostly searched. */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
-/** The same, piece by piece: it may be longer than everything else that a run holds. */
+/** The same in chunks: the text may be larger than everything else in memory. */
 export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> {
   const { format, exchanges, deliveries, probes } = toEvidenceFile(evidence);
   yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;
@@ -42,7 +42,7 @@ function* inLines(items: Iterable<string>): Generator<string> {
   }
 }
 
-/** A kept file that is not what it should be; the message names the file and the place in it. */
+/** A saved file with unexpected content; the message names the file and the place in it. */
 export class UnreadableFile extends Error {
   override readonly name = "UnreadableFile";
 }

@@ -7,22 +7,22 @@ import type { LoadEvidence } from "../../load/load-evidence.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 
 /**
- * What became of a check.
+ * The outcome of a check.
  *
  * `pass`, `fail` (a `must` is broken), `warning` (a `should`), `note` (an `advisory`), `observed` (a gap), `skipped` (not
- * exercised, with the reason), `error` (the harness itself failed; never the target's fault).
+ * exercised, with the reason), `error` (the harness itself failed, which is never the target's fault).
  */
 export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped", "error"] as const;
 export type Outcome = (typeof outcomes)[number];
 
 export const verdicts = ["conformant", "nonconformant", "partial", "incomplete", "unreachable"] as const;
 /**
- * `partial`: nothing broken, but some must clause was not exercised; `incomplete`: the run was stopped early; `unreachable`: nothing could be
- * asked, since the target does not answer, is another API, or refuses the key.
+ * The verdict on a target. `partial`: nothing is broken, but some must clause was not exercised. `incomplete`: the run was stopped early.
+ * `unreachable`: the target does not respond, is another API, or refuses the key.
  */
 export type Verdict = (typeof verdicts)[number];
 
-/** `load`: no clause says it, and a load scenario demands it all the same. What breaks it fails the run, and is no breach of the document. */
+/** Levels of findings. `load`: a load scenario demands it although no clause does; a failure fails the run, but breaks no clause. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -37,31 +37,31 @@ const cell = {
   of: z.string().describe("An endpoint, `other paths`, `stream events` or `deliveries received`."),
   kind: z.string().describe("A status, the name of an event, or the type of a delivery."),
 };
-const seenCounts = { looked: count, broken: count };
+const coverageCounts = { looked: count, broken: count };
 
-const seenSchema = z
+const coverageSchema = z
   .object({
-    ...seenCounts,
-    cells: z.array(z.object({ ...cell, ...seenCounts })).describe("Those of which something was seen."),
+    ...coverageCounts,
+    cells: z.array(z.object({ ...cell, ...coverageCounts })).describe("Cells with at least one observation."),
     unseen: z
-      .array(z.object({ ...cell, needs: z.string().describe("What it takes to see it.").exactOptional() }))
-      .describe("Those that the document tells of, and of which nothing was seen."),
+      .array(z.object({ ...cell, needs: z.string().describe("What it takes to observe the cell.").exactOptional() }))
+      .describe("Cells that the document mentions and the run did not observe."),
   })
-  .describe("How much was seen of the whole set that the clause speaks of.");
+  .describe("How much of the input space of the clause was checked.");
 
 const findingSchema = z
   .object({
     check: z.string(),
-    /** Where the level is `load`, the name of what is demanded: `load/slow-refusals`. */
+    /** At level `load`, the name of the demand: `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z
       .enum(rowLevels)
-      .describe("Of the clause; `load`: no clause says it, and a load scenario demands it all the same."),
+      .describe("Level of the clause; `load`: a load scenario demands it although no clause does."),
     outcome: z.enum(outcomes),
     instance: z
       .string()
-      .describe("Tier that the probe ran for, where it runs once a tier; under load, tier and engine.")
+      .describe("Tier of a probe that runs once for each tier; under load, tier and engine.")
       .exactOptional(),
     load: findingTrialSchema.exactOptional(),
     reading: z.string().describe("The admissible reading that the target follows.").exactOptional(),
@@ -76,38 +76,38 @@ const findingSchema = z
       .array(z.string())
       .describe("The smallest part of a load that proves a breach, a line each.")
       .exactOptional(),
-    seen: seenSchema.exactOptional(),
+    seen: coverageSchema.exactOptional(),
     evidence: z
       .array(z.string())
       .describe("Ids of exchanges and deliveries in `evidence.json`; under load, the file of load evidence.")
       .exactOptional(),
   })
-  .describe("What one check said of one instance of its probe.");
+  .describe("The result of one check for one instance of its probe.");
 
-/** What a POST of the run can leave on the target. */
+/** Kinds of resource that a run can leave on the target. */
 export const createdKinds = ["webhook", "alert", "operation"] as const;
 
 const createdSchema = z.object({
   kind: z.enum(createdKinds),
-  id: z.string().nullable().describe("As the target gave it; null where its answer showed none."),
-  key: z.string().nullable().describe("Name of the target's key that it was made with."),
-  at: z.iso.datetime().describe("When the target answered."),
+  id: z.string().nullable().describe("The id in the response; null if there was none."),
+  key: z.string().nullable().describe("Name of the key that created it."),
+  at: z.iso.datetime().describe("Time of the response."),
   exchange: z.string().describe("Id of the exchange in `evidence.json`; under load, the file of load evidence."),
 });
 
-const waySchema = z
+const connectionSchema = z
   .object({
     proxy: z
       .object({
         url: z.string().describe("Without a user and a password."),
-        asksWho: z.boolean().describe("Whether it was told a user and a password."),
+        asksWho: z.boolean().describe("Whether it was given a user and a password."),
       })
       .exactOptional(),
-    ca: z.string().describe("File with authorities that were trusted besides the machine's.").exactOptional(),
-    cert: z.string().describe("File with the certificate that was shown.").exactOptional(),
-    key: z.string().describe("File with its key.").exactOptional(),
+    ca: z.string().describe("File with further trusted certificate authorities.").exactOptional(),
+    cert: z.string().describe("File with the client certificate.").exactOptional(),
+    key: z.string().describe("File with the key of the client certificate.").exactOptional(),
   })
-  .describe("How the target was reached, where that was not straight; files as they were named.");
+  .describe("The connection to the target, if it used a proxy or certificates; files as they were named.");
 
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
@@ -119,14 +119,14 @@ export const reportSchema = z
     target: z.object({
       name: z.string(),
       baseUrl: z.string(),
-      /** Of base URL, `Server` header and agent version. */
+      /** Covers the base URL and the `Server` header. */
       fingerprint: z.string().describe("Hash of what identifies the deployment."),
       tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
       roles: z
         .record(z.string(), z.string())
-        .describe("Which agent played which role, and what it was asked so that it did.")
+        .describe("The agent of each role, and the query that makes it play the role.")
         .exactOptional(),
-      way: waySchema.exactOptional(),
+      way: connectionSchema.exactOptional(),
     }),
     started: z.iso.datetime(),
     finished: z.iso.datetime(),
@@ -134,54 +134,54 @@ export const reportSchema = z
     requests: count,
     executions: count
       .describe(
-        "How often agents were run: invokes and streams that were let in, failures among them, and what batches held.",
+        "Number of agent executions: admitted invokes and streams, failed ones included, and the items of batches.",
       )
       .exactOptional(),
     lost: count
-      .describe("Requests whose connection ended before the answer was whole, and which were sent again.")
+      .describe("Requests that were sent again because the connection ended before the response was complete.")
       .exactOptional(),
     waitedMs: milliseconds,
     verdict: z.enum(verdicts),
     stopped: z
       .string()
-      .describe("Why the run was stopped early, or why nothing could be asked of the target.")
+      .describe("Why the run was stopped early, or why the target could not be judged.")
       .exactOptional(),
     totals: totalsSchema,
     findings: z.array(findingSchema),
     created: z
       .array(createdSchema)
-      // Versions that made nothing on a target said nothing of it.
+      // Earlier versions created nothing on a target, and had no such property.
       .default([])
-      .describe("What the run left on the target: the interface has no operation that deletes."),
-    unselected: z.array(z.string()).describe("Must clauses that have checks, and that `--only` or `--skip` left out."),
-    untestable: z.array(untestableSchema).describe("Clauses that no request can show, and why."),
+      .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
+    unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
+    untestable: z.array(untestableSchema).describe("Clauses that no request can test, and why."),
     load: loadResultsSchema.exactOptional(),
   })
-  .describe("What a run of the conformance harness found.");
+  .describe("The result of a run of the conformance harness.");
 
 export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 
-/** How a target was reached. */
-export type ReportedConnection = DeepReadonly<z.infer<typeof waySchema>>;
+/** The connection to a target. */
+export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;
 
-/** One row of a report: what one check said of one instance of its probe. */
+/** The result of one check for one instance of its probe. */
 export type ReportFinding = DeepReadonly<z.infer<typeof findingSchema>>;
 export type Totals = DeepReadonly<z.infer<typeof totalsSchema>>;
 
-/** A clause that no request can show, and why. */
+/** A clause that no request can test, and why. */
 export type UntestableRow = DeepReadonly<z.infer<typeof untestableSchema>>;
 
-/** Something that the run made on the target, and that stays there: the interface has no operation that deletes. */
+/** A resource that the run left on the target, because the interface has no operation that deletes it. */
 export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 
 /**
- * A report and what stands beside it, as a renderer gets it: redacted, and without the secrets that the harness gave to webhooks. Texts of
- * the target are in it as they came: whoever writes them down escapes them for the format that it writes.
+ * A report with its evidence, the input of every renderer: redacted, and without the secrets of webhooks. Texts of the target are unescaped; each
+ * renderer escapes them for its format.
  */
 export interface ReportDocument {
   readonly report: Report;
-  /** `null` where it is not there: of a load report, or of a report that was moved without it. */
+  /** `null` for a load report, and for a report that was moved without its evidence. */
   readonly evidence: Evidence | null;
-  /** Load evidence by the name that `report.load.runs[].evidence` gives it; empty of a report without load. */
+  /** Load evidence by the file name in `report.load.runs[].evidence`; empty for a report without load. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
 }

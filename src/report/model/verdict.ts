@@ -1,7 +1,7 @@
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding, type Totals, type Verdict } from "./report.ts";
 
-/** How many findings there are of each outcome. */
+/** Counts the findings of each outcome. */
 export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
   const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   for (const { outcome } of findings) counts[outcome] += 1;
@@ -19,7 +19,7 @@ export const worstFirst = [
   "skipped",
 ] as const satisfies Outcome[];
 
-/** The worst outcome of each clause that has a row, in the order of the rows. */
+/** The worst outcome of each clause, in the order of the findings. */
 export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<string, Outcome> {
   const worst = new Map<string, Outcome>();
   for (const { clause, outcome } of findings) {
@@ -29,7 +29,7 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
   return worst;
 }
 
-/** Must clauses of which no row was exercised: each was skipped, or the harness failed at it, or the selection left it out. */
+/** Must clauses without an exercised finding: skipped, left out by the selection, or the harness failed. */
 export function unexercisedMusts(findings: readonly ReportFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -39,10 +39,10 @@ export function unexercisedMusts(findings: readonly ReportFinding[], unselected:
 const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skipped" && outcome !== "error";
 
 /**
- * The verdict on the rows of a run. What no clause says, and a load scenario demands, is not the verdict's matter: it fails the run alone.
+ * The verdict on the findings of a run. An unmet demand of a load scenario fails the run, but does not change the verdict.
  *
- * @param unselected must clauses that the selection left out: a run of a part cannot say `conformant`
- * @param stopped why the run ended early, `null` where it did not; what it had found broken by then stays broken
+ * @param stopped why the run ended early; `null` if it did not
+ * @param unselected must clauses that the selection left out; with any of these, the verdict is at best `partial`
  */
 export function verdictOf(
   findings: readonly ReportFinding[],
@@ -54,18 +54,18 @@ export function verdictOf(
   return findings.some(isExercised) && unexercisedMusts(findings, unselected).length === 0 ? "conformant" : "partial";
 }
 
-/** How a run ended: as it was planned, or before that and why; `unreachable` where nothing could be asked of the target at all. */
+/** The end of a run: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
-/** @param why the run was stopped early; `null` where it was not */
+/** @param why the run was stopped early; `null` if it was not */
 export const runEndFor = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
-/** How the run of a report ended. */
+/** The end of the run of a report. */
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
 
-/** Why nothing at all was exercised, where the run ended before that; `null` where something was, or the run had its end. */
+/** Why a run that ended early exercised nothing; `null` if it exercised something, or ended as planned. */
 export const whyNothingJudged = ({
   findings,
   stopped,
@@ -74,16 +74,15 @@ export const whyNothingJudged = ({
   verdict === "unreachable" || (stopped !== undefined && !findings.some(isExercised)) ? (stopped ?? "") : null;
 
 export interface ExitOptions {
-  /** A warning counts as broken. */
+  /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** A must clause that was not exercised counts as broken. */
+  /** Whether a must clause that was not exercised fails the run. */
   readonly complete: boolean;
 }
 
 /**
- * The exit code of a run, from what it found: 1 a `must` is broken (or what `strict` and `complete` add), 4 the harness
- * itself failed, 3 nothing was exercised, else 0. What is broken goes before a failure of the harness: it is proven. How the
- * run was stopped (130 where a person did) is the caller's to tell.
+ * The exit code for the findings of a run: 1 for a broken `must` (or what `strict` and `complete` add), 4 if the harness itself failed, 3 if nothing
+ * was exercised, else 0. Code 1 comes before 4, because a broken clause is proven. The caller handles interruptions (130).
  */
 export function exitCodeOf(
   { findings, unselected }: Pick<Report, "findings" | "unselected">,
@@ -96,14 +95,14 @@ export function exitCodeOf(
   return complete && unexercisedMusts(findings, unselected).length > 0 ? 1 : 0;
 }
 
-/** How a run is to be taken: what counts as broken, and what is known to be. */
+/** Options for the exit code of a run. */
 export interface RunExitOptions extends Partial<ExitOptions> {
   readonly baseline?: Baseline;
 }
 
 /**
- * The exit code of a run with its baseline: 1 a `must` is broken and not excused, or an entry of the baseline is stale, or what `strict`
- * and `complete` add; 4 the harness itself failed; 3 nothing was exercised, or the run was stopped early; else 0.
+ * The exit code of a run with its baseline: 1 for a broken `must` that is not excused, a stale entry of the baseline, or what `strict` and `complete`
+ * add; 4 if the harness itself failed; 3 if nothing was exercised or the run was stopped early; else 0.
  */
 export function runExitCode(
   report: Report,
@@ -115,6 +114,6 @@ export function runExitCode(
   const findings = report.findings.filter((finding) => !excused.includes(finding));
   const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
   if (code === 0 && report.verdict === "incomplete") return 3;
-  // All that was exercised is excused: that is a known state, not an empty run.
+  // A run with only excused findings is in a known state, and is not empty.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

@@ -6,8 +6,8 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 
 /**
- * In what a statement differs from the one that a report makes, a line each; empty where it does not. Evidence is named by file, exceptions
- * and clauses by id, anything else by its field.
+ * Lists the differences between a statement and the statement that the report makes, one on each line. Evidence is named by file, exceptions and
+ * clauses by id, everything else by field.
  */
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
@@ -26,9 +26,9 @@ const fieldsOf = (statement: Statement): object =>
   Object.fromEntries(Object.entries(statement).filter(([name]) => !comparedByRow.has(name)));
 
 /**
- * What differs in two values, a line each. What holds fields, or as many rows, is followed to what differs in it.
+ * Lists the differences between two values, one on each line. Objects, and lists of equal length, are compared part by part.
  *
- * @param words what stands before the one value, and before the other
+ * @param words the words before the first and before the second value
  */
 function differencesIn(
   one: unknown,
@@ -38,24 +38,25 @@ function differencesIn(
 ): string[] {
   if (isDeepStrictEqual(one, other)) return [];
   const [left, right] = [partsOf(one), partsOf(other)];
-  if (left !== null && right !== null && areAlike(one, other))
+  if (left !== null && right !== null && haveSameParts(one, other))
     return [...new Set([...left.keys(), ...right.keys()])].flatMap((name) =>
       differencesIn(left.get(name), right.get(name), [...path, name], words),
     );
-  return [`${path.join(".")}: ${words[0]} ${said(one)}, ${words[1]} ${said(other)}`];
+  return [`${path.join(".")}: ${words[0]} ${formatValue(one)}, ${words[1]} ${formatValue(other)}`];
 }
 
-/** Two objects, or lists of the same length: of others a place does not tell which belong together. */
-const areAlike = (one: unknown, other: unknown): boolean =>
+/** Whether two values can be compared part by part: two objects, or two lists of the same length. */
+const haveSameParts = (one: unknown, other: unknown): boolean =>
   Array.isArray(one) && Array.isArray(other)
     ? one.length === other.length
     : Array.isArray(one) === Array.isArray(other);
 
-/** Fields of an object, or rows of a list by their places; `null` of what has no parts. */
+/** The fields of an object, or the rows of a list by index; `null` for any other value. */
 const partsOf = (value: unknown): ReadonlyMap<string, unknown> | null =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
 
-const said = (value: unknown): string => (value === undefined ? "nothing" : sanitizeLine(JSON.stringify(value), 160));
+const formatValue = (value: unknown): string =>
+  value === undefined ? "nothing" : sanitizeLine(JSON.stringify(value), 160);
 
 function rowDifferences<T>(
   field: string,
@@ -66,15 +67,15 @@ function rowDifferences<T>(
   if (isDeepStrictEqual(stated, made)) return [];
   const name = (row: T): string => sanitizeLine(nameOf(row), 80);
   const missing = made.filter((row) => !stated.some((each) => nameOf(each) === nameOf(row)));
-  const invented = stated.filter((row) => !made.some((each) => nameOf(each) === nameOf(row)));
+  const added = stated.filter((row) => !made.some((each) => nameOf(each) === nameOf(row)));
   const changed = stated.filter((row) => {
     const same = made.filter((each) => nameOf(each) === nameOf(row));
     return same.length > 0 && !same.some((each) => isDeepStrictEqual(each, row));
   });
   const lines = [
     ...missing.map((row) => `${field}: the report has ${name(row)}, which the statement leaves out`),
-    ...invented.map((row) => `${field}: the statement has ${name(row)}, which the report does not have`),
-    ...changed.map((row) => `${field}: the statement says other of ${name(row)} than the report`),
+    ...added.map((row) => `${field}: the statement has ${name(row)}, which the report does not have`),
+    ...changed.map((row) => `${field}: the statement differs from the report in ${name(row)}`),
   ];
   return lines.length > 0 ? lines : [`${field}: the statement has the rows of the report in another order or number`];
 }
@@ -99,20 +100,22 @@ function evidenceDifferences(stated: Evidence, found: Evidence): string[] {
   return lines.length > 0 ? lines : ["evidence: the statement names the files in another order, or one of them twice"];
 }
 
-/** What judging the evidence of a report again tells of it. */
+/** The result of judging the evidence of a report again. */
 export interface JudgementDifferences {
-  /** In what the report differs from its evidence, a line each. */
+  /** Differences between the report and its evidence, one on each line. */
   readonly differences: readonly string[];
   /**
-   * Rows that the evidence gives, other than skipped, and the report does not have, of checks that a selection can leave out without a trace: no verdict rests on
-   * them. `SSE-10 (note)`.
+   * Findings that the evidence gives and the report lacks, such as `SSE-10 (note)`. Only those of checks that a selection can leave out without a
+   * trace, because no verdict rests on them.
    */
   readonly leftOut: readonly string[];
 }
 
 /**
- * @param again the report that the same evidence makes when it is judged again
- * @param unselected what that evidence says of must clauses which the report names as left out
+ * Compares a report with the result of judging its evidence again.
+ *
+ * @param again the report that the evidence makes now
+ * @param unselected findings of must clauses that the report lists as left out
  */
 export function rejudgeDifferences(
   report: Report,
@@ -127,28 +130,37 @@ export function rejudgeDifferences(
   return {
     differences: [
       ...findingDifferences(report.findings, findings),
-      ...sumDifferences(report, { ...again, totals: totalsOf(findings) }),
+      ...computedDifferences(report, { ...again, totals: totalsOf(findings) }),
     ],
-    leftOut: outcomesTold.flatMap((outcome) =>
+    leftOut: listedOutcomes.flatMap((outcome) =>
       leftOut.filter((finding) => finding.outcome === outcome).map((finding) => `${rowName(finding)} (${outcome})`),
     ),
   };
 }
 
-/** What is broken first. */
-const outcomesTold = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
+/** Broken outcomes first. */
+const listedOutcomes = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** What is made of the rows, of the exchanges, or of the clauses, and can be changed without them. */
-const sums = ["verdict", "totals", "created", "untestable", "requests", "load"] as const satisfies (keyof Report)[];
+/** Fields that are computed from findings, exchanges or clauses, and so could be changed alone. */
+const computedFields = [
+  "verdict",
+  "totals",
+  "created",
+  "untestable",
+  "requests",
+  "load",
+] as const satisfies (keyof Report)[];
 
-const sumDifferences = (report: Report, again: Report): string[] =>
-  sums.flatMap((field) => differencesIn(report[field], again[field], [field], ["the report says", "its evidence"]));
+const computedDifferences = (report: Report, again: Report): string[] =>
+  computedFields.flatMap((field) =>
+    differencesIn(report[field], again[field], [field], ["the report says", "its evidence"]),
+  );
 
 function findingDifferences(stated: readonly ReportFinding[], found: readonly ReportFinding[]): string[] {
   const [was, is] = [Map.groupBy(stated, rowKey), Map.groupBy(found, rowKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // A row that stands twice is compared with one that does not stand there at all.
+    // A duplicated row is compared with a missing one.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       rowDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);
@@ -160,10 +172,10 @@ function rowDifference(one: ReportFinding | undefined, other: ReportFinding | un
   if (row === undefined) return null;
   if (one?.outcome !== other?.outcome)
     return `${rowName(row)}: the report says ${one?.outcome ?? "nothing"}, its evidence ${other?.outcome ?? "nothing"}`;
-  const [left, right] = [wordsOf(one), wordsOf(other)];
+  const [left, right] = [comparedFields(one), comparedFields(other)];
   const field = Object.keys({ ...left, ...right }).find((name) => !isDeepStrictEqual(left[name], right[name]));
   if (field === undefined) return null;
-  return `${rowName(row)}: the report says ${said(left[field])} for ${field}, its evidence ${said(right[field])}`;
+  return `${rowName(row)}: the report says ${formatValue(left[field])} for ${field}, its evidence ${formatValue(right[field])}`;
 }
 
 const rowKey = ({ check, instance }: ReportFinding): string => JSON.stringify([check, instance]);
@@ -171,9 +183,9 @@ const rowKey = ({ check, instance }: ReportFinding): string => JSON.stringify([c
 const rowName = ({ check, instance }: ReportFinding): string =>
   sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 100);
 
-/** What a row says; where the harness failed, what it had by then proves nothing. */
-function wordsOf(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
+/** The fields of a row to compare. After a failure of the harness, its evidence is not compared. */
+function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
   if (finding?.outcome !== "error") return { ...finding };
-  const { evidence: _, ...words } = finding;
-  return words;
+  const { evidence: _, ...fields } = finding;
+  return fields;
 }

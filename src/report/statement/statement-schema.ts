@@ -21,7 +21,7 @@ const exceptionSchema = z
     actual: z.string().exactOptional(),
     reason: z.string().exactOptional(),
   })
-  .describe("What was judged and not passed.");
+  .describe("A clause that was judged and did not pass.");
 
 const loadSchema = z
   .strictObject({
@@ -35,11 +35,11 @@ const loadSchema = z
   })
   .describe("One scenario on one tier by one engine.");
 
-/** The conformance statement. Strict: what is not in the format could not be verified. */
+/** The conformance statement. Strict, because an unknown field could not be verified. */
 export const statementSchema = z
   .strictObject({
     format: z.literal(statementFormat),
-    kind: z.enum(["run", "load"]).describe("Whether the suites judged, or load scenarios."),
+    kind: z.enum(["run", "load"]).describe("Whether suites or load scenarios judged."),
     target: z.strictObject({
       name: z.string(),
       baseUrl: z.string(),
@@ -75,19 +75,21 @@ export const statementSchema = z
           needs: z.string().describe("What would enable it.").exactOptional(),
         }),
       )
-      .describe("Must and should clauses of which nothing was exercised."),
+      .describe("Must and should clauses without an exercised finding."),
     unselected: z.array(z.string()).describe("Must clauses that the selection of the run left out."),
     readings: z
       .record(z.string(), z.array(z.string()))
       .describe(
-        "Which of the admissible readings the target follows, by clause, where that is more than a field's being there.",
+        "The admissible readings that the target follows, by clause, except whether an optional field is there.",
       ),
     load: z.array(loadSchema).exactOptional(),
     evidence: z
       .array(z.strictObject({ file: z.string(), sha256: digest }))
       .describe("The report and its files of evidence, by their names in its folder, and the SHA-256 of their bytes."),
   })
-  .describe("What a vendor publishes of a conformance report; `conformance verify` checks it against the report.");
+  .describe(
+    "A statement that a vendor publishes about a conformance report; `conformance verify` checks it against the report.",
+  );
 
 export type Statement = z.infer<typeof statementSchema>;
 export type StatementException = Statement["exceptions"][number];

@@ -22,7 +22,7 @@ const report = sampleReport(findings, { verdict: "nonconformant", unselected: ["
 const statement = statementOf({ report }, { "evidence.json": digest });
 
 describe("a conformance statement", () => {
-  it("tells who, by what, the verdict, each exception once with its reason, and what was not exercised", () => {
+  it("has the target, suite and verdict, each exception once with its reason, and what was not exercised", () => {
     expect(statement).toMatchObject({
       kind: "run",
       target: { name: "Acme", tiers: ["free"] },
@@ -48,7 +48,7 @@ describe("a conformance statement", () => {
     ]);
   });
 
-  it("tells of load what was sent, and which run proves nothing", () => {
+  it("lists load runs with their counts, and which run proves nothing", () => {
     const validity = { invalid: "too busy", counts: null, pace: null };
     const load = { runs: [sampleLoadRun({ validity })] };
     expect(statementOf({ report: sampleReport([], { load }) }, {})).toMatchObject({
@@ -57,7 +57,7 @@ describe("a conformance statement", () => {
     });
   });
 
-  it("can be read again whatever texts the target has written, and holds no control character", () => {
+  it("can be parsed again whatever the target writes, and holds no control character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 2000 }), (text) => {
         const words = { instance: text, expected: text, actual: text, reason: text };
@@ -75,7 +75,7 @@ describe("a conformance statement", () => {
     );
   });
 
-  it("is refused with anything in it that is not of the format", () => {
+  it("is refused with an unknown field", () => {
     const wrong: readonly object[] = [
       { ...statement, format: "agent-hosting-conformance/statement/2" },
       { ...statement, verdict: "fine" },
@@ -109,14 +109,14 @@ describe("a statement that was tampered with", () => {
       /has INV-3 fail, which the statement leaves/,
     ],
     [
-      "exception told otherwise",
+      "exception with another text",
       {
         exceptions: [
           ...(broken === undefined ? [] : [{ ...broken, actual: "a 401" }]),
           ...(note === undefined ? [] : [note]),
         ],
       },
-      /^exceptions: the statement says other of INV-3 fail/,
+      /^exceptions: the statement differs from the report in INV-3 fail/,
     ],
     ["not exercised", { notExercised: [] }, /^notExercised: the report has HOOK-1/],
     ["unselected", { unselected: [] }, /^unselected: /],
@@ -130,17 +130,17 @@ describe("a statement that was tampered with", () => {
     ],
   ];
 
-  it.each(changed)("%s: is found and named, and nothing else is", (_, change, line) => {
+  it.each(changed)("%s: is reported, and nothing else", (_, change, line) => {
     const lines = statementDifferences({ ...statement, ...change }, statement);
     expect(lines).toEqual([expect.stringMatching(line)]);
   });
 
-  it("differs in nothing where nothing was changed", () => {
+  it("has no differences if nothing was changed", () => {
     expect(statementDifferences(statement, statement)).toEqual([]);
   });
 });
 
-describe("a report that says other than its evidence", () => {
+describe("a report that contradicts its evidence", () => {
   const [first, ...others] = findings;
   const tampered: readonly (readonly [string, Partial<Report>, RegExp])[] = [
     [
@@ -175,14 +175,14 @@ describe("a report that says other than its evidence", () => {
     ["what was created", { created: [{ kind: "alert", id: null, key: null, at: "", exchange: "x1" }] }, /^created: /],
   ];
 
-  it.each(tampered)("%s: is found and named", (_, change, line) => {
+  it.each(tampered)("%s: is reported", (_, change, line) => {
     expect(first).toBeDefined();
     const { differences, leftOut } = rejudgeDifferences({ ...report, ...change }, report);
     expect(leftOut).toEqual([]);
     expect(differences[0]).toMatch(line);
   });
 
-  it("names the run and the figure of load that differ", () => {
+  it("has a difference that names the load run and the metric", () => {
     const load = { runs: [sampleLoadRun()] };
     const [run] = load.runs;
     const more = { runs: [sampleLoadRun({ requests: { ...sampleLoadRun().requests, sent: 1_000_000 } })] };
@@ -192,12 +192,12 @@ describe("a report that says other than its evidence", () => {
     ]);
   });
 
-  it("tells what its evidence shows of clauses that it says were left out, and what is broken first", () => {
+  it("has the results of clauses that it lists as left out, broken ones first", () => {
     const unselected = [sampleFinding({ clause: "LIM-2" }), sampleFinding({ clause: "LIM-1", outcome: "fail" })];
     expect(rejudgeDifferences(report, report, unselected).leftOut).toEqual(["LIM-1 (fail)", "LIM-2 (pass)"]);
   });
 
-  it("may leave out what no verdict rests on, as a selection does; that is told", () => {
+  it("may lack findings that no verdict rests on, as after a selection; they are listed", () => {
     const selected = findings.filter(({ level }) => level === "must");
     expect(
       rejudgeDifferences(sampleReport(selected, { ...report, findings: selected, totals: totalsOf(selected) }), report),

@@ -8,13 +8,13 @@ import { clauseOutcomes } from "../model/verdict.ts";
 import { type Statement, type StatementException, type StatementLoad, statementFormat } from "./statement-schema.ts";
 
 const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outcome[];
-const mostText = 300;
+const maxCharacters = 300;
 
 /**
- * What a vendor can publish of a report: who was judged, by what, with which verdict, every exception with its reason, and what was not
- * exercised. It follows from the report and its files alone, so that whoever has them can make it again and compare.
+ * Makes the statement that a vendor can publish about a report: target, suite, verdict, every exception with its reason, and what was not exercised.
+ * It depends only on the report and its files, so that everybody who has them can make it again and compare.
  *
- * @param digests of the report and of the evidence that is there; others than those that the verdict rests on are left out
+ * @param digests of the report and its evidence files; digests of other files are left out
  */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
   const { target, suite, findings } = report;
@@ -22,21 +22,21 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
     format: statementFormat,
     kind: report.load === undefined ? "run" : "load",
     target: {
-      name: shown(target.name),
-      baseUrl: shown(target.baseUrl),
-      fingerprint: shown(target.fingerprint),
-      tiers: [...new Set(Object.values(target.tiers).map(shown))].toSorted(),
+      name: published(target.name),
+      baseUrl: published(target.baseUrl),
+      fingerprint: published(target.fingerprint),
+      tiers: [...new Set(Object.values(target.tiers).map(published))].toSorted(),
     },
-    suite: { version: shown(suite.version), clauses: shown(suite.clauses) },
+    suite: { version: published(suite.version), clauses: published(suite.clauses) },
     verdict: report.verdict,
-    ...(report.stopped === undefined ? {} : { stopped: shown(report.stopped) }),
+    ...(report.stopped === undefined ? {} : { stopped: published(report.stopped) }),
     started: report.started,
     finished: report.finished,
     requests: report.requests,
     counts: { clauses: clauseCounts(report), findings: report.totals },
     exceptions: exceptional.flatMap((outcome) => exceptionsOf(findings, outcome)),
     notExercised: notExercised(findings),
-    unselected: report.unselected.map(shown),
+    unselected: report.unselected.map(published),
     readings: readingsOf(findings),
     ...(report.load === undefined ? {} : { load: report.load.runs.map(loadOf) }),
     evidence: [reportFileName, ...evidenceFileNames(report)]
@@ -48,11 +48,11 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
   };
 }
 
-/** `statement.json`: two spaces a level, and a line feed at the end. */
+/** The text of `statement.json`, indented by two spaces, with a line feed at the end. */
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
-/** A statement is published and read in places of all kinds: control characters of a target are made visible in it. */
-const shown = (text: string): string => sanitize(truncate(text, mostText));
+/** Escapes control characters of a target: a statement is published in places of all kinds. */
+const published = (text: string): string => sanitize(truncate(text, maxCharacters));
 
 function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
   const outcomes = [...clauseOutcomes(findings).values()];
@@ -73,18 +73,18 @@ const exceptionsOf = (
 ): StatementException[] =>
   groupByClause(findings, outcome).flatMap(({ clause, distinctFindings }) =>
     distinctFindings.map(({ finding: { check, level, expected, actual, reason }, instances }) => ({
-      check: shown(check),
-      clause: shown(clause),
+      check: published(check),
+      clause: published(clause),
       level,
       outcome,
       ...(instances.length === 0 ? {} : { instances: instances.map((instance) => sanitizeLine(instance, 40)) }),
-      ...(expected === undefined ? {} : { expected: sanitizeLine(expected, mostText) }),
-      ...(actual === undefined ? {} : { actual: sanitizeLine(actual, mostText) }),
-      ...(reason === undefined ? {} : { reason: sanitizeLine(reason, mostText) }),
+      ...(expected === undefined ? {} : { expected: sanitizeLine(expected, maxCharacters) }),
+      ...(actual === undefined ? {} : { actual: sanitizeLine(actual, maxCharacters) }),
+      ...(reason === undefined ? {} : { reason: sanitizeLine(reason, maxCharacters) }),
     })),
   );
 
-/** Must and should clauses of which nothing was exercised, each with the first reason. */
+/** Must and should clauses without an exercised finding, each with the first reason. */
 function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {
   const skipped = [...clauseOutcomes(findings)]
     .filter(([, outcome]) => outcome === "skipped")
@@ -94,10 +94,10 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
     if (row === undefined || (row.level !== "must" && row.level !== "should")) return [];
     return [
       {
-        clause: shown(clause),
+        clause: published(clause),
         level: row.level,
-        reason: sanitizeLine(row.reason ?? "", mostText),
-        ...(row.needs === undefined ? {} : { needs: sanitizeLine(row.needs, mostText) }),
+        reason: sanitizeLine(row.reason ?? "", maxCharacters),
+        ...(row.needs === undefined ? {} : { needs: sanitizeLine(row.needs, maxCharacters) }),
       },
     ];
   });
@@ -105,12 +105,12 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
 
 function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(
-    // No clause of ours has this name, and whoever reads the JSON again loses it.
+    // No clause has this name, and parsing the JSON would lose it.
     ({ clause, reading }) => reading !== undefined && !presenceReadings.has(reading) && clause !== "__proto__",
   );
   return Object.fromEntries(
     [...Map.groupBy(followed, ({ clause }) => clause)].map(([clause, members]) => [
-      shown(clause),
+      published(clause),
       [...new Set(members.map(({ reading = "" }) => sanitizeLine(reading, 80)))],
     ]),
   );
@@ -129,36 +129,36 @@ const loadOf = ({
   sent: requests.sent,
   admitted: requests.admitted,
   refused: requests.refused,
-  ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, mostText) }),
+  ...(validity.invalid === null ? {} : { invalid: sanitizeLine(validity.invalid, maxCharacters) }),
 });
 
-/** SHA-256 of bytes, or of a text's UTF-8, as lower-case hex: what `sha256sum` prints of a file. */
+/** SHA-256 of bytes, or of a text in UTF-8, as lower-case hex: the same as `sha256sum` prints. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** A text that comes in pieces, and the same digest of what was taken of it last, from its beginning to its end. */
-export function digestingChunks(piecesOf: () => Iterable<string>): {
-  readonly pieces: () => Iterable<string>;
+/** Computes the digest of a text while its chunks are read; `sha256` is that of the last complete reading. */
+export function digestingChunks(chunksOf: () => Iterable<string>): {
+  readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
 } {
   let hash = createHash("sha256");
   return {
-    *pieces() {
+    *chunks() {
       hash = createHash("sha256");
-      for (const piece of piecesOf()) {
-        hash.update(piece);
-        yield piece;
+      for (const chunk of chunksOf()) {
+        hash.update(chunk);
+        yield chunk;
       }
     },
     sha256: () => hash.copy().digest("hex"),
   };
 }
 
-/** Digests of files by the names they have in a report's folder: `report.json`, and `evidence.json` or the files of load under `load/`. */
+/** Digests by file name in the folder of a report: `report.json`, and `evidence.json` or the files under `load/`. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** The report itself: what a statement does not repeat of it must not change either. */
+/** The report itself is among the files: it must not change in any part. */
 export const reportFileName = "report.json";
 
-/** The files that the verdict of a report rests on, by the names they have beside it. */
+/** Names of the evidence files that the verdict of a report rests on. */
 export const evidenceFileNames = ({ load }: Pick<Report, "load">): string[] =>
   load === undefined ? ["evidence.json"] : load.runs.map(({ evidence }) => evidence);

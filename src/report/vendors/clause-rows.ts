@@ -4,11 +4,13 @@ import { joinFirst } from "../../base/text.ts";
 import type { Outcome, ReportFinding, RowLevel } from "../model/report.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
 import { mapJudged, type Vendor } from "./vendor.ts";
+import { isEquivalentText } from "../compare/equivalence.ts";
+import { presenceReadings } from "../model/report-sections.ts";
 
-/** What became of a clause at one vendor. `absent`: its report has no row of it. */
+/** The result of a clause for one vendor. `absent`: the report has no row for the clause. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
-  /** What was expected and what came, or why it was skipped; empty where the outcome says it all. */
+  /** Expected and actual, or why it was skipped; empty if the outcome says everything. */
   readonly text: string;
 }
 
@@ -17,7 +19,7 @@ export interface ClauseRow {
   readonly level: RowLevel;
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
-  /** Whether two vendors of which it was judged differ in the outcome: what a selection left out is nothing of the vendor's. */
+  /** Whether two vendors have different outcomes. A clause that a selection left out does not count. */
   readonly differs: boolean;
 }
 
@@ -26,7 +28,7 @@ export interface ClauseSection {
   readonly rows: readonly ClauseRow[];
 }
 
-/** Clauses that a vendor's report has a row of, by section in the reports' order, then in the document's. Gaps have a table of their own. */
+/** Clauses that any report has a row for: sections in the order of the reports, clauses in the order of the document. Gaps have a table of their own. */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
@@ -40,14 +42,14 @@ export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   });
 }
 
-/** In the document's order; what it does not have comes last. */
+/** Sorts by the order of the document; clauses that it does not have come last. */
 const inOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.toSorted((one, other) => placeOf(one.clause) - placeOf(other.clause));
 
 const places = new Map<string, number>(clauseIds.map((id, at) => [id, at]));
 const placeOf = (clause: string): number => places.get(clause) ?? clauseIds.length;
 
-/** Rows of one vendor by clause, and the worst outcome of each. */
+/** The findings of one vendor by clause, and the worst outcome of each clause. */
 interface Column {
   readonly outcomes: ReadonlyMap<string, Outcome>;
   readonly rows: ReadonlyMap<string, readonly ReportFinding[]>;
@@ -73,11 +75,105 @@ function cellOf(clause: string, { outcomes, rows }: Column): ClauseCell {
   if (first === undefined || outcome === "pass" || outcome === "observed") return { outcome, text: "" };
   const instances = members.flatMap(({ instance }) => (instance === undefined ? [] : [sanitizeLine(instance, 40)]));
   const where = instances.length === 0 ? "" : ` (${joinFirst([...new Set(instances)], 4)})`;
-  return { outcome, text: `${wordsOf(first)}${where}` };
+  return { outcome, text: `${formatFinding(first)}${where}` };
 }
 
-function wordsOf({ expected, actual, reason, needs }: ReportFinding): string {
+function formatFinding({ expected, actual, reason, needs }: ReportFinding): string {
   if (expected !== undefined) return `expected ${sanitizeLine(expected, 200)}; got ${sanitizeLine(actual ?? "", 200)}`;
   const enables = needs === undefined ? "" : `; needs ${sanitizeLine(needs, 120)}`;
   return `${sanitizeLine(reason ?? "", 200)}${enables}`;
 }
+
+/** A reading or a gap, and the behaviour of each vendor. */
+export interface TextRow {
+  readonly clause: string;
+  /** `LIM-15/hour`. */
+  readonly check: string;
+  readonly says: string;
+  /** `null` for a vendor that was not judged; empty if nothing was observed. */
+  readonly cells: readonly (string | null)[];
+  /** Whether two observed behaviours differ in more than times and dates. */
+  readonly differs: boolean;
+}
+
+/** The admissible reading that each vendor follows, except whether an optional field is there. */
+export function readingRows(vendors: readonly Vendor[]): TextRow[] {
+  return rowsOf(
+    vendors,
+    ({ reading }) => (reading === undefined || presenceReadings.has(reading) ? null : reading),
+    "clause",
+  );
+}
+
+/** The behaviour of each vendor where the document is silent. */
+export function gapRows(vendors: readonly Vendor[]): TextRow[] {
+  const observed = ({ level, outcome, reason }: ReportFinding): string | null => {
+    if (level !== "gap") return null;
+    return outcome === "observed" ? (reason ?? "") : `${notObserved}${reason ?? outcome}`;
+  };
+  return rowsOf(vendors, observed, "check");
+}
+
+/** Begins a text that says why nothing was observed. */
+export const notObserved = "not observed: ";
+
+type TextOf = (finding: ReportFinding) => string | null;
+
+function rowsOf(vendors: readonly Vendor[], textOf: TextOf, by: "clause" | "check"): TextRow[] {
+  const columns = mapJudged(vendors, ({ document }) =>
+    Map.groupBy(
+      document.report.findings.filter((finding) => textOf(finding) !== null),
+      (finding) => finding[by],
+    ),
+  );
+  const rows = columns.flatMap((column) =>
+    column === null ? [] : [...column.values()].flatMap(([first]) => first ?? []),
+  );
+  const names = [...new Map(rows.map((row) => [row[by], row])).entries()];
+  return names
+    .toSorted(([, one], [, other]) => placeOf(one.clause) - placeOf(other.clause))
+    .map(([name, { clause }]) => {
+      const cells = columns.map((column) => (column === null ? null : joinInstances(column.get(name) ?? [], textOf)));
+      const says = isClauseId(clause) ? clauseOf(clause).says : "";
+      const differs = isDifferent(columns.map((column) => observationsIn(column?.get(name) ?? [], textOf)));
+      return { clause: sanitizeLine(clause, 40), check: sanitizeLine(name, 80), says, cells, differs };
+    });
+}
+
+const maxCharacters = 400;
+
+/** Joins the texts of all instances; equal texts appear once. */
+function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): string {
+  const byText = Map.groupBy(findings, (finding) => sanitizeLine(textOf(finding) ?? "", maxCharacters));
+  if (byText.size <= 1) return [...byText.keys()].join("");
+  return [...byText]
+    .map(([text, members]) => {
+      const instances = members.flatMap(({ instance }) => (instance === undefined ? [] : [sanitizeLine(instance, 40)]));
+      return instances.length === 0 ? text : `${instances.join(", ")}: ${text}`;
+    })
+    .join("; ");
+}
+
+/** Whether two vendors have texts for one instance that the same behaviour cannot cause. */
+function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
+  return columns.some((one, at) =>
+    columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),
+  );
+}
+
+interface Observation {
+  readonly instance: string | undefined;
+  readonly text: string;
+}
+
+const isOther =
+  (one: Observation) =>
+  (other: Observation): boolean =>
+    one.instance === other.instance && !isEquivalentText(one.text, other.text);
+
+/** The observed texts; a missing observation cannot differ. */
+const observationsIn = (findings: readonly ReportFinding[], textOf: TextOf): Observation[] =>
+  findings.flatMap((finding) => {
+    const text = sanitizeLine(textOf(finding) ?? "", maxCharacters);
+    return text === "" || text.startsWith(notObserved) ? [] : [{ instance: finding.instance, text }];
+  });

@@ -8,8 +8,8 @@ import { notesOf, overview } from "./summary.ts";
 const made = "2030-01-01T00:00:00.000Z";
 const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a", actual: "b", instance: "free" });
 
-describe("clauses side by side", () => {
-  it("has a row for each clause in the document's order, by the worst finding, and marks where outcomes differ", () => {
+describe("clauses of several vendors", () => {
+  it("have a row each in the document's order with the worst outcome, marked where outcomes differ", () => {
     const [acme, other] = [
       aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), failing]),
       aVendor("Other", [sampleFinding(), sampleFinding({ clause: "INV-3" })]),
@@ -30,11 +30,11 @@ describe("clauses side by side", () => {
     ]);
   });
 
-  it("tells a clause that a report does not have from one that was skipped; that is no difference, and told", () => {
+  it("that a report does not have are not the same as skipped, and do not count as a difference", () => {
     const skipped = sampleFinding({ outcome: "skipped", reason: "no agent", needs: "agents.slow" });
     const all = compareVendors([aVendor("A", [skipped]), aVendor("B", [sampleFinding({ clause: "SSE-6" })])], made);
     expect(notesOf(all)).toEqual([
-      expect.stringMatching(/lacks counts as no difference: A \(1 clause\), B \(1 clause\)\.$/),
+      expect.stringMatching(/a missing clause does not count as a difference: A \(1 clause\), B \(1 clause\)\.$/),
     ]);
     expect(all.sections[0]?.rows).toMatchObject([
       { cells: [{ outcome: "skipped", text: "no agent; needs agents.slow" }, { outcome: "absent" }], differs: false },
@@ -43,7 +43,7 @@ describe("clauses side by side", () => {
   });
 });
 
-describe("readings and gaps side by side", () => {
+describe("readings and gaps of several vendors", () => {
   const cases = [
     ["another text", "400 INVALID_INPUT", "422", true],
     ["the same text", "200", "200", false],
@@ -60,7 +60,7 @@ describe("readings and gaps side by side", () => {
     expect(gaps).toMatchObject([{ clause: "LST-9", cells: [one, other], differs }]);
   });
 
-  it("compares by tier, and what was not seen differs from nothing", () => {
+  it("are compared by tier, and a missing observation does not differ", () => {
     const skipped = sampleFinding({ clause: "LIM-16", level: "gap", outcome: "skipped", reason: "no time" });
     const { gaps } = compareVendors(
       [
@@ -70,10 +70,10 @@ describe("readings and gaps side by side", () => {
       ],
       made,
     );
-    expect(gaps).toMatchObject([{ cells: ["free: x; pro: y", "x", "not seen: no time"], differs: false }]);
+    expect(gaps).toMatchObject([{ cells: ["free: x; pro: y", "x", "not observed: no time"], differs: false }]);
   });
 
-  it("compares readings, but not those that only say whether a field is there", () => {
+  it("leave out readings that only say whether a field is there", () => {
     const { readings } = compareVendors(
       [
         aVendor("A", [sampleFinding({ clause: "ERR-2", reading: "form-a" }), sampleFinding({ reading: "present" })]),
@@ -85,11 +85,11 @@ describe("readings and gaps side by side", () => {
   });
 });
 
-describe("limits and times side by side", () => {
+describe("limits and times of several vendors", () => {
   const answer = (status: number, limit: string) =>
     sampleExchange(`${status}${limit}`, {}, { status, headers: [["x-ratelimit-limit", limit]] });
 
-  it("shows what the headers said to a tier's keys, what was admitted, and who has no key", () => {
+  it("show the limits in headers, the judged limits, and vendors without a key", () => {
     const rows = [
       sampleFinding({ clause: "LIM-1", instance: "free" }),
       sampleFinding({ clause: "LIM-6", instance: "free", outcome: "fail", actual: "1 at once" }),
@@ -114,7 +114,7 @@ describe("limits and times side by side", () => {
     });
   });
 
-  it("times the successful requests to the agent called most, and what load admitted", () => {
+  it("cover successful requests to the agent called most, and admitted load requests", () => {
     const at = (id: string, agent: string, ms: number, status = 200) =>
       sampleExchange(id, { url: `http://127.0.0.1:8080/v1/agents/${agent}/invoke` }, { status, headMs: 10 + ms });
     const exchanges = [at("1", "echo", 2), at("2", "echo", 4), at("3", "slow", 3000), at("4", "echo", 9, 500)];
@@ -127,7 +127,7 @@ describe("limits and times side by side", () => {
   });
 });
 
-describe("what stands above the tables", () => {
+describe("the summary above the tables", () => {
   it("counts deployments, verdicts and differences", () => {
     const all = compareVendors(
       [aVendor("A", [failing]), aVendor("B", [sampleFinding({ clause: "INV-3" })]), anUnjudged("C", "No answer.")],
@@ -138,7 +138,7 @@ describe("what stands above the tables", () => {
     );
   });
 
-  it("warns of other suites, of the same deployment twice, and names kept reports", () => {
+  it("warns of different suites and of equal deployments, and names earlier reports", () => {
     const [acme, other] = [aVendor("A", []), aVendor("B", [])];
     const { report } = acme.document;
     const older = { ...report, suite: { version: "0.0.1", clauses: "x" }, target: other.document.report.target };
@@ -146,7 +146,7 @@ describe("what stands above the tables", () => {
     expect(notesOf(all)).toEqual([
       expect.stringMatching(/^They were judged by different versions .*0\.0\.1/),
       "A and B look like the same deployment.",
-      "Kept reports: A of 2030-01-01 00:00 UTC.",
+      "Reports of earlier runs: A of 2030-01-01 00:00 UTC.",
     ]);
   });
 });

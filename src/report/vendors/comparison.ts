@@ -1,13 +1,12 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Report, Verdict } from "../model/report.ts";
 import { clauseOutcomes } from "../model/verdict.ts";
-import { type ClauseSection, clauseSections } from "./clause-rows.ts";
-import { gapRows, readingRows, type TextRow } from "./behaviour-rows.ts";
+import { type ClauseSection, clauseSections, gapRows, readingRows, type TextRow } from "./clause-rows.ts";
 import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts";
 import { type TierRows, tierRows } from "./limit-rows.ts";
-import type { VendorWithReport, Vendor } from "./vendor.ts";
+import type { Vendor, VendorWithReport } from "./vendor.ts";
 
-/** How many clauses have which outcome; each counts once, by its worst finding. */
+/** Clauses by outcome; each counts once, by its worst finding. */
 export interface ClauseCounts {
   readonly passed: number;
   readonly broken: number;
@@ -16,7 +15,7 @@ export interface ClauseCounts {
   readonly notExercised: number;
 }
 
-/** The head of a column. */
+/** The head of a vendor's column. */
 export type VendorSummary =
   | {
       readonly kind: "judged";
@@ -31,15 +30,15 @@ export type VendorSummary =
       readonly stopped: string | null;
       readonly clauses: ClauseCounts;
       readonly requests: number;
-      /** Verdict on the limits under load; `null` where no load was sent. */
+      /** Verdict under load; `null` if no load was sent. */
       readonly load: { readonly verdict: Verdict; readonly broken: number; readonly runs: number } | null;
       readonly notes: readonly string[];
     }
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
 /**
- * Several deployments beside each other. Every list of cells is in the order of `vendors`; a cell is `null` of a vendor that was not judged.
- * Texts of targets are harmless, and on one line.
+ * Several deployments in one table. Every list of cells is in the order of `vendors`; a cell is `null` for a vendor that was not judged.
+ * Control characters in texts of targets are escaped.
  */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
@@ -47,13 +46,13 @@ export interface VendorComparison {
   readonly made: string;
   readonly vendors: readonly VendorSummary[];
   readonly sections: readonly ClauseSection[];
-  /** Clauses that admit several readings, and which one each vendor follows. */
+  /** Clauses with several admissible readings, and the reading that each vendor follows. */
   readonly readings: readonly TextRow[];
-  /** Where the document is silent, and what each vendor does there. */
+  /** Gaps of the document, and the behaviour of each vendor. */
   readonly gaps: readonly TextRow[];
   readonly limits: readonly TierRows[];
   readonly latencies: {
-    /** Of the requests that the suites sent: a few, and no load. */
+    /** Latencies of the few requests that the suites sent. */
     readonly ofRuns: readonly LatencyRow[];
     readonly ofLoad: readonly LatencyRow[];
   };

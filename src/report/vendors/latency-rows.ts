@@ -4,25 +4,25 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-/** Times of one kind of request, in milliseconds. */
+/** Latencies of one kind of request, in milliseconds. */
 export interface Latency {
   readonly count: number;
   readonly median: number;
-  /** Of fewer than 100 requests, the slowest. */
+  /** The slowest request if there are fewer than 100. */
   readonly p99: number;
 }
 
 export interface LatencyRow {
   readonly name: string;
-  /** `null` where there was no such request, or the vendor was not judged. */
+  /** `null` if there was no such request, or the vendor was not judged. */
   readonly cells: readonly (Latency | null)[];
 }
 
 interface Kind {
   readonly name: string;
   readonly msOf: (exchange: Exchange) => number | null;
-  /** Other agents than the one called most are there to be slow, or to fail. */
-  readonly ofMainAgent: boolean;
+  /** Whether to count only the agent that was called most: other agents are there to be slow, or to fail. */
+  readonly isMainAgentOnly: boolean;
 }
 
 const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
@@ -30,7 +30,7 @@ const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
   URL.canParse(exchange.request.url) &&
   path.test(new URL(exchange.request.url).pathname);
 
-/** From sending to the head of an answer that is a success; `null` of any other request. */
+/** Time from sending to the head of a 2xx response; `null` for any other request. */
 function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
   const { answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;
@@ -50,21 +50,21 @@ const headOf =
     headMs(exchange, method, path);
 
 const kinds: readonly Kind[] = [
-  { name: "invoke", msOf: headOf("POST", /\/invoke$/), ofMainAgent: true },
-  { name: "stream, to its first event", msOf: firstEventMs, ofMainAgent: true },
-  { name: "health", msOf: headOf("GET", /\/health$/), ofMainAgent: true },
-  { name: "list agents", msOf: headOf("GET", /\/agents$/), ofMainAgent: false },
-  { name: "usage", msOf: headOf("GET", /\/v1\/usage$/), ofMainAgent: false },
+  { name: "invoke", msOf: headOf("POST", /\/invoke$/), isMainAgentOnly: true },
+  { name: "stream, to its first event", msOf: firstEventMs, isMainAgentOnly: true },
+  { name: "health", msOf: headOf("GET", /\/health$/), isMainAgentOnly: true },
+  { name: "list agents", msOf: headOf("GET", /\/agents$/), isMainAgentOnly: false },
+  { name: "usage", msOf: headOf("GET", /\/v1\/usage$/), isMainAgentOnly: false },
 ];
 
-/** Times of the successful requests that the suites sent, of the agent that they called most. */
+/** Latencies of the successful requests that the suites sent. */
 export function latencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   return kinds
-    .map(({ name, msOf, ofMainAgent }) => ({
+    .map(({ name, msOf, isMainAgentOnly }) => ({
       name,
       cells: mapJudged(vendors, ({ document }) => {
         const all = (document.evidence?.exchanges ?? []).filter((exchange) => msOf(exchange) !== null);
-        const chosen = ofMainAgent ? ofMostCalled(all) : all;
+        const chosen = isMainAgentOnly ? ofMostCalled(all) : all;
         return latencyOf(chosen.flatMap((exchange) => msOf(exchange) ?? []));
       }),
     }))
@@ -81,7 +81,7 @@ function latencyOf(times: readonly number[]): Latency | null {
   return { count: times.length, median: rounded(quantile(times, 0.5), 3), p99: rounded(quantile(times, 0.99), 3) };
 }
 
-/** Times of what load admitted, a row for each scenario and tier. */
+/** Latencies of admitted load requests, a row for each scenario and tier. */
 export function loadLatencyRows(vendors: readonly Vendor[]): LatencyRow[] {
   const columns = mapJudged(vendors, runsOf);
   const names = [...new Set(columns.flatMap((column) => [...(column?.keys() ?? [])]))];

@@ -6,12 +6,12 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-/** One limit of a tier at each vendor. */
+/** One limit of a tier, for each vendor. */
 export interface LimitRow {
   readonly name: string;
-  /** As the document publishes it; empty where it does not. */
+  /** The value in the document; empty if there is none. */
   readonly published: string;
-  /** `null` of a vendor that was not judged; `no key` of one without a key of the tier. */
+  /** `null` for a vendor that was not judged; `no key` for one without a key of the tier. */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }
@@ -31,7 +31,7 @@ const limits: readonly Limit[] = [
   {
     name: "limit in the headers",
     published: ({ perHour, perMinute }) => `${perHour} or ${perMinute}`,
-    text: shownLimits,
+    text: limitsInHeaders,
   },
   judged("in a minute", ({ perMinute }) => String(perMinute), ["LIM-1", "LIM-2"]),
   judged("in an hour", ({ perHour }) => String(perHour), ["LIM-3", "LIM-4"]),
@@ -42,7 +42,7 @@ const limits: readonly Limit[] = [
   { name: "refused requests", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-16", tier) },
 ];
 
-/** Limits by the tiers that vendors have keys of: what headers show, what was admitted, and which windows explain it. */
+/** Limits of each tier that a vendor has a key of: the values in headers, the judged limits, and the windows that explain them. */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
   const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
   const all = new Set(mapJudged(vendors, tiersOf).flatMap((tiers) => tiers ?? []));
@@ -62,8 +62,8 @@ function rowOf(
 ): LimitRow {
   const numbers = new Map<string, TierLimits>(Object.entries(publishedTiers)).get(tier);
   const cells = mapJudged(vendors, (vendor) => (tiersOf(vendor).includes(tier) ? text(vendor, tier) : noKey));
-  const seen = cells.flatMap((cell) => (cell === null || cell === noKey || cell === notJudged ? [] : [cell]));
-  const differs = seen.some((one, at) => seen.slice(at + 1).some((other) => !isEquivalentText(one, other)));
+  const observed = cells.flatMap((cell) => (cell === null || cell === noKey || cell === notJudged ? [] : [cell]));
+  const differs = observed.some((one, at) => observed.slice(at + 1).some((other) => !isEquivalentText(one, other)));
   return { name, published: numbers === undefined ? "" : published(numbers), cells, differs };
 }
 
@@ -72,17 +72,17 @@ const notJudged = "not judged";
 
 const rateLimitLimit = headerNames.rateLimit.toLowerCase();
 
-function shownLimits({ document }: VendorWithReport, tier: string): string {
+function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
   const { evidence, report } = document;
   if (evidence === null) return notJudged;
   const names = new Set(Object.entries(report.target.tiers).flatMap(([name, each]) => (each === tier ? [name] : [])));
   const values = evidence.exchanges.filter(({ key }) => key !== null && names.has(key)).flatMap(limitHeader);
-  const shown = [...new Set(values)].toSorted((one, other) => Number(one) - Number(other));
-  return shown.length === 0 ? "none" : sanitizeLine(shown.join(", "), 80);
+  const distinct = [...new Set(values)].toSorted((one, other) => Number(one) - Number(other));
+  return distinct.length === 0 ? "none" : sanitizeLine(distinct.join(", "), 80);
 }
 
 const limitHeader = ({ answer }: Exchange): string[] =>
-  // A 401 speaks of no tier.
+  // A 401 is not about any tier.
   answer.kind === "unanswered" || answer.status === 401
     ? []
     : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);

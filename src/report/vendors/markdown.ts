@@ -1,8 +1,7 @@
 import { prose, table } from "../formats/markdown-text.ts";
-import type { ClauseCell } from "./clause-rows.ts";
+import type { ClauseCell, TextRow } from "./clause-rows.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import type { TextRow } from "./behaviour-rows.ts";
 import {
   formatClauseCounts,
   latencyText,
@@ -15,7 +14,7 @@ import {
 
 type Rows = readonly (readonly string[])[];
 
-/** Vendors side by side as Markdown: verdicts, then what differs. Texts of targets can make neither markup nor table cells. */
+/** Renders a vendor comparison as Markdown: verdicts, then differences. */
 export function renderVendorsMarkdown(all: VendorComparison): string {
   const { vendors, sections, readings, gaps, latencies } = all;
   const names = vendors.map(({ name }) => prose(name));

@@ -1,4 +1,4 @@
-/** What the page of vendors has besides the common look. */
+/** Styles of the vendors page, added to the base style. */
 export const pageStyle = `
 main, .wide { max-width: 84rem; }
 header.wide { padding-block: 2rem 0; }
@@ -54,7 +54,7 @@ section { scroll-margin-top: 4rem; }
 }
 `;
 
-/** Hides what all vendors have alike. Without it the page shows everything. `#differences` in the address asks for it at once. */
+/** The script of the button that hides equal rows. Without scripts the page shows everything; `#differences` in the address presses the button. */
 export const pageScript = `
 const root = document.documentElement;
 const controls = document.querySelector(".controls");

@@ -7,7 +7,7 @@ import { demandFlawless } from "../html/testing/looking.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { renderVendorsPage } from "./page.ts";
 import { compareVendors } from "./comparison.ts";
-import { anObservation, anUnjudged, aVendor, vendorsSaying } from "./testing/vendors.ts";
+import { anObservation, anUnjudged, aVendor, vendorsWithText } from "./testing/vendors.ts";
 import type { Vendor } from "./vendor.ts";
 
 const made = "2030-01-01T00:00:00.000Z";
@@ -30,13 +30,13 @@ const pages = [
       { ...ran, name: "Borealis", document: brokenDocument, isKept: true, notes: ["Kept since the day before."] },
     ]),
   ],
-  ["vendors full of hostile texts", pageOf(vendorsSaying(hostile))],
+  ["vendors full of hostile texts", pageOf(vendorsWithText(hostile))],
 ] as const;
 
 describeInBrowser("the page of vendors in a browser", (viewer) => {
   demandFlawless(viewer, pages);
 
-  it("hides what all have alike, says how much is shown, and can be sent to a colleague like that", async () => {
+  it("hides equal rows, counts the others, and keeps this in its address", async () => {
     const { page: shown, said, asked, context } = await viewer.open(page);
     const alike = shown.getByRole("row", { name: /^SSE-5/ });
     const button = shown.getByRole("button", { name: "Differences only" });

@@ -3,16 +3,23 @@ import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { formatCount } from "../../base/text.ts";
 import { baseStyle } from "../html/base-style.ts";
-import type { ClauseCell, ClauseRow, ClauseSection } from "./clause-rows.ts";
+import { type ClauseCell, type ClauseRow, type ClauseSection, notObserved, type TextRow } from "./clause-rows.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import type { TierRows } from "./limit-rows.ts";
-import { headPart } from "./page-heads.ts";
 import { pageScript, pageStyle } from "./page-style.ts";
-import type { VendorComparison } from "./comparison.ts";
-import { notObserved, type TextRow } from "./behaviour-rows.ts";
-import { latencyText, limitsCaveat, loadTimesCaveat, notesOf, overview, runTimesCaveat } from "./summary.ts";
+import type { VendorComparison, VendorSummary } from "./comparison.ts";
+import {
+  formatClauseCounts,
+  latencyText,
+  limitsCaveat,
+  loadTimesCaveat,
+  notesOf,
+  overview,
+  runTimesCaveat,
+} from "./summary.ts";
+import type { Verdict } from "../model/report.ts";
 
-/** Vendors side by side as one page for people: it stands alone, and everything is there without its script. */
+/** Renders a vendor comparison as one page. Without scripts the page shows everything. */
 export function renderVendorsPage(all: VendorComparison): string {
   const [notes, tables] = [notesOf(all), tablesOf(all).filter(({ bodies }) => bodies.length > 0)];
   return renderPage({
@@ -51,7 +58,7 @@ export function renderVendorsPage(all: VendorComparison): string {
   });
 }
 
-/** One table of the page; without a body it is left out. */
+/** A table of the page; a table without bodies is left out. */
 interface PageTable {
   readonly id: string;
   readonly title: string;
@@ -71,13 +78,13 @@ function tablesOf({ vendors, sections, readings, gaps, limits, latencies }: Vend
     {
       id: "readings",
       title: "Readings",
-      lead: "Where the words of the document allow more than one behaviour: which one each follows.",
+      lead: "Where the document allows more than one behaviour: the reading that each vendor follows.",
       bodies: bodyOf(readings.map(textRow)),
     },
     {
       id: "silence",
       title: "Where the document is silent",
-      lead: "How each behaves there. None of it is right or wrong; a client that moves from one to the other meets the differences.",
+      lead: "The behaviour of each vendor there. None of it is right or wrong, but a client that changes vendors meets the differences.",
       bodies: bodyOf(gaps.map(textRow)),
     },
     { id: "limits", title: "Limits", lead: limitsCaveat, bodies: limits.map((each) => limitRows(each, names)) },
@@ -153,7 +160,7 @@ const textRow = ({ check, says, cells, differs }: TextRow): Html =>
 
 function textCell(cell: string | null): Html {
   if (cell === null) return nothing("not judged");
-  if (cell === "") return nothing("not seen");
+  if (cell === "") return nothing("not observed");
   return cell.startsWith(notObserved) ? nothing(cell) : prose(cell);
 }
 
@@ -177,3 +184,65 @@ const latencyRow = ({ name, cells }: LatencyRow): Html =>
     <th scope="row" class="row-head">${name}</th>
     ${cells.map((cell) => html`<td>${cell === null ? nothing("–") : latencyText(cell)}</td>`)}
   </tr>`;
+
+const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: string }>> = {
+  conformant: { tone: "pass", symbol: "✓" },
+  nonconformant: { tone: "fail", symbol: "✕" },
+  partial: { tone: "warning", symbol: "◐" },
+  incomplete: { tone: "warning", symbol: "◐" },
+  unreachable: { tone: "warning", symbol: "–" },
+};
+
+/** A vendor at the top of the page: name, verdict and counts. */
+export function headPart(head: VendorSummary): Html {
+  if (head.kind === "unjudged")
+    return html`<li class="head">
+      <h2>${head.name}</h2>
+      <p class="word">– not judged</p>
+      ${head.baseUrl === null ? null : html`<p class="muted"><code>${head.baseUrl}</code></p>`}
+      <p>${prose(head.reason)}</p>
+    </li>`;
+  const { tone, symbol } = tones[head.verdict];
+  return html`<li class="head ${tone}">
+    <h2>${head.name}</h2>
+    <p class="word">${symbol} ${head.verdict}</p>
+    ${barOf(head)}
+    <p>${formatClauseCounts(head)}</p>
+    ${
+      head.load === null
+        ? null
+        : html`<p>Under load: ${head.load.verdict}, ${head.load.broken} broken in ${head.load.runs} runs</p>`
+    }
+    <p class="muted"><code>${head.baseUrl}</code></p>
+    <p class="muted">${factsOf(head)}</p>
+  </li>`;
+}
+
+const factsOf = ({ tiers, requests, started, isKept }: Extract<VendorSummary, { kind: "judged" }>): string =>
+  [
+    ...(tiers.length === 0 ? [] : [`tiers ${tiers.join(", ")}`]),
+    `${requests} requests`,
+    ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
+  ].join(" · ");
+
+/** Shares of clauses as a bar; the text beside it has the same numbers. */
+function barOf({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
+  const { passed, broken, warned, noted, notExercised } = clauses;
+  const parts = [
+    ["pass", passed],
+    ["fail", broken],
+    ["warning", warned + noted],
+    ["rest", notExercised],
+  ] as const;
+  const all = Math.max(1, passed + broken + warned + noted + notExercised);
+  let from = 0;
+  return html`<svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+    ${parts.map(([name, count]) => {
+      const x = from;
+      // At least 1.5 units wide, so that a small count stays visible.
+      const width = count === 0 ? 0 : Math.max(1.5, (100 * count) / all);
+      from += width;
+      return html`<rect class="${name}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="4"></rect>`;
+    })}
+  </svg>`;
+}

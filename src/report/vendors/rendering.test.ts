@@ -6,14 +6,17 @@ import { hostileText } from "../testing/hostile.ts";
 import { sampleFinding } from "../testing/sample.ts";
 import { compareVendors } from "./comparison.ts";
 import { renderVendorsTerminal } from "./terminal.ts";
-import { anUnjudged, aVendor, vendorsSaying } from "./testing/vendors.ts";
+import { anUnjudged, aVendor, vendorsWithText } from "./testing/vendors.ts";
 
 const made = "2030-01-01T00:00:00.000Z";
 describe("texts of targets", () => {
   it("send no control character to a terminal", () => {
     fc.assert(
       fc.property(hostileText, fc.integer({ min: 40, max: 200 }), (text, width) => {
-        const shown = renderVendorsTerminal(compareVendors(vendorsSaying(`x${text}`), made), { colour: false, width });
+        const shown = renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), made), {
+          colour: false,
+          width,
+        });
         expect(shown).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u);
         // A note and the label before it may be wider than a narrow terminal.
         const table = shown.split("\n").filter((line) => /^(verdict|base URL|clauses|requests) /.test(line));
@@ -32,13 +35,13 @@ describe("vendors on a terminal", () => {
   const shown = (width: number): string =>
     renderVendorsTerminal(compareVendors(vendors, made), { colour: false, width });
 
-  it.each([60, 80, 100, 140])("fit %i columns, in as many parts as that takes, and lose nobody", (width) => {
+  it.each([60, 80, 100, 140])("fit %i columns in as many parts as needed, with every vendor", (width) => {
     const lines = shown(width).split("\n");
     expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
     for (const { name } of vendors) expect(lines.some((line) => line.includes(name))).toBe(true);
   });
 
-  it("say why one has no column, and which clauses differ", () => {
+  it("say why a vendor has no column, and which clauses differ", () => {
     const text = renderVendorsTerminal(
       compareVendors([...vendors.slice(0, 2), anUnjudged("Down", "No answer.")], made),
       {

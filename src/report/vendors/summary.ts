@@ -2,7 +2,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Latency } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 
-/** `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`: what is 0 is left out, but for what passed. */
+/** Formats counts as `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`; zeros are left out, except for passes. */
 export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "judged" }>): string {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const others = [
@@ -17,17 +17,17 @@ export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "
   ].join(", ");
 }
 
-/** Milliseconds as people read them: `0.8 ms`, `12 ms`, `1.20 s`. */
+/** Formats milliseconds as `0.8 ms`, `12 ms` or `1.20 s`. */
 export function milliseconds(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
-/** `1.2 ms, p99 8.0 ms (33)`; a dash where there is nothing. */
+/** Formats a latency as `1.2 ms, p99 8.0 ms (33)`; a dash if there is none. */
 export const latencyText = (latency: Latency | null): string =>
   latency === null ? "–" : `${milliseconds(latency.median)}, p99 ${milliseconds(latency.p99)} (${latency.count})`;
 
-/** One sentence on all columns. */
+/** Sums up all vendors in a sentence or two. */
 export function overview({ vendors, sections, gaps, readings }: VendorComparison): string {
   const judged = vendors.filter(({ kind }) => kind === "judged");
   const conformant = vendors.filter((each) => each.kind === "judged" && each.verdict === "conformant").length;
@@ -43,7 +43,7 @@ export function overview({ vendors, sections, gaps, readings }: VendorComparison
   return `${formatCount(vendors.length, "deployment")}: ${conformant} conformant${without}.${differ}`;
 }
 
-/** What a reader has to know before comparing: other suites, kept reports, what was said of single vendors. A sentence each. */
+/** Sentences to read before comparing: different suites, old reports, notes on single vendors. */
 export function notesOf({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));
@@ -55,34 +55,34 @@ export function notesOf({ vendors, sections }: VendorComparison): string[] {
   return [
     ...(suites.size > 1
       ? [
-          `They were judged by different versions of the suites, so that not all of the differences are theirs: ${[...suites].join(", ")}.`,
+          `They were judged by different versions of the suite, which may explain differences: ${[...suites].join(", ")}.`,
         ]
       : []),
     ...absentText(vendors, sections),
     ...same.map((members) => `${members.map(({ name }) => name).join(" and ")} look like the same deployment.`),
-    ...(kept.length === 0 ? [] : [`Kept reports: ${kept.join(", ")}.`]),
+    ...(kept.length === 0 ? [] : [`Reports of earlier runs: ${kept.join(", ")}.`]),
     ...judged.flatMap(({ name, stopped }) => (stopped === null ? [] : [`${name}: stopped early (${stopped}).`])),
     ...judged.flatMap(({ name, notes }) => notes.map((note) => `${name}: ${note}`)),
   ];
 }
 
-/** Vendors whose reports have not every clause, because of another selection: what they lack is no difference. */
+/** Names the vendors whose selection left clauses out. */
 function absentText(vendors: VendorComparison["vendors"], sections: VendorComparison["sections"]): string[] {
   const rows = sections.flatMap((section) => section.rows);
-  const lacks = vendors.flatMap(({ name }, at) => {
+  const incomplete = vendors.flatMap(({ name }, at) => {
     const count = rows.filter(({ cells }) => cells[at]?.outcome === "absent").length;
     return count === 0 ? [] : [`${name} (${formatCount(count, "clause")})`];
   });
-  return lacks.length === 0
+  return incomplete.length === 0
     ? []
-    : [`Not every report has every clause, and what one lacks counts as no difference: ${lacks.join(", ")}.`];
+    : [`Not every report has every clause; a missing clause does not count as a difference: ${incomplete.join(", ")}.`];
 }
 
 export const runTimesCaveat =
-  "Times from sending to the answer's head, of the successful requests that the suites sent to the agent called most: median, p99 (of fewer than 100 nearly the slowest), and how many. They were sent between other requests, and perhaps to several vendors at the same time: they are no load test.";
+  "Times from sending to the head of the response, for the successful requests of the suites to the agent called most: median, p99 (of fewer than 100 requests nearly the slowest), and count. They were sent between other requests, and perhaps to several vendors at once: this is no load test.";
 export const loadTimesCaveat =
-  "Times of what load admitted: median, p99, and how many. The vendors were loaded one after the other, never at once.";
+  "Times of admitted load requests: median, p99, and count. The vendors were loaded one after the other.";
 
-/** What one column's words say of a window: how to read the table of limits. */
+/** Explains the table of limits. */
 export const limitsCaveat =
-  "Judged by what was admitted and refused; a window that is named by several words fits each of them.";
+  "Judged by the admitted and refused requests. If a cell names several kinds of window, each of them explains all requests.";

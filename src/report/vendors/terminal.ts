@@ -15,8 +15,8 @@ export interface VendorsTerminalOptions {
 type Cells = readonly string[];
 
 /**
- * Vendors side by side for the terminal: verdicts, what differs, limits and times. What is too wide comes in parts; what is too long for a
- * terminal, how each behaves where the document is silent, is named alone. Ends with a line feed.
+ * Renders a vendor comparison for the terminal: verdicts, differences, limits and times. Wide tables come in several parts. Differences in
+ * gaps are too long for a terminal, so only their checks are named. Ends with a line feed.
  */
 export function renderVendorsTerminal(all: VendorComparison, { colour, width }: VendorsTerminalOptions): string {
   const paint = paintFor(colour);
@@ -33,9 +33,9 @@ export function renderVendorsTerminal(all: VendorComparison, { colour, width }: 
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-/** As many columns at a time as fit. */
+/** Splits the columns into parts that fit the width. */
 function partsOf(columns: readonly number[], width: number): number[][] {
-  const most = Math.max(1, Math.floor((width - labelWidth) / leastColumn));
+  const most = Math.max(1, Math.floor((width - labelWidth) / minColumn));
   const parts = Math.ceil(columns.length / most);
   return Array.from({ length: parts }, (_, at) =>
     columns.slice(Math.ceil((at * columns.length) / parts), Math.ceil(((at + 1) * columns.length) / parts)),
@@ -119,7 +119,7 @@ function verdictText(verdict: Verdict, paint: Paint): string {
   return colours[verdict](verdict);
 }
 
-/** Sections of which not all clauses passed everywhere, and how the others did in one row. */
+/** A row for each section in which some clause did not pass, and one row for all others. */
 function sectionRows({ sections }: VendorComparison, pick: Pick, paint: Paint): Cells[] {
   const isAllPassed = ({ rows }: ClauseSection): boolean =>
     rows.every(({ cells }) => pick(cells).every((cell) => cell?.outcome === "pass"));
@@ -169,16 +169,16 @@ function clauseText(cell: ClauseCell | null, paint: Paint): string {
   return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;
 }
 
-/** Least width of a vendor's column, the gap before it included. */
-const leastColumn = 19;
+/** Smallest width of a vendor's column, with the gap before it. */
+const minColumn = 19;
 const labelWidth = 22;
-const mostColumn = 48;
+const maxColumn = 48;
 
-/** A table without borders: a column of labels, and one for each vendor, in which long texts are wrapped. */
+/** A table without borders: a column of labels, and a column for each vendor with wrapped texts. */
 function tableText(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const each = Math.min(
-    mostColumn,
-    Math.max(leastColumn, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
+    maxColumn,
+    Math.max(minColumn, Math.floor((width - labelWidth) / (head.length - 1))) - tableGap,
   );
   const columns = head.map((text, at): TableColumn => ({
     head: text,

@@ -1,23 +1,23 @@
 import type { ReportDocument } from "../model/report.ts";
 
-/** What is known of one vendor: a report, and perhaps one of load; or why there is none. Nothing in it is secret. */
+/** The reports of one vendor, or why there are none. Nothing in it is secret. */
 export type Vendor =
   | {
       readonly kind: "judged";
-      /** As the vendors file names it. */
+      /** Name in the vendors file. */
       readonly name: string;
       readonly document: ReportDocument;
-      /** The report of load sent to it, `null` where none was. */
+      /** The load report; `null` if no load was sent. */
       readonly load: ReportDocument | null;
-      /** Whether the report was kept from an earlier run, and nothing was sent now. */
+      /** Whether the report is from an earlier run, and nothing was sent now. */
       readonly isKept: boolean;
-      /** What is to be known besides, such as why no load was sent; a sentence each. */
+      /** Sentences about this vendor, such as why no load was sent. */
       readonly notes: readonly string[];
     }
   | {
       readonly kind: "unjudged";
       readonly name: string;
-      /** `null` where not even the address is known. */
+      /** `null` if the address is not known. */
       readonly baseUrl: string | null;
       /** One sentence. */
       readonly reason: string;
@@ -25,6 +25,6 @@ export type Vendor =
 
 export type VendorWithReport = Extract<Vendor, { kind: "judged" }>;
 
-/** One thing of each vendor, in their order; `null` of a vendor that was not judged. */
-export const mapJudged = <T>(vendors: readonly Vendor[], of: (vendor: VendorWithReport) => T): (T | null)[] =>
-  vendors.map((vendor) => (vendor.kind === "judged" ? of(vendor) : null));
+/** Maps the judged vendors in order; `null` for a vendor that was not judged. */
+export const mapJudged = <T>(vendors: readonly Vendor[], map: (vendor: VendorWithReport) => T): (T | null)[] =>
+  vendors.map((vendor) => (vendor.kind === "judged" ? map(vendor) : null));

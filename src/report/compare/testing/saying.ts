@@ -12,12 +12,12 @@ const compare = (older: Report, newer: Report): Comparison =>
     { kinds, shares: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
   );
 
-/** Two runs of which one is broken, with a text wherever a target has room for one, compared. */
-export const comparisonSaying = (text: string): Comparison => {
-  const row = (outcome: ReportFinding["outcome"], said: string): ReportFinding[] => [
-    sampleFinding({ clause: "INV-1", outcome, expected: said, actual: said, reason: said, instance: said }),
-    sampleFinding({ clause: "SSE-5", check: said, reading: `${said}${outcome}` }),
-    sampleFinding({ clause: "INV-19", level: "gap", outcome: "observed", reason: `${said}${outcome}` }),
+/** Compares a passing run with a broken run in which every free text is `text`. */
+export const comparisonWithText = (text: string): Comparison => {
+  const row = (outcome: ReportFinding["outcome"], words: string): ReportFinding[] => [
+    sampleFinding({ clause: "INV-1", outcome, expected: words, actual: words, reason: words, instance: words }),
+    sampleFinding({ clause: "SSE-5", check: words, reading: `${words}${outcome}` }),
+    sampleFinding({ clause: "INV-19", level: "gap", outcome: "observed", reason: `${words}${outcome}` }),
   ];
   const side = (name: string, outcome: ReportFinding["outcome"]): Report => {
     const { target } = sampleReport([]);

@@ -2,26 +2,28 @@ import { findingKey } from "../../compare/find-changes.ts";
 import type { Outcome } from "../../model/report.ts";
 import type { Night } from "../night.ts";
 
-/** A check that holds on one night and is broken on another, again and again. */
+/** A check that keeps changing between passing and broken. */
 export interface FlakyCheck {
   readonly check: string;
   readonly instance: string | null;
-  /** How often it changed sides. */
+  /** Number of changes between passing and broken. */
   readonly flips: number;
-  /** Of how many nights that judged it, and on how many of these it was broken. */
+  /** Nights that judged it. */
   readonly nights: number;
+  /** Nights on which it was broken. */
   readonly broken: number;
 }
 
-/** How many of the last nights are looked at, and how many changes of side make a check flaky: one that broke once and was mended has two. */
+/** Number of last nights that count. */
 export const flakyNights = 14;
-const leastFlips = 3;
+/** Fewest changes that make a check flaky: one that broke and was fixed has two. */
+const minFlips = 3;
 
 export const isBroken = (outcome: Outcome): boolean =>
   outcome === "fail" || outcome === "warning" || outcome === "note";
 export const isJudged = (outcome: Outcome): boolean => outcome !== "skipped" && outcome !== "error";
 
-/** Checks that are flaky by now, those that change sides most often first. Nights that did not exercise one say nothing of it. */
+/** The flaky checks, those that change most often first. Nights that did not judge a check do not count for it. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakyNights))
@@ -40,6 +42,6 @@ export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
       nights: broken.length,
       broken: broken.filter(Boolean).length,
     }))
-    .filter(({ flips }) => flips >= leastFlips)
+    .filter(({ flips }) => flips >= minFlips)
     .toSorted((one, other) => other.flips - one.flips);
 }

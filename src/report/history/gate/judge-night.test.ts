@@ -7,7 +7,7 @@ import { replay } from "../testing/replay.ts";
 import { nightWith, nothingHappens, simulateNights } from "../testing/simulated.ts";
 import { judgeNight, reportedByNight, loadsToConfirm } from "./judge-night.ts";
 
-/** What a replay gated on: night and what. */
+/** The regressions and slow-downs that a replay reported, with the number of the night. */
 const alarmsOf = ({ judgements }: ReturnType<typeof replay>): string[] =>
   judgements.flatMap(({ regressions, slower }, night) => [
     ...regressions.map(({ says }) => `night ${night}: ${says}`),
@@ -20,11 +20,11 @@ describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () =
     slower: { from: 35, share: 0.15, scenario: "burst" },
     failing: { from: 20, check: "INV-7" },
   };
-  const lived = replay(simulateNights(1, truth));
-  const slow = lived.judgements.findIndex(({ slower }) => slower.length > 0);
+  const replayed = replay(simulateNights(1, truth));
+  const slow = replayed.judgements.findIndex(({ slower }) => slower.length > 0);
 
-  it("report these two, each once, and nothing else", () => {
-    expect(alarmsOf(lived)).toEqual([
+  it("report the slow-down and the failure once each, and nothing else", () => {
+    expect(alarmsOf(replayed)).toEqual([
       "night 20: INV-7: expected 200; got 500 with the code INTERNAL",
       `night ${slow}: burst slower`,
     ]);
@@ -33,13 +33,13 @@ describe("sixty nights with a slow-down of 15 %, a new failure, and noise", () =
   it("report the slow-down within two weeks, and name its first night within two nights", () => {
     expect(slow).toBeGreaterThanOrEqual(38);
     expect(slow).toBeLessThanOrEqual(48);
-    const since = lived.judgements[slow]?.slower[0]?.since ?? "";
-    const first = lived.nights.findIndex(({ started }) => started === since);
+    const since = replayed.judgements[slow]?.slower[0]?.since ?? "";
+    const first = replayed.nights.findIndex(({ started }) => started === since);
     expect(Math.abs(first - 35)).toBeLessThanOrEqual(2);
   });
 
-  it("name it as known from then on, on every night", () => {
-    const after = lived.judgements.slice(slow + 1);
+  it("list it as known on every later night", () => {
+    const after = replayed.judgements.slice(slow + 1);
     expect(after.every(({ known }) => known.some(({ scenario }) => scenario === "burst"))).toBe(true);
   });
 });
@@ -78,21 +78,21 @@ const judge = (history: readonly Night[], tonight: Night) => judgeNight(history,
 describe("findings", () => {
   const passing = (at: number): Night => nightWith(at, [], [row()]);
 
-  it("are compared with nothing on the first night", () => {
+  it("are not compared on the first night", () => {
     expect(judge([], nightWith(0, [], [row({ outcome: "fail" })]))).toMatchObject({
       comparison: null,
       regressions: [],
     });
   });
 
-  it("gate on the first night that breaks them, and are not reported again while they stay broken", () => {
+  it("fail the first night that breaks them, and are not reported again while they stay broken", () => {
     const failing = (at: number): Night => nightWith(at, [], [row({ outcome: "fail", actual: "two endings" })]);
     const history = nights(5, passing);
     expect(judge(history, failing(5)).regressions).toHaveLength(1);
     expect(judge([...history, failing(5)], failing(6)).regressions).toEqual([]);
   });
 
-  it("are not lost on a night on which nothing could be judged", () => {
+  it("are not reported as gone by a night on which nothing could be judged", () => {
     expect(judge(nights(5, passing), nightWith(5, [], []))).toMatchObject({ comparison: null, regressions: [] });
   });
 
@@ -103,7 +103,7 @@ describe("findings", () => {
     expect(judge([...nights(5, passing), skipped, silent], failing).regressions).toMatchObject([{ kind: "failing" }]);
   });
 
-  it("that are not exercised any more gate on the second night in a row, once", () => {
+  it("that are no longer exercised fail the second such night in a row, once", () => {
     const skipped = (at: number): Night => nightWith(at, [], [row({ outcome: "skipped", reason: "no room" })]);
     const history = nights(5, passing);
     expect(judge(history, skipped(5)).regressions).toEqual([]);
@@ -112,13 +112,13 @@ describe("findings", () => {
     expect(judge([...history, skipped(5)], passing(6)).regressions).toEqual([]);
   });
 
-  it("that a run did not reach before it was stopped are not lost", () => {
+  it("that a stopped run did not reach are not reported as gone", () => {
     const both = (at: number): Night => nightWith(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
     const stopped = { ...nightWith(5, [], [row()]), stopped: "the target did not answer any more" };
     expect(judge(nights(5, both), stopped).regressions).toEqual([]);
   });
 
-  it("that change sides again and again are named as flaky, and gate all the same", () => {
+  it("that keep changing are named as flaky, and still fail the night", () => {
     const flipping = (at: number): Night =>
       nightWith(at, [], [row(at % 2 === 0 ? {} : { outcome: "fail", actual: "two endings" })]);
     const { flaky, regressions } = judge(nights(9, flipping), flipping(9));
@@ -132,18 +132,18 @@ describe("exact counts", () => {
   const requests = load().requests;
   const history = nights(12, usual);
 
-  it("gate at once where answers failed that never did", () => {
+  it("fail the night at once if responses fail for the first time", () => {
     const tonight = nightWith(12, [load({ requests: { ...requests, admitted: 108, failed: 2 } })], []);
     expect(judge(history, tonight).regressions.map(({ says }) => says)).toEqual([
-      "load burst pro autocannon: 2 answers failed (neither admitted nor refused), and none on every night before.",
+      "load burst pro autocannon: 2 responses failed (neither admitted nor refused), and none on every night before.",
     ]);
     expect(judge([...history, tonight], { ...tonight, started: usual(13).started }).regressions).toEqual([]);
   });
 
   it.each([
-    { name: "confirmed by a second run", again: 111, regressions: 1 },
-    { name: "not confirmed by it", again: 110, regressions: 0 },
-  ])("that were the same on every night gate where they are $name", ({ again, regressions }) => {
+    { name: "a second run confirms the change", again: 111, regressions: 1 },
+    { name: "no second run confirms it", again: 110, regressions: 0 },
+  ])("that were the same on every night fail the night only with confirmation: $name", ({ again, regressions }) => {
     const more = (admitted: number): NightLoad =>
       load({ requests: { ...requests, admitted, refused: 210 - admitted } });
     const first = nightWith(12, [more(111)], []);
@@ -153,7 +153,7 @@ describe("exact counts", () => {
     expect([found.length, unconfirmed.length]).toEqual(regressions === 1 ? [2, 0] : [0, 2]);
   });
 
-  it("prove nothing where the run was invalid", () => {
+  it("are not compared if the run was invalid", () => {
     const invalid = load({
       validity: { invalid: "stopped", counts: null, pace: null },
       requests: { ...requests, failed: 9 },
@@ -175,12 +175,12 @@ describe("times", () => {
   const slow = [20, 21, 22, 23].map((night) => at(night, 40));
   const tonight = at(24, 40);
 
-  it("do not gate on one bad night, nor on two", () => {
+  it("do not fail one bad night, nor two", () => {
     expect(loadsToConfirm(usual, at(20, 60))).toEqual([]);
     expect(loadsToConfirm([...usual, at(20, 60)], at(21, 60))).toEqual([]);
   });
 
-  it("gate once several nights agree and a second run has confirmed it", () => {
+  it("fail a night if several nights agree and a second run confirms it", () => {
     const history = [...usual, ...slow];
     expect(loadsToConfirm(history, tonight)).toHaveLength(1);
     expect(judge(history, tonight)).toMatchObject({
@@ -195,7 +195,7 @@ describe("times", () => {
     ]);
   });
 
-  it("are not reported again once they are the new level, and are when they get slower still", () => {
+  it("are reported again only when they become slower than the new level", () => {
     const told = { ...tonight, second: tonight.load };
     const reported = { ...told, reported: reportedByNight(judge([...usual, ...slow], told)) };
     const later = nights(12, (night) => at(25 + night, 40));
@@ -206,7 +206,7 @@ describe("times", () => {
     expect(judge([...history, ...worse], again).slower.length).toBeGreaterThan(0);
   });
 
-  it("are not compared where the generator was the bottleneck, nor within one night", () => {
+  it("are not compared if the generator was the bottleneck, or within one night", () => {
     const busy = { validity: { invalid: null, counts: null, pace: "the generator was busy" } };
     expect(loadsToConfirm([...usual, ...slow.map((_, place) => at(20 + place, 40, busy))], at(24, 40, busy))).toEqual(
       [],

@@ -3,8 +3,9 @@ import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../compare/find-changes.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
-import { type LoadName, trialKey, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
-import { type CountChange, countChangesOf, countText, isConfirmed } from "./count-changes.ts";
+import { trialKey, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
+import type { TrialId } from "../../model/trial-id.ts";
+import { type CountChange, countChangesOf, formatCountChange, isConfirmed } from "./count-changes.ts";
 import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
 import {
   latencyGate,
@@ -16,41 +17,41 @@ import {
 
 /** The result of comparing a night with the nights before. */
 export interface NightJudgement {
-  /** With the latest judged rows of the nights before, as {@link nightBaseline} gives them; `null` of the first night, and of one on which nothing could be judged. */
+  /** Compared with {@link nightBaseline}; `null` for the first night, and for a night on which nothing could be judged. */
   readonly comparison: Comparison | null;
-  /** Findings and counts that became worse tonight. They make the command fail. */
+  /** Findings and counts that became worse tonight. They fail the command. */
   readonly regressions: readonly Regression[];
-  /** Load that became slower, confirmed by a second run and not reported before. Makes the command fail. */
+  /** Load that became slower, confirmed by a second run and not reported before. It fails the command. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load that became slower with a slow-down that was reported before. Does not make it fail. */
+  /** Load that became slower as a part of a slow-down that was reported before. It does not fail the command. */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
-  /** What looked like a change, and no second run confirmed. Does not make it fail. */
+  /** Possible changes that no second run confirmed. They do not fail the command. */
   readonly unconfirmed: readonly string[];
-  /** Slow-downs that were reported before and still stand. */
+  /** Slow-downs that were reported before and still last. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
 }
 
-/** No test looks further back than this, even where some nights lack a load, or several runs were made in a day. */
-const memoryNights = 120;
+/** How many nights back any test looks, even if some nights lack a load, or a day had several runs. */
+const lookbackNights = 120;
 
-/** Load that has to be sent a second time tonight, before its counts or times may count as regressions. */
-export function loadsToConfirm(all: readonly Night[], tonight: Night): LoadName[] {
-  const history = all.slice(-memoryNights);
+/** Load that has to be sent again tonight, before its counts or times may count as regressions. */
+export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[] {
+  const history = all.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
   const shifts = latencyShifts([...history, tonight], "slower");
   return [...new Map([...counts, ...shifts].map(({ load }) => [trialKey(load), load])).values()];
 }
 
 /**
- * Compares a night with the history. Findings and exact counts are regressions at once; times only where {@link latencyShifts} says so of the night's first
- * runs, and of its second runs in their place.
+ * Compares a night with the history. A worse finding is a regression at once. A slow-down is one only if {@link latencyShifts} finds it both with the
+ * first runs of the night and with the confirmation runs in their place.
  *
  * @param all oldest first, without tonight
  */
 export function judgeNight(all: readonly Night[], tonight: Night, rules: RegressionRules): NightJudgement {
-  const history = all.slice(-memoryNights);
+  const history = all.slice(-lookbackNights);
   const baseline = nightBaseline(history, tonight);
   const comparison = baseline === null ? null : compareReports(baseline, documentOf(tonight), rules);
   const counts = countChangesOf(history, tonight);
@@ -64,15 +65,15 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
     alsoSlower: changes.filter(({ isKnown }) => isKnown),
     faster: latencyShifts([...history, tonight], "faster").map((shift) => reportedShiftOf(shift, false)),
     unconfirmed: [
-      ...counts.filter((change) => !provenCounts.includes(change)).map(countText),
+      ...counts.filter((change) => !provenCounts.includes(change)).map(formatCountChange),
       ...open.map(({ load, figure }) => `load ${trialKey(load)}: ${figure} looked slower`),
     ],
-    known: standing(all),
+    known: openSlowdowns(all),
     flaky: flakyChecksOf([...history, tonight]),
   };
 }
 
-/** Slow-downs that the first runs of tonight show: `proven` where its second runs show them as well, otherwise `open`. */
+/** Slow-downs in the first runs of tonight: `proven` if the confirmation runs show them too, otherwise `open`. */
 function slowDowns(
   history: readonly Night[],
   tonight: Night,
@@ -87,11 +88,11 @@ const nameOf = ({ load, figure }: LatencyShift): string => `${trialKey(load)} ${
 
 const regressionOf = (change: CountChange): Regression => ({
   kind: "counts",
-  says: `${countText(change)}.`,
+  says: `${formatCountChange(change)}.`,
   finding: null,
 });
 
-/** A slow-down comes to several loads at once, and shows on each a few nights sooner or later. */
+/** Whether a shift belongs to a reported slow-down: one cause slows several loads, and shows on each a few nights sooner or later. */
 const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history
     .slice(-latencyGate.sameChangeNights)
@@ -101,8 +102,8 @@ const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boole
         reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
     );
 
-/** The last slow-down of each figure, where it did not become faster after it. */
-function standing(history: readonly Night[]): ReportedLatencyShift[] {
+/** The last slow-down of each metric that did not become faster since. */
+function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
     for (const change of reported.changes) {
@@ -113,7 +114,7 @@ function standing(history: readonly Night[]): ReportedLatencyShift[] {
   return [...last.values()];
 }
 
-/** What the entry of the night keeps of a judgement, so that the next nights do not report it again. */
+/** The part of a judgement that the entry keeps, so that later nights do not report it again. */
 export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): Reported => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
@@ -123,7 +124,7 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
   changes: [...slower, ...alsoSlower, ...faster],
 });
 
-/** Whether a regression is of a check that is flaky anyway. */
+/** The flaky check of a regression; `null` if its check is not flaky. */
 export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
   flaky.find((each) => finding !== null && keyOf(each) === keyOf(finding)) ?? null;
 

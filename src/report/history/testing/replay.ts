@@ -6,22 +6,22 @@ import type { SimulatedNight } from "./simulated.ts";
 export interface Replayed {
   readonly nights: readonly Night[];
   readonly judgements: readonly NightJudgement[];
-  /** How often load was sent a second time. */
-  readonly seconds: number;
+  /** Number of confirmation runs. */
+  readonly confirmations: number;
 }
 
-/** Lives through a history night by night, as the command does: suspects, second runs, judgement, entry. */
+/** Replays a history night by night, as the command does: first runs, confirmation runs, judgement, entry. */
 export function replay(simulated: readonly SimulatedNight[]): Replayed {
   const nights: Night[] = [];
   const judgements: NightJudgement[] = [];
-  let seconds = 0;
-  for (const { night: first, secondOf } of simulated) {
-    const second = secondOf(loadsToConfirm(nights, first));
-    seconds += second.length;
+  let confirmations = 0;
+  for (const { night: first, confirmationRuns } of simulated) {
+    const second = confirmationRuns(loadsToConfirm(nights, first));
+    confirmations += second.length;
     const night = { ...first, second };
     const judgement = judgeNight(nights, night, defaultRegressionRules);
     judgements.push(judgement);
     nights.push({ ...night, reported: reportedByNight(judgement) });
   }
-  return { nights, judgements, seconds };
+  return { nights, judgements, confirmations };
 }

@@ -1,7 +1,7 @@
 import type { Night } from "../night.ts";
 
-/** A night with a text wherever a target has room for one, or somebody else who writes into the store. */
-export const nightSaying = (night: Night, text: string): Night => ({
+/** Returns a night in which every free text is `text`, as a target or a writer of the store could make it. */
+export const nightWithText = (night: Night, text: string): Night => ({
   ...night,
   target: { ...night.target, name: text, baseUrl: text },
   suite: { version: text, clauses: text },

@@ -3,44 +3,36 @@ import { randomUUID } from "node:crypto";
 
 import { tierNames } from "../../../spec/tiers.ts";
 import { totalsOf, verdictOf } from "../../model/verdict.ts";
-import {
-  type LoadName,
-  trialKey,
-  type Night,
-  nightFormat,
-  type NightFinding,
-  type NightLoad,
-  nothingReported,
-} from "../night.ts";
+import { trialKey, type Night, nightFormat, type NightFinding, type NightLoad, nothingReported } from "../night.ts";
+import type { TrialId } from "../../model/trial-id.ts";
 import { seededNumbers } from "../../../base/statistics/random.ts";
 
-/** What really happens in a simulated history; all else is noise. Nights count from 0. */
+/** The true changes in a simulated history; everything else is noise. Nights count from 0. */
 export interface Truth {
   readonly nights: number;
   readonly checks: number;
-  /** From a night on, load whose scenario is this one takes longer by a share; `null`: never. */
+  /** From night `from` on, load of this scenario is slower by a share; `null`: never. */
   readonly slower: { readonly from: number; readonly share: number; readonly scenario: string } | null;
-  /** From a night on, this check fails. */
+  /** From night `from` on, this check fails; `null`: never. */
   readonly failing: { readonly from: number; readonly check: string } | null;
 }
 
 export const nothingHappens: Truth = { nights: 60, checks: 60, slower: null, failing: null };
 
-/** A target night by night: what the harness would have seen, and what it would see were the load sent once more. */
+/** One night of a simulated target, and the results of confirmation runs on it. */
 export interface SimulatedNight {
   readonly night: Night;
-  readonly secondOf: (names: readonly LoadName[]) => NightLoad[];
+  readonly confirmationRuns: (names: readonly TrialId[]) => NightLoad[];
 }
 
-const loads: readonly LoadName[] = ["burst", "concurrency"].flatMap((scenario) =>
+const loads: readonly TrialId[] = ["burst", "concurrency"].flatMap((scenario) =>
   tierNames.map((tier) => ({ scenario, tier, engine: "autocannon" })),
 );
 const firstMs = Date.parse("2030-01-01T02:00:00.000Z");
 
 /**
- * Nights of a target on a shared machine: latencies scatter log-normally by 5 to 8 % (each figure by its own share), all of a night's move
- * together by 2 %, one night in twenty a neighbour makes everything slower by 30 to 100 %, and now and then a check is not exercised or
- * follows another observation.
+ * Simulates nights of a target on a shared machine. Latencies scatter log-normally by 5 to 8 %, and all latencies of a night by another 2 %. On one
+ * night in twenty a neighbour makes everything slower by 30 to 100 %. Now and then an observation differs.
  */
 export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
   const numbers = seededNumbers(seed);
@@ -70,7 +62,7 @@ export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
     const night = nightWith(at, load, findingsOf(at, truth, numbers));
     return {
       night,
-      secondOf: (names) => again.filter((each) => names.some((name) => trialKey(name) === trialKey(each))),
+      confirmationRuns: (names) => again.filter((each) => names.some((name) => trialKey(name) === trialKey(each))),
     };
   });
 }
@@ -79,7 +71,7 @@ const normal = (numbers: () => number): number =>
   Math.sqrt(-2 * Math.log(1 - numbers())) * Math.cos(2 * Math.PI * numbers());
 
 const loadNight = (
-  name: LoadName,
+  name: TrialId,
   ms: { readonly p50: number; readonly p90: number; readonly refused: number },
 ): NightLoad => ({
   ...name,

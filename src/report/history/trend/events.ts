@@ -1,20 +1,21 @@
 import { findingKey } from "../../compare/find-changes.ts";
-import { byLoad, changesText } from "../change-text.ts";
+import { byLoad, formatShifts } from "../summary.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
-import { trialKey, type Night, type NightFinding } from "../night.ts";
+import { type Night, type NightFinding, trialKey } from "../night.ts";
 
-/** Something that a night reported. */
+/** A regression or a latency shift that a night reported. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster";
-  /** Night that reported it, and the first one that had it. ISO 8601. */
+  /** Start of the night that reported it, ISO 8601. */
   readonly reported: string;
+  /** Start of the first night that had it, ISO 8601. */
   readonly since: string;
   readonly says: string;
-  /** Night on which it was over; `null` where it still stands, or where that cannot be told. */
+  /** Start of the night that ended it; `null` if it lasts or the end is not known. */
   readonly over: string | null;
 }
 
-/** What the nights reported, newest first. */
+/** Everything that the nights reported, newest first. */
 export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, reported }, at): TrendEvent[] => {
@@ -27,7 +28,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
           kind: direction === "faster" ? "faster" : isKnown ? "also slower" : "slower",
           reported: started,
           since: group.map(({ since }) => since).toSorted()[0] ?? started,
-          says: changesText(group),
+          says: formatShifts(group),
           over: direction === "faster" ? null : (after.find(isOver)?.started ?? null),
         };
       });
@@ -50,18 +51,18 @@ function fixedOn(nights: readonly Night[], check: string, instance: string | nul
   return nights.find(holds)?.started ?? null;
 }
 
-/** A finding that is broken by now. */
+/** A finding that is broken on the last night. */
 export interface OpenFailure {
   readonly finding: NightFinding;
-  /** Start of the first night of those in a row that have it, ISO 8601. */
+  /** Start of the first night of the current row of failures, ISO 8601. */
   readonly since: string;
-  /** So many nights in a row that judged it. */
+  /** Nights in a row on which it was judged and broken. */
   readonly nights: number;
-  /** Whether it was broken on the first night that is kept, so that it may be older. */
+  /** Whether the failure reaches back to the first entry, so that it may be older. */
   readonly isOlder: boolean;
 }
 
-/** What is broken on the last night, and its first bad night. Nights that did not exercise it say nothing of it. */
+/** Findings that are broken on the last night, with the first night of each failure. Nights that did not judge a check do not count. */
 export function openFailures(nights: readonly Night[]): OpenFailure[] {
   const last = nights.at(-1);
   if (last === undefined) return [];

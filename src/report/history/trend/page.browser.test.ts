@@ -2,7 +2,7 @@ import { describeInBrowser } from "../../html/testing/browser.ts";
 import { everyHostileText } from "../../testing/hostile.ts";
 import { demandFlawless } from "../../html/testing/looking.ts";
 import type { Night } from "../night.ts";
-import { nightSaying } from "../testing/saying.ts";
+import { nightWithText } from "../testing/saying.ts";
 import { replay } from "../testing/replay.ts";
 import { nothingHappens, simulateNights } from "../testing/simulated.ts";
 import { renderTrendPage } from "./page.ts";
@@ -34,7 +34,7 @@ const pages = [
   [
     "hostile texts",
     pageOf(
-      flaky.map((night) => nightSaying(night, everyHostileText)),
+      flaky.map((night) => nightWithText(night, everyHostileText)),
       everyHostileText,
     ),
   ],

@@ -17,21 +17,21 @@ const page = (of: readonly Night[], damaged: readonly { file: string; problem: s
   renderTrendPage({ nights: of, damaged }, { hasReports: ({ id }) => id === nights[59]?.id });
 
 describe("the trend page", () => {
-  it("tells what is broken, since which night", () => {
+  it("lists open failures with their first night", () => {
     expect(openFailures(nights)).toMatchObject([
       { finding: { check: "INV-7" }, since: nights[20]?.started, nights: 40, isOlder: false },
     ]);
     expect(page(nights)).toContain("21 Jan 2030");
   });
 
-  it("draws no charts of one night alone, and says why", () => {
+  it("draws no charts for a single night, and says why", () => {
     const alone = page(nights.slice(0, 1));
     expect(alone).not.toContain("<figure");
-    expect(alone).toContain("One night alone: there is nothing to compare it with yet.");
+    expect(alone).toContain("There is only one night, and nothing to compare it with yet.");
     expect(alone).toMatch(/1 night, 1 Jan 2030\s/);
   });
 
-  it("tells what changed, newest first, and when it was over", () => {
+  it("lists changes newest first, with the night that ended them", () => {
     const happenings = trendEvents(nights);
     expect(happenings.at(-1)).toMatchObject({ kind: "regression", reported: nights[20]?.started, over: null });
     const mended = nights.map((night, at) =>
@@ -41,21 +41,21 @@ describe("the trend page", () => {
     expect(openFailures(mended)).toEqual([]);
   });
 
-  it("marks the change on the charts of the load that became slower, and of no other", () => {
+  it("marks the change only on the charts of the load that became slower", () => {
     const charts = page(nights).split("<figure").slice(1);
     const marked = charts.filter((chart) => /\+1\d % from \d+ Feb 2030 on/.test(chart));
     expect(marked.length).toBeGreaterThan(0);
     expect(marked.every((chart) => chart.includes("burst"))).toBe(true);
   });
 
-  it("links to the reports that are kept, and names entries that cannot be read", () => {
+  it("links to saved reports, and names entries that cannot be read", () => {
     const text = page(nights, [{ file: "nights/x.json", problem: "it is not JSON" }]);
     expect(text.match(/href="reports\//g)).toHaveLength(1);
     expect(text).toContain("x.json");
     expect(text).toContain("it is not JSON");
   });
 
-  it("asks for nothing over the network", () => {
+  it("loads nothing over the network", () => {
     expect(page(nights)).toContain("default-src &#39;none&#39;");
   });
 

@@ -5,22 +5,20 @@ import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { baseStyle } from "../../html/base-style.ts";
 import { formatCount } from "../../../base/text.ts";
-import { byLoad } from "../change-text.ts";
+import { byLoad } from "../summary.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
-import type { NightHistory } from "../store.ts";
-import { dateText } from "./days.ts";
-import { type TrendEvent, trendEvents, openFailures, type OpenFailure } from "./events.ts";
-import { latencyCharts } from "./latency-charts.ts";
-import { countsChart, passRate, rateChart } from "./rate-chart.ts";
-import { breachesTable, flakyTable, happeningsTable, nightsTable } from "./tables.ts";
+import type { NightHistory } from "../night.ts";
+import { countsChart, dateText, latencyCharts, passRate, rateChart } from "./charts.ts";
+import { type OpenFailure, openFailures, type TrendEvent, trendEvents } from "./events.ts";
+import { failuresTable, flakyTable, eventsTable, nightsTable } from "./tables.ts";
 
 export interface TrendOptions {
-  /** Whether the reports of a night stand in the folder that the page is in, so that it can link to them. */
+  /** Whether the reports of a night are in the folder of the page, so that the page can link to them. */
   readonly hasReports: (night: Night) => boolean;
 }
 
-/** The history as one page that stands alone: what is broken since when, what changed, what is flaky, and latency with its noise. */
+/** Renders a history as one page: open failures, changes, flaky checks, and latencies with their noise. */
 export function renderTrendPage({ nights, damaged }: NightHistory, { hasReports }: TrendOptions): string {
   const last = nights.at(-1);
   const name = sanitizeLine(last?.target.name ?? "no night yet", 80);
@@ -54,16 +52,16 @@ function spanText(nights: readonly Night[], last: Night): Html {
 }
 
 function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {
-  const breaches = openFailures(nights);
+  const failures = openFailures(nights);
   const flaky = flakyChecksOf(nights);
-  const happenings = trendEvents(nights);
+  const events = trendEvents(nights);
   // A chart over time needs two nights.
   const isAlone = nights.length < 2;
   const charts = isAlone ? [] : latencyCharts(nights);
   const newest = nights.toReversed();
-  return html`${banner(last, breaches)} ${figures(nights, last, breaches, flaky.length)}
-  ${section("changed", "What changed", happenings.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(happenings))}
-  ${breaches.length === 0 ? null : section("broken", "Broken on the last night", breachesTable(breaches))}
+  return html`${banner(last, failures)} ${figures(nights, last, failures, flaky.length)}
+  ${section("changed", "What changed", events.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(events))}
+  ${failures.length === 0 ? null : section("broken", "Broken on the last night", failuresTable(failures))}
   ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${rateChart(nights)} ${countsChart(nights)}</div>`)}
   ${
     flaky.length === 0
@@ -72,7 +70,8 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
           "flaky",
           "Flaky checks",
           html`<p>
-              They changed sides three times or more within the last ${flakyNights} nights. They gate like any other.
+              They changed between passing and broken three times or more within the last ${flakyNights} nights. They
+              fail a night like any other check.
             </p>
             ${flakyTable(flaky, nights)}`,
         )
@@ -84,8 +83,8 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
           "latency",
           "Latency under load",
           html`<p>
-              A change that chance does not explain has a line on its first night. The band is the usual noise of the
-              median; single nights outside it are no news.
+              A line marks the first night of a change that chance does not explain. The band is the usual noise of the
+              median; a single night outside it means nothing.
             </p>
             <div class="charts">${charts}</div>`,
         )
@@ -95,7 +94,7 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
 
 const nothingChanged = (isAlone: boolean): string =>
   isAlone
-    ? "One night alone: there is nothing to compare it with yet. Charts come with the second."
+    ? "There is only one night, and nothing to compare it with yet. Charts come with the second night."
     : "Nothing became worse or faster in these nights.";
 
 const section = (id: string, title: string, body: Html): Html =>
@@ -104,62 +103,62 @@ const section = (id: string, title: string, body: Html): Html =>
     ${body}
   </section>`;
 
-function banner(last: Night, breaches: readonly OpenFailure[]): Html {
+function banner(last: Night, failures: readonly OpenFailure[]): Html {
   const { regressions, changes } = last.reported;
   const slower = byLoad(changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown)).length;
   const worse = [
     ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
     ...(slower === 0 ? [] : [`${formatCount(slower, "load")} slower`]),
   ];
-  const look = worse.length > 0 ? "fail" : breaches.length > 0 || last.findings.length === 0 ? "warning" : "pass";
-  const word = worse.length > 0 ? `Worse: ${worse.join(", ")}` : breaches.length > 0 ? "Nothing new" : restWord(last);
-  return html`<div class="banner ${look}">
+  const tone = worse.length > 0 ? "fail" : failures.length > 0 || last.findings.length === 0 ? "warning" : "pass";
+  const word = worse.length > 0 ? `Worse: ${worse.join(", ")}` : failures.length > 0 ? "Nothing new" : restWord(last);
+  return html`<div class="banner ${tone}">
     <p class="word">${word}</p>
-    <p>${prose(bannerText(last, breaches))}</p>
+    <p>${prose(bannerText(last, failures))}</p>
   </div>`;
 }
 
 const restWord = ({ findings }: Night): string => (findings.length === 0 ? "Nothing judged" : "Nothing broken");
 
-function bannerText({ started, verdict, stopped }: Night, breaches: readonly OpenFailure[]): string {
+function bannerText({ started, verdict, stopped }: Night, failures: readonly OpenFailure[]): string {
   const night = `The night of ${dateText(started)} was ${verdict}`;
   if (stopped !== undefined) return `${night}: ${sanitizeLine(stopped, 200)}`;
-  if (breaches.length === 0) return `${night}: nothing is broken, and nothing became worse.`;
-  return `${night}: ${formatCount(breaches.length, "finding")} broken.`;
+  if (failures.length === 0) return `${night}: nothing is broken, and nothing became worse.`;
+  return `${night}: ${formatCount(failures.length, "finding")} broken.`;
 }
 
-function figures(nights: readonly Night[], last: Night, breaches: readonly OpenFailure[], flaky: number): Html {
+function figures(nights: readonly Night[], last: Night, failures: readonly OpenFailure[], flaky: number): Html {
   const rate = passRate(last);
   const conformant = nights.filter(({ verdict }) => verdict === "conformant" || verdict === "partial").length;
   const rows: readonly (readonly [string, string])[] = [
     ["pass rate", rate === null ? "–" : `${rate.toFixed(rate === 100 ? 0 : 1)} %`],
-    ["broken now", String(breaches.length)],
+    ["broken now", String(failures.length)],
     ["flaky", String(flaky)],
     ["nights with nothing broken", `${conformant} of ${nights.length}`],
   ];
   return figureList(rows);
 }
 
-const shownHappenings = 20;
+const maxShownEvents = 20;
 
-function changedPart(happenings: readonly TrendEvent[]): Html {
-  const older = happenings.slice(shownHappenings);
-  return html`${happeningsTable(happenings.slice(0, shownHappenings))}
+function changedPart(events: readonly TrendEvent[]): Html {
+  const older = events.slice(maxShownEvents);
+  return html`${eventsTable(events.slice(0, maxShownEvents))}
   ${
     older.length === 0
       ? null
       : html`<details class="more-nights">
-          <summary>${older.length} more, older ones</summary>
-          ${happeningsTable(older)}
+          <summary>${older.length} older changes</summary>
+          ${eventsTable(older)}
         </details>`
   }`;
 }
 
-const shownNights = 30;
+const maxShownNights = 30;
 
 function nightsPart(newest: readonly Night[], linkOf: (night: Night) => string | null): Html {
-  const older = newest.slice(shownNights);
-  return html`${nightsTable(newest.slice(0, shownNights), linkOf)}
+  const older = newest.slice(maxShownNights);
+  return html`${nightsTable(newest.slice(0, maxShownNights), linkOf)}
   ${
     older.length === 0
       ? null

@@ -6,17 +6,17 @@ import { badge, prose, tableOf } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
-import { dateText } from "./days.ts";
-import type { TrendEvent, OpenFailure } from "./events.ts";
+import { dateText } from "./charts.ts";
+import type { OpenFailure, TrendEvent } from "./events.ts";
 
 const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
 
-/** What was reported, and on which night it began. */
-export const happeningsTable = (happenings: readonly TrendEvent[]): Html =>
+/** A row for each event, with the night on which it began. */
+export const eventsTable = (events: readonly TrendEvent[]): Html =>
   tableOf(
     "What changed",
     ["first bad night", "what", "reported", "over"],
-    happenings.map(
+    events.map(
       ({ kind, reported, since, says, over }) =>
         html`<tr>
           <th scope="row">${day(since)}</th>
@@ -27,15 +27,15 @@ export const happeningsTable = (happenings: readonly TrendEvent[]): Html =>
     ),
   );
 
-const looks = { regression: "fail", slower: "fail", "also slower": "warning", faster: "pass" } as const;
-const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${looks[kind]}">${kind}</span>`;
+const badgeTones = { regression: "fail", slower: "fail", "also slower": "warning", faster: "pass" } as const;
+const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${badgeTones[kind]}">${kind}</span>`;
 
-/** What is broken now, since when. */
-export const breachesTable = (breaches: readonly OpenFailure[]): Html =>
+/** A row for each open failure, with its first night. */
+export const failuresTable = (failures: readonly OpenFailure[]): Html =>
   tableOf(
     "Broken on the last night",
-    ["check", "outcome", "first bad night", "nights", "clause and what was seen"],
-    breaches.map(
+    ["check", "outcome", "first bad night", "nights", "clause and actual result"],
+    failures.map(
       ({ finding, since, nights, isOlder }) =>
         html`<tr>
           <th scope="row">${formatFindingName({ check: finding.check, instance: finding.instance ?? null })}</th>
@@ -52,11 +52,11 @@ export const breachesTable = (breaches: readonly OpenFailure[]): Html =>
 
 const stripNights = 30;
 
-/** Checks that change sides, each with a strip of its last nights. */
+/** Flaky checks, each with a strip of its last nights. */
 export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[]): Html =>
   tableOf(
     "Flaky checks",
-    ["check", "changed sides", "broken on", `the last ${Math.min(stripNights, nights.length)} nights`],
+    ["check", "changed", "broken on", `the last ${Math.min(stripNights, nights.length)} nights`],
     flaky.map(
       (each) =>
         html`<tr>
@@ -68,7 +68,7 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
     ),
   );
 
-/** A dot where it held, a cross where it was broken, a line where it was not exercised. */
+/** A mark for each night: a dot for a pass, a cross for a failure, a line if the check was not judged. */
 function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
   const key = findingKey(instance === null ? { check } : { check, instance });
   const marks = nights.map(({ findings }, at) => {
@@ -83,7 +83,7 @@ function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights
   return html`<svg class="strip" role="img" aria-label="${says}" viewBox="0 0 ${16 * stripNights} 18">${marks}</svg>`;
 }
 
-/** Every night, newest first. `linkOf` gives the address of a night's report, or `null`. */
+/** A row for each night. `linkOf` returns the address of the night's report, or `null`. */
 export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => string | null): Html =>
   tableOf(
     "Nights",
@@ -92,7 +92,7 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
       const { started, verdict, totals, requests, load, second, reported } = night;
       const link = linkOf(night);
       const name = html`${day(started)} <span class="muted">${started.slice(11, 16)}</span>`;
-      const news =
+      const changes =
         reported.regressions.length + new Set(reported.changes.map(({ scenario, tier }) => `${scenario} ${tier}`)).size;
       return html`<tr>
         <th scope="row" class="nowrap">${link === null ? name : html`<a href="${link}">${name}</a>`}</th>
@@ -103,12 +103,12 @@ export const nightsTable = (nights: readonly Night[], linkOf: (night: Night) => 
         <td class="number">${totals.skipped}</td>
         <td class="number">${formatNumber(requests)}</td>
         <td class="number">${load.length + second.length}</td>
-        <td class="number">${news === 0 ? "" : news}</td>
+        <td class="number">${changes === 0 ? "" : changes}</td>
       </tr>`;
     }),
   );
 
-const verdictLooks = {
+const verdictTones = {
   conformant: "pass",
   nonconformant: "fail",
   partial: "warning",
@@ -116,4 +116,4 @@ const verdictLooks = {
   unreachable: "warning",
 } as const;
 const verdictBadge = (verdict: Night["verdict"]): Html =>
-  html`<span class="badge ${verdictLooks[verdict]}">${verdict}</span>`;
+  html`<span class="badge ${verdictTones[verdict]}">${verdict}</span>`;

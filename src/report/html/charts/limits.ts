@@ -1,11 +1,11 @@
 import { formatNumber } from "../../../base/numbers.ts";
-import { timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axis-breaks.ts";
+import { timeAxisWithBreaks, type TimeAxisWithBreaks } from "../svg/axes.ts";
 import { tones } from "../svg/chart.ts";
-import { lineChart, type VerticalLine, type ChartPoint, type Series } from "../svg/line-chart.ts";
+import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../svg/line-chart.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
-import type { LimiterSample, KeySamples } from "./limiter-samples.ts";
-import { countedWithin, downsample, windowsOf } from "./window-counts.ts";
+import { countedWithin, downsample, type KeySamples, type LimiterSample, windowsOf } from "./limiter-samples.ts";
+import type { LoadEvidence } from "../../../load/load-evidence.ts";
 
 export type DrawnWindow = "minute" | "hour";
 
@@ -20,7 +20,7 @@ export function limitFigures({ name, limits, seen }: KeySamples, window: DrawnWi
   );
 }
 
-const mostColumns = 280;
+const maxColumns = 280;
 
 /** `x` counts seconds from the first answer. */
 const since = (seen: readonly LimiterSample[]): ((atMs: number) => number) => {
@@ -74,7 +74,7 @@ function admittedChart(
   const at = since(seen);
   const broken = axisOf(seen, window);
   const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
-    downsample(points, mostColumns).map(({ x, y }) => ({ x: at(x), y }));
+    downsample(points, maxColumns).map(({ x, y }) => ({ x: at(x), y }));
   const refusals = distinct(
     count.refusals.map(({ x, y }) => ({ x: at(x), y })),
     broken,
@@ -176,4 +176,40 @@ function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBrea
     points.map((point) => [`${Math.round(scale.at(point.x) * 200)} ${Math.round((point.y / highest) * 60)}`, point]),
   );
   return [...places.values()];
+}
+
+const minuteSeconds = 60;
+
+/** A long run, of which exact counts a second are kept: what was admitted and refused in each minute of the target. */
+export function slotFigure({ summary, limits, tier }: LoadEvidence): Html {
+  const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
+    .map(([minute, members]) => ({
+      minute,
+      admitted: members.reduce((sum, { admitted }) => sum + admitted, 0),
+      refused: members.reduce((sum, { refused }) => sum + refused, 0),
+    }))
+    .toSorted((one, other) => one.minute - other.minute);
+  const first = minutes[0]?.minute ?? 0;
+  const points = (name: "admitted" | "refused"): ChartPoint[] =>
+    minutes.map((each) => ({ x: (each.minute - first) * minuteSeconds, y: each[name] }));
+  const total = (name: "admitted" | "refused"): number => minutes.reduce((sum, each) => sum + each[name], 0);
+  return lineChart({
+    title: `${tier ?? "tier"}: admitted and refused in each minute`,
+    says: `${formatCount(total("admitted"), "request")} admitted and ${total("refused")} refused in ${formatCount(minutes.length, "minute")} of the target, over all keys and flows. ${limits.perMinute} a minute and ${limits.perHour} an hour are published for each key.`,
+    x: { label: "the target’s time since the load began", format: clock, units: [60, 120, 300, 600, 1800, 3600, 7200] },
+    y: { label: "requests in the minute", format: formatNumber },
+    series: [
+      { name: "admitted", tone: "first", shape: "step", points: points("admitted") },
+      { name: "refused with 429", tone: "second", shape: "step", points: points("refused") },
+    ],
+    rules: [{ name: `published: ${limits.perMinute} a minute`, y: limits.perMinute }],
+    table: {
+      head: ["minute of the target", "admitted", "refused"],
+      rows: minutes.map(({ minute, admitted, refused }) => [
+        clock((minute - first) * minuteSeconds),
+        admitted,
+        refused,
+      ]),
+    },
+  });
 }

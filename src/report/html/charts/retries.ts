@@ -21,13 +21,13 @@ interface Retried {
   readonly attempts: readonly Attempt[];
 }
 
-const mostHooks = 7;
+const maxHooks = 7;
 
 /** When failed deliveries were tried again, against the published schedule in both of its readings; `null` where nothing was. */
 export function retryFigure(deliveries: readonly Delivery[]): Html | null {
   const all = retriedOf(deliveries);
   if (all.length === 0) return null;
-  const shown = all.slice(0, mostHooks);
+  const shown = all.slice(0, maxHooks);
   const [busiest] = all;
   const rows = [
     planRow("planned, counted from the previous attempt", fromPrevious),

@@ -14,14 +14,14 @@ interface Stream {
   readonly answer: Answered;
 }
 
-const mostStreams = 8;
+const maxStreams = 8;
 
 /** Streams of a run, one of each agent and course: when each event came. `null` where none was opened. */
 export function streamFigure(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;
   const kinds = [...Map.groupBy(all, courseOf).values()].flatMap(([first]) => first ?? []);
-  const shown = kinds.slice(0, mostStreams);
+  const shown = kinds.slice(0, maxStreams);
   const firsts = all.map(firstAfter);
   const last = shown.reduce((high, { sentMs, answer }) => Math.max(high, answer.endMs - sentMs), 1);
   return timeline({
@@ -70,11 +70,11 @@ function lookOf(event: string | null): Pick<Mark, "tone" | "sign"> {
   return event === "done" ? { tone: "good", sign: "dot" } : { tone: "bad", sign: "cross" };
 }
 
-const mostMarks = 80;
+const maxMarks = 80;
 
 /** Of a stream of thousands of chunks, so many of them as can be told apart, and all that is no chunk. */
 function thinnedMarks(marks: readonly Mark[]): Mark[] {
-  const every = Math.ceil(marks.length / mostMarks);
+  const every = Math.ceil(marks.length / maxMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);
 }
 

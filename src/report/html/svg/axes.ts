@@ -33,7 +33,7 @@ export const xIn = ({ left, right }: Plot, share: number): number => left + shar
 export const yIn = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
 
 /** Labels closer than this would touch on a phone. */
-const leastGap = 92;
+const minGap = 92;
 
 /** Grid, ticks and names of both axes. */
 export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
@@ -56,7 +56,7 @@ export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly sc
   const shown = scale.ticks
     .map((tick) => ({ tick, at: xIn(plot, scale.at(tick)) }))
     .filter(({ at }) => {
-      if (at - last < leastGap) return false;
+      if (at - last < minGap) return false;
       last = at;
       return true;
     });
@@ -114,3 +114,68 @@ function roundStep(rough: number): number {
 
 /** Without the dust that adding floating-point steps leaves. */
 const tidy = (value: number): number => Number(value.toPrecision(12));
+
+/** A time axis from which long pauses are cut. */
+export interface TimeAxisWithBreaks {
+  readonly scale: Scale;
+  /** Moments at which a pause was cut out, and how long it was. */
+  readonly cuts: readonly { readonly at: number; readonly pause: number }[];
+}
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  /** Where it begins on the axis, in units of time. */
+  readonly offset: number;
+}
+
+/**
+ * A scale over `times` (in order, of any unit) in which a pause longer than `longest` takes only `shown`.
+ *
+ * @param units steps that ticks may have within a stretch, least first
+ */
+export function timeAxisWithBreaks(
+  times: readonly number[],
+  { longest, shown, units }: { readonly longest: number; readonly shown: number; readonly units: readonly number[] },
+): TimeAxisWithBreaks {
+  const stretches = stretchesOf(times, longest, shown);
+  const last = stretches.at(-1);
+  const whole = Math.max(last === undefined ? 1 : last.offset + last.to - last.from, 1e-9);
+  const at = (time: number): number => {
+    const stretch = stretches.findLast(({ from }) => from <= time) ?? stretches[0];
+    if (stretch === undefined) return 0;
+    return Math.min(
+      1,
+      (stretch.offset + Math.min(Math.max(0, time - stretch.from), stretch.to - stretch.from + shown / 2)) / whole,
+    );
+  };
+  const unit = units.find((each) => whole / each <= 8) ?? units.at(-1) ?? 1;
+  const ticks = stretches.flatMap(({ from, to }) => {
+    const first = Math.ceil(from / unit);
+    const inside = Array.from(
+      { length: Math.max(0, Math.floor(to / unit) - first + 1) },
+      (_, each) => (first + each) * unit,
+    );
+    return stretches.length === 1 ? inside : [from, ...inside.filter((tick) => (tick - from) / whole > 0.1)];
+  });
+  const cuts = stretches
+    .slice(1)
+    .map(({ from }, index) => ({ at: from, pause: from - (stretches[index]?.to ?? from) }));
+  return { scale: { at, ticks }, cuts };
+}
+
+function stretchesOf(times: readonly number[], longest: number, shown: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  let [from = 0] = times;
+  let to = from;
+  let offset = 0;
+  for (const time of times) {
+    if (time - to > longest) {
+      stretches.push({ from, to, offset });
+      offset += to - from + shown;
+      from = time;
+    }
+    to = Math.max(to, time);
+  }
+  return times.length === 0 ? [] : [...stretches, { from, to, offset }];
+}

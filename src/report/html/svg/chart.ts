@@ -30,7 +30,7 @@ export interface ChartParts {
   readonly drawing: Html;
 }
 
-const mostRows = 60;
+const maxRows = 60;
 
 /** A chart with its title, its sentence, its legend, and its figures as a table. Its texts may be a target's. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
@@ -74,7 +74,7 @@ function signOf(sign: Legend["sign"]): Html {
 }
 
 function figuresAsTable(name: string, { head, rows }: ChartTable): Html {
-  const shown = rows.slice(0, mostRows).map(
+  const shown = rows.slice(0, maxRows).map(
     ([first = "", ...rest]) =>
       html`<tr>
         <th scope="row">${cellOf(first)}</th>

@@ -1,10 +1,8 @@
 import { array, assert, constantFrom, double, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
-
-import { timeAxisWithBreaks } from "./axis-breaks.ts";
+import { linear, logarithmic, timeAxisWithBreaks } from "./axes.ts";
 import { histogram } from "./histogram.ts";
 import { lineChart } from "./line-chart.ts";
-import { linear, logarithmic } from "./axes.ts";
 import { timeline } from "./timeline.ts";
 
 const finite = double({ min: -1e9, max: 1e9, noNaN: true });

@@ -157,13 +157,13 @@ function ruleOf({ name, y: level }: ReferenceLine, { plot, y }: Place): Html {
 }
 
 /** Labels closer than this would lie on each other. */
-const leastLabelGap = 0.25;
+const minLabelGap = 0.25;
 
 function momentsOf(moments: readonly VerticalLine[], place: Place): Html[] {
   let last = -1;
   return moments.map((moment) => {
     const at = place.x.at(moment.x);
-    const isNamed = at - last >= leastLabelGap || last < 0;
+    const isNamed = at - last >= minLabelGap || last < 0;
     if (isNamed) last = at;
     return momentOf(moment, isNamed, place);
   });

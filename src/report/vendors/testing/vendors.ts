@@ -3,7 +3,7 @@ import type { ReportFinding } from "../../model/report.ts";
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport } from "../../testing/sample.ts";
 import type { Vendor } from "../vendor.ts";
 
-/** A vendor with these findings, and the exchanges that its harness kept. */
+/** A judged vendor with these findings and exchanges. */
 export const aVendor = (
   name: string,
   findings: readonly ReportFinding[],
@@ -39,8 +39,8 @@ export const anObservation = (clause: string, reason: string, instance?: string)
     ...(instance === undefined ? {} : { instance }),
   });
 
-/** Everything that can stand on the page, with a text of a target's wherever there is room for one. */
-export function vendorsSaying(text: string): Vendor[] {
+/** Vendors in which every free text is `text`. */
+export function vendorsWithText(text: string): Vendor[] {
   const fails = sampleFinding({
     clause: "INV-3",
     outcome: "fail",

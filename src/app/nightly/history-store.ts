@@ -1,44 +1,32 @@
-import { dayMs } from "../../base/duration.ts";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { dayMs } from "../../base/duration.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { timeInName } from "../../base/file-names.ts";
-import { type Night, nightSchema } from "./night.ts";
-import { tryParseJson, getPath } from "../../base/json.ts";
+import { getPath, tryParseJson } from "../../base/json.ts";
 import { type Parsed, parseAs } from "../../base/parsing.ts";
-import { firstNightFormat, firstNightSchema } from "./night-v1.ts";
+import { type DamagedNight, type Night, type NightHistory, nightSchema } from "../../report/history/night.ts";
+import { firstNightFormat, firstNightSchema } from "../../report/history/night-v1.ts";
 
-/** An entry that cannot be read, and is left out. */
-export interface DamagedNight {
-  readonly file: string;
-  readonly problem: string;
-}
-
-export interface NightHistory {
-  /** Oldest first. */
-  readonly nights: readonly Night[];
-  readonly damaged: readonly DamagedNight[];
-}
-
-/** The folders of a history: entries, and the full reports of the last nights. */
+/** The folder of a history's entries, and that of a night's full reports. */
 export const nightsFolder = (folder: string): string => join(folder, "nights");
 export const reportFolder = (folder: string, id: string): string => join(folder, "reports", id);
 
-/** The page, in the folder of the history. */
+/** File name of the trend page in the folder of the history. */
 export const trendFile = "trend.html";
 
-/** `2030-01-01T02-00-00-000Z-1f0c9a3e`: sorts by time, and two jobs that start together get two names. */
+/** A new id such as `2030-01-01T02-00-00-000Z-1f0c9a3e`: ids sort by time, and jobs that start together get different ones. */
 export const nightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;
 
 /**
- * Reads every entry. Those that are damaged, half-written, copies or of another version are named in `damaged`; all others are read.
+ * Reads every entry. `damaged` lists the entries that are damaged, half-written, copies or of another version.
  *
- * @param nowMs epoch milliseconds: a night that begins a day later or more came of a wrong clock, and is left out until then
+ * @param nowMs epoch milliseconds; an entry that begins more than a day later was written with a wrong clock, and counts as damaged
  */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => entryName.test(name));
@@ -60,15 +48,15 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
     const read = parseNight(readFileSync(file, "utf8"));
     if (read.kind === "problem") return damaged(read.problem);
     const { id, started } = read.value;
-    if (`${id}.json` !== name) return damaged("it is a copy: the night in it has another name");
-    if (Date.parse(started) > nowMs + dayMs) return damaged("it lies in the future, so a clock was wrong");
+    if (`${id}.json` !== name) return damaged("it is a copy: the entry in it has another name");
+    if (Date.parse(started) > nowMs + dayMs) return damaged("it starts in the future, so a clock was wrong");
     return { kind: "night", night: read.value };
   } catch (error) {
     return damaged(`it cannot be read (${errorCodeOrText(error)})`);
   }
 }
 
-/** Writes an entry under its own name, so that it is there whole or not at all, and no other job's is touched. */
+/** Writes an entry atomically under its own name, so that it never touches the entry of another job. */
 export function writeNight(folder: string, night: Night): void {
   const file = join(nightsFolder(folder), `${night.id}.json`);
   mkdirSync(nightsFolder(folder), { recursive: true });
@@ -77,13 +65,13 @@ export function writeNight(folder: string, night: Night): void {
 }
 
 export interface Retention {
-  /** How many nights are kept, */
+  /** How many entries are kept. */
   readonly nights: number;
-  /** and of how many the full report. */
+  /** For how many nights the full reports are kept. */
   readonly reports: number;
 }
 
-/** Removes the oldest entries and reports beyond what is kept, and what a job that was killed left half-written a day ago or more. */
+/** Removes the oldest entries and reports, and files that a killed job left half-written more than a day ago. */
 export function prune(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => entryName.test(name));
@@ -99,7 +87,7 @@ export function prune(folder: string, keep: Retention): void {
     rmSync(reportFolder(folder, name), { recursive: true, force: true });
 }
 
-/** In order of time; none where there is no such folder. */
+/** File names in order of time; none if the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -109,10 +97,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** A file of the history as text: small, and ends with a line feed. */
+/** The text of an entry. Ends with a line feed. */
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
-/** The night that a text holds, of this version or of those before, or what is wrong with the text. */
+/** Parses an entry of this version or of an earlier one. */
 export function parseNight(text: string): Parsed<Night> {
   const raw = tryParseJson(text);
   if (raw === undefined) return { kind: "problem", problem: "it is not JSON: half-written, or damaged" };

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
-import type { LimiterSample } from "./limiter-samples.ts";
-import { countedWithin, downsample, windowsOf } from "./window-counts.ts";
+import { countedWithin, downsample, type LimiterSample, windowsOf } from "./limiter-samples.ts";
 
 const began = 1_772_600_760;
 

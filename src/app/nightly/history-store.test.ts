@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import type { Night } from "./night.ts";
-import { nightId, nightsFolder, prune, readHistory, reportFolder, writeNight } from "./store.ts";
-import { nothingHappens, simulateNights } from "./testing/simulated.ts";
+import type { Night } from "../../report/history/night.ts";
+import { nightId, nightsFolder, prune, readHistory, reportFolder, writeNight } from "./history-store.ts";
+import { nothingHappens, simulateNights } from "../../report/history/testing/simulated.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "history-"));
 const some = (count: number): Night[] =>
@@ -41,7 +41,7 @@ describe("a history on disk", () => {
     expect(damaged[0]?.problem).toMatch(says);
   });
 
-  it("names a copy of a night, and one that a wrong clock has made, and leaves them out", () => {
+  it("leaves out and names copies, and entries written with a wrong clock", () => {
     const nights = some(3);
     const folder = folderWith(nights);
     const [first, , last] = nights;
@@ -52,7 +52,7 @@ describe("a history on disk", () => {
     expect(read).toEqual(nights.slice(0, 2));
     expect(damaged.map(({ problem }) => problem).toSorted()).toEqual([
       expect.stringMatching(/^it is a copy/),
-      expect.stringMatching(/^it lies in the future/),
+      expect.stringMatching(/^it starts in the future/),
     ]);
   });
 

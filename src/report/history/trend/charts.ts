@@ -1,0 +1,238 @@
+import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../../html/svg/line-chart.ts";
+import { type Html, html } from "../../html/markup.ts";
+import { formatLoad, formatMs, formatShare } from "../summary.ts";
+import { latencyGate } from "../gate/latency-shifts.ts";
+import { type Night, trialKey } from "../night.ts";
+import type { TrialId } from "../../model/trial-id.ts";
+import { loadHistories, type LoadHistory, type Point, pointsOf } from "../series.ts";
+import { changePoints } from "../../../base/statistics/change-points.ts";
+import { median } from "../../../base/statistics/quantile.ts";
+import { robustDeviation } from "../../../base/statistics/robust.ts";
+import { formatNumber } from "../../../base/numbers.ts";
+import { formatCount } from "../../../base/text.ts";
+import { dayMs } from "../../../base/duration.ts";
+import type { Axis } from "../../html/svg/axes.ts";
+
+/** A change of a latency, as all nights show it. */
+interface LevelChange {
+  readonly atMs: number;
+  readonly was: number;
+  readonly is: number;
+}
+
+/** The seed is fixed so that the same history gives the same page. */
+const segmentation = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
+/** Smaller changes get no mark. */
+const { minShare } = latencyGate;
+
+/** A chart for each load, the latest change first. */
+export function latencyCharts(nights: readonly Night[]): Html[] {
+  return [...loadHistories(nights).values()]
+    .map((history) => {
+      const points = pointsOf(history, "admitted p50");
+      return { history, points, changes: changesOf(points) };
+    })
+    .filter(({ points }) => points.length > 0)
+    .toSorted((one, other) => (other.changes.at(-1)?.atMs ?? 0) - (one.changes.at(-1)?.atMs ?? 0))
+    .map(({ history, points, changes }) => chartOf(nights, history, points, changes));
+}
+
+function changesOf(points: readonly Point[]): LevelChange[] {
+  const values = points.map(({ value }) => value);
+  const found = changePoints(values, segmentation).map(({ at }) => at);
+  return found.flatMap((at, place) => {
+    const [from, to] = [found[place - 1] ?? 0, found[place + 1] ?? values.length];
+    const [was, is] = [median(values.slice(from, at)), median(values.slice(at, to))];
+    const isLarge = Math.abs(Math.log(is / was)) >= Math.log(1 + minShare);
+    return isLarge ? [{ atMs: points[at]?.atMs ?? 0, was, is }] : [];
+  });
+}
+
+function chartOf(
+  nights: readonly Night[],
+  history: LoadHistory,
+  points: readonly Point[],
+  changes: readonly LevelChange[],
+): Html {
+  const { load } = history;
+  const slow = pointsOf(history, "admitted p90");
+  const band = bandOf(points, changes);
+  const usual = band.at(-1);
+  const last = points.at(-1)?.value ?? 0;
+  return lineChart({
+    title: formatLoad(load),
+    says: `Latency of admitted requests: half of them within ${formatMs(last)} on the last night${usual === undefined ? "" : `; usual is ${formatMs(usual.low)} to ${formatMs(usual.high)}`}.${formatShifts(changes)}${reportedText(nights, load)}`,
+    x: nightsAxis,
+    y: { label: "ms", format: (value) => value.toLocaleString("en", { maximumFractionDigits: 2 }) },
+    series: [
+      { name: "median (p50)", tone: "first", shape: "line", points: points.map(chartPoint) },
+      ...(slow.length === 0
+        ? []
+        : [{ name: "p90", tone: "second", shape: "line", points: slow.map(chartPoint) } as const]),
+    ],
+    bands: band.length === 0 ? [] : [{ name: "usual noise of the median", tone: "quiet", points: band }],
+    moments: changes.map(momentOf),
+    table: {
+      head: ["night", "p50", "p90"],
+      rows: points
+        .toReversed()
+        .map(({ atMs, value }) => [
+          dateText(new Date(atMs).toISOString()),
+          formatMs(value),
+          msOrNone(slow.find((each) => each.atMs === atMs)),
+        ]),
+    },
+  });
+}
+
+const chartPoint = ({ atMs, value }: Point): ChartPoint => ({ x: dayAt(atMs), y: value });
+const msOrNone = (point: Point | undefined): string => (point === undefined ? "" : formatMs(point.value));
+
+const momentOf = ({ atMs, was, is }: LevelChange): VerticalLine => ({
+  name: formatShare(was, is),
+  x: dayAt(atMs),
+  tone: is > was ? "bad" : "good",
+});
+
+const formatShifts = (changes: readonly LevelChange[]): string =>
+  changes
+    .map(({ atMs, was, is }) => ` ${formatShare(was, is)} from ${dateText(new Date(atMs).toISOString())} on.`)
+    .join("");
+
+function reportedText(nights: readonly Night[], load: TrialId): string {
+  const night = nights.findLast(({ reported }) =>
+    reported.changes.some((each) => each.direction === "slower" && trialKey(each) === trialKey(load)),
+  );
+  return night === undefined ? "" : ` Reported as slower on ${dateText(night.started)}.`;
+}
+
+/** Two standard deviations of noise around the median of the nights before, back to the last change. */
+function bandOf(
+  points: readonly Point[],
+  changes: readonly LevelChange[],
+): { readonly x: number; readonly low: number; readonly high: number }[] {
+  const logs = points.map(({ value }) => Math.log(Math.max(value, 0.001)));
+  return points.flatMap(({ atMs }, at) => {
+    const startMs = changes.findLast((change) => change.atMs <= atMs)?.atMs ?? -Infinity;
+    const start = points.findIndex((point) => point.atMs >= startMs);
+    const before = logs.slice(Math.max(start, at - latencyGate.maxBaseline), at);
+    if (before.length < latencyGate.minBaseline / 2) return [];
+    const [middle, spread] = [median(before), 2 * Math.max(robustDeviation(before), latencyGate.minScatter)];
+    return [{ x: dayAt(atMs), low: Math.exp(middle - spread), high: Math.exp(middle + spread) }];
+  });
+}
+
+/** Passes in percent of the judged findings of a night; `null` if none was judged. Observations of gaps are neither. */
+export function passRate({ totals: { pass, fail, warning, note } }: Night): number | null {
+  const judged = pass + fail + warning + note;
+  return judged === 0 ? null : (100 * pass) / judged;
+}
+
+/** More marks would hide the line. */
+const maxMarks = 4;
+
+/** The pass rate of each night, with a mark on nights that found a regression. */
+export function rateChart(nights: readonly Night[]): Html {
+  const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
+    const y = passRate(night);
+    return y === null ? [] : [{ x: dayAt(Date.parse(night.started)), y, night }];
+  });
+  const last = points.at(-1);
+  if (last === undefined) return html``;
+  const worse = points.filter(({ night }) => night.reported.regressions.length > 0);
+  const notJudged = nights.length - points.length;
+  const lowest = Math.min(...points.map(({ y }) => y));
+  return lineChart({
+    title: "Pass rate",
+    says: `Share of the exercised checks that hold: ${percent(last.y)} on ${dateText(last.night.started)}, at least ${percent(lowest)} over ${formatCount(points.length, "night")}.${notJudged > 0 ? ` On ${formatCount(notJudged, "night")} nothing could be judged.` : ""}`,
+    x: nightsAxis,
+    y: {
+      label: "%",
+      format: (value) => percent(value).replace(" %", ""),
+      scale: lowest === 100 ? "from zero" : "fitted",
+    },
+    series: [
+      { name: "pass rate", tone: "first", shape: "line", points },
+      ...(worse.length === 0
+        ? []
+        : [{ name: "nights with a regression", tone: "bad", shape: "crosses", points: worse } as const]),
+    ],
+    moments: worse.length > maxMarks ? [] : worse.map(regressionLine),
+    table: {
+      head: ["night", "pass rate", "passed", "failed", "regressions"],
+      rows: points
+        .toReversed()
+        .map(({ y, night }) => [
+          dateText(night.started),
+          percent(y),
+          night.totals.pass,
+          night.totals.fail,
+          night.reported.regressions.length,
+        ]),
+    },
+  });
+}
+
+/** Broken and skipped findings of each night. */
+export function countsChart(nights: readonly Night[]): Html {
+  const line = (name: string, tone: "bad" | "third" | "quiet", of: (totals: Night["totals"]) => number): Series => ({
+    name,
+    tone,
+    shape: "line",
+    points: nights.map(({ started, totals }) => ({ x: dayAt(Date.parse(started)), y: of(totals) })),
+  });
+  const last = nights.at(-1)?.totals;
+  if (last === undefined) return html``;
+  return lineChart({
+    title: "Broken and not exercised",
+    says: `On the last night ${last.fail} failed, ${last.warning + last.note} were warnings or notes, and ${last.skipped + last.error} were not exercised.`,
+    x: nightsAxis,
+    y: { label: "findings", format: formatNumber },
+    series: [
+      line("failed", "bad", ({ fail }) => fail),
+      line("warnings and notes", "third", ({ warning, note }) => warning + note),
+      line("not exercised", "quiet", ({ skipped, error }) => skipped + error),
+    ],
+    table: {
+      head: ["night", "failed", "warnings and notes", "not exercised"],
+      rows: nights
+        .toReversed()
+        .map(({ started, totals: { fail, warning, note, skipped, error } }) => [
+          dateText(started),
+          fail,
+          warning + note,
+          skipped + error,
+        ]),
+    },
+  });
+}
+
+const regressionLine = ({ x, night }: { readonly x: number; readonly night: Night }): VerticalLine => {
+  const [first] = night.reported.regressions;
+  return { name: first?.check ?? "regression", x, tone: "bad" };
+};
+
+const percent = (value: number): string => `${value === 100 ? "100" : value.toFixed(1)} %`;
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** Epoch milliseconds as days since 1970 (UTC), the unit of the axis of nights. */
+export const dayAt = (ms: number): number => ms / dayMs;
+
+/** Formats an ISO 8601 time as `5 Feb 2030`. */
+export function dateText(iso: string): string {
+  const date = new Date(iso);
+  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""} ${date.getUTCFullYear()}`;
+}
+
+function shortDate(day: number): string {
+  const date = new Date(day * dayMs);
+  return `${date.getUTCDate()} ${months[date.getUTCMonth()] ?? ""}`;
+}
+
+/** An axis of nights, with ticks on whole days or weeks. */
+export const nightsAxis: Axis & { readonly units: readonly number[] } = {
+  label: "night (UTC)",
+  format: shortDate,
+  units: [1, 2, 7, 14, 28, 56, 112],
+};

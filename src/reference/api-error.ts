@@ -62,7 +62,7 @@ export const errorCauses = [
 ] as const;
 export type ErrorCause = (typeof errorCauses)[number];
 
-/** The part of an error body besides code and message. Source: Errors, "Error bodies". */
+/** The details in an error body. Source: Errors, "Error bodies". */
 export type ErrorDetail =
   | { readonly kind: "none" }
   | { readonly kind: "field"; readonly field: string; readonly reason: string }

@@ -7,7 +7,7 @@ import { differs, transcript, type Transcript } from "./testing/transcript.ts";
 
 const all = [...allFaults, ...allVariants];
 
-/** Clauses that no fault can break here, and why. */
+/** Clauses that no fault can break here, with the reason. */
 const unprovable: Partial<Record<ClauseId, string>> = {
   "REQ-1": "the server is reached over loopback, where HTTPS is not asked for",
 };
@@ -18,13 +18,13 @@ function isTestable(id: ClauseId): boolean {
 }
 
 describe("the patches", () => {
-  it("have names of their own within their kind", () => {
+  it("have unique names within their kind", () => {
     const names = all.map(({ kind, name }) => `${kind} ${name}`);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     for (const { name } of all) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
   });
 
-  it("say in one sentence what they do", () => {
+  it("have a summary of one sentence", () => {
     for (const { summary } of all) expect(summary).toMatch(/^[A-Z`].*\.$/);
   });
 
@@ -33,50 +33,51 @@ describe("the patches", () => {
     expect(findPatch("fault", "form-b")).toBeUndefined();
   });
 
-  it("that are faults break clauses that are judged", () => {
+  it("that are faults break only clauses that the suites judge", () => {
     const wrong = allFaults.filter(
       ({ breaks, detectedBy }) => (breaks.length === 0 && detectedBy === "suites") || !breaks.every(isTestable),
     );
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  it("that are variants draw a note at most", () => {
+  it("that are variants break only advisory clauses", () => {
     const wrong = allVariants.filter(({ breaks }) => breaks.some((id) => clauseOf(id).level !== "advisory"));
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  it("break every clause that can be judged and that this server has", () => {
+  it("break every clause that this server can break", () => {
     const broken = new Set([...suiteFaults, ...allVariants].flatMap(({ breaks }) => breaks));
     const open = clauseIds.filter((id) => isTestable(id) && !broken.has(id) && unprovable[id] === undefined);
     expect(open).toEqual([]);
   });
 });
 
-/** Variants that change only when something happens, which a transcript does not tell. */
-const unseen = new Set([
+/** Variants that no transcript can show, because they change rare cases only. */
+const notInTranscript = new Set([
   "variant closes-late",
-  // Nobody makes a mistake beyond a limit there.
+  // No request of the transcript is both invalid and beyond a limit.
   "variant limits-told-last",
-  // The reference's own agents have shorter ids.
+  // The agents of the reference server have shorter ids.
   "variant long-agent-ids-unrouted",
-  // On a virtual clock a receiver answers in no time.
+  // On a virtual clock the response time of a receiver is 0.
   "variant metrics-in-seconds",
 ]);
 
-describe("every variant shows", () => {
+describe("every variant changes a transcript", () => {
   let standard: Transcript = new Map();
   beforeAll(async () => {
     standard = await transcript();
   });
 
-  it("and the standard does not change from run to run", async () => {
+  it("and the standard transcript is the same in each run", async () => {
     expect(await transcript()).toEqual(standard);
   });
 
-  // A fault shows by what turns red of it, in the selftest; a variant turns nothing red, and would pass there if it changed nothing.
-  const asked = sampleOf(allVariants, { of: 8 });
-  const named = asked.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
-  it.each(named.filter(([name]) => !unseen.has(name)))("%s", async (_name, patch) => {
+  // The selftest proves faults by the checks that fail. A variant without any effect would pass there, so it is tested
+  // here.
+  const sampled = sampleOf(allVariants, { of: 8 });
+  const named = sampled.map((patch): [string, Patch] => [`${patch.kind} ${patch.name}`, patch]);
+  it.each(named.filter(([name]) => !notInTranscript.has(name)))("%s", async (_name, patch) => {
     expect(await differs(patch, standard)).toBe(true);
   });
 });

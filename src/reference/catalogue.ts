@@ -25,7 +25,7 @@ import { streamVariants } from "./variants/stream.ts";
 import { alertVariants, deliveryListVariants, metricsVariants, webhookVariants } from "./variants/webhooks.ts";
 import { wireVariants } from "./variants/wire.ts";
 
-/** All faults. Each one breaks the clauses that it names. */
+/** All faults. A fault breaks the clauses that are listed with it. */
 export const allFaults: readonly Patch[] = [
   ...serviceFaults,
   ...requestFaults,

@@ -1,7 +1,7 @@
 import { createClock } from "@sinonjs/fake-timers";
 import { hourMs } from "./limits/windows.ts";
 
-/** A timer. Only the clock that made it can clear it. */
+/** The handle of a timer, which can be cleared by the clock that made it. */
 export type Timer = unknown;
 
 /** The only source of time in the reference server. Instants are Unix milliseconds. */
@@ -54,7 +54,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers counts whole milliseconds, and a timer that another timer sets takes at least one.
+      // fake-timers counts whole milliseconds. A timer that another timer sets takes at least 1 ms.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },

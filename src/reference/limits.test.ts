@@ -40,7 +40,7 @@ describe("the limits of a key", () => {
   });
 
   it("hold for the hour", async () => {
-    // Another server: this one's clock may stand close to the end of an hour.
+    // A server of its own, since the clock of the shared one may be close to the end of an hour.
     const alone = await testServer();
     let admitted = 0;
     for (let minute = 0; minute < 14; minute += 1) {

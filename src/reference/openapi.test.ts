@@ -14,18 +14,20 @@ import { referenceKeys, referenceTiers } from "./keys.ts";
 import { allFaults } from "./catalogue.ts";
 import { startReference, type Reference, type RequestLine } from "./reference.ts";
 import { python, withoutPython } from "./testing/clients/python.ts";
-import { descriptionChecks, schemathesis, soundServerChecks, type Campaign } from "./testing/clients/schemathesis.ts";
+import { descriptionChecks, schemathesis, healthyServerChecks, type Campaign } from "./testing/clients/schemathesis.ts";
 
 const roomy = { perHour: 1e9, perMinute: 1e9, concurrent: 1000, burst: 1e9, tokensPerMonth: 1e12 };
-const { failing, failingInStream, overloaded, unhealthy, timingOut, ...soundRoles } = agentsByRole;
+const { failing, failingInStream, overloaded, unhealthy, timingOut, ...healthyRoles } = agentsByRole;
 const failingAgents = [failing, failingInStream, overloaded, unhealthy, timingOut];
-const soundAgents = [...new Set(Object.values(soundRoles))];
+const healthyAgents = [...new Set(Object.values(healthyRoles))];
 
-/** What the servers of this test have answered. */
-let answered: RequestLine[] = [];
-const onRequest = (line: RequestLine) => void answered.push(line);
-/** On a clock that runs ahead, so that nobody waits for agents; its enterprise tier is never used up. */
-let hasty: Reference;
+/** The requests that the servers of this test have handled. */
+let handled: RequestLine[] = [];
+const onRequest = (line: RequestLine) => void handled.push(line);
+/**
+ * Runs on an accelerated clock, so that agents take little time. The limits of its enterprise tier are never used up.
+ */
+let accelerated: Reference;
 let hastyApp: FastifyInstance | null = null;
 const takeApp = (message: unknown) => {
   hastyApp = (message as { readonly fastify: FastifyInstance }).fastify;
@@ -33,11 +35,15 @@ const takeApp = (message: unknown) => {
 let isOver = false;
 let running = Promise.resolve();
 
-// One for each test: what a campaign has created costs the next one time.
+// A new server for each test: a campaign leaves webhooks and alerts that slow down the next one.
 beforeEach(async () => {
-  answered = [];
+  handled = [];
   channel("fastify.initialization").subscribe(takeApp);
-  hasty = await startReference({ clock: virtualClock(), tiers: { ...referenceTiers, enterprise: roomy }, onRequest });
+  accelerated = await startReference({
+    clock: virtualClock(),
+    tiers: { ...referenceTiers, enterprise: roomy },
+    onRequest,
+  });
   channel("fastify.initialization").unsubscribe(takeApp);
   isOver = false;
   running = runAhead();
@@ -45,12 +51,12 @@ beforeEach(async () => {
 afterEach(async () => {
   isOver = true;
   await running;
-  await hasty.close();
+  await accelerated.close();
 });
 
 async function runAhead(): Promise<void> {
   while (!isOver) {
-    await hasty.advance(120_000);
+    await accelerated.advance(120_000);
     await sleep(5);
   }
 }
@@ -63,11 +69,11 @@ interface Description {
 }
 
 async function description(): Promise<Description> {
-  const response = await fetch(descriptionUrl(hasty));
+  const response = await fetch(descriptionUrl(accelerated));
   return (await response.json()) as Description;
 }
 
-/** Method and path of every operation described. */
+/** Method and path of each operation in the description. */
 async function operations(): Promise<readonly string[]> {
   const { paths } = await description();
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -75,9 +81,9 @@ async function operations(): Promise<readonly string[]> {
   );
 }
 
-/** Which operations answered with a status in this range. */
+/** The operations with a response whose status is in this range. */
 async function operationsThatAnswered(from: number, to: number): Promise<readonly string[]> {
-  const seen = answered
+  const seen = handled
     .filter(({ status }) => status >= from && status <= to)
     .map(({ method, path }) => `${method} ${path.split("?")[0]}`);
   const all = await operations();
@@ -87,13 +93,13 @@ async function operationsThatAnswered(from: number, to: number): Promise<readonl
   });
 }
 
-/** The tool's output where it found something, otherwise nothing. */
+/** The tool's output if it found problems, otherwise an empty text. */
 async function findings(campaign: Partial<Campaign>): Promise<string> {
   const { code, stdout, stderr } = await schemathesis({
-    descriptionUrl: descriptionUrl(hasty),
+    descriptionUrl: descriptionUrl(accelerated),
     key: keyOf("enterprise"),
     checks: descriptionChecks,
-    agents: soundAgents,
+    agents: healthyAgents,
     avoided: failingAgents,
     paths: ".",
     phases: ["coverage", "fuzzing"],
@@ -113,7 +119,9 @@ describe("the description", () => {
 
   it("is given to everybody", async () => {
     const anybody = ["ah_wrong", ...referenceKeys.map(({ key }) => key)];
-    const asked = anybody.map((key) => fetch(descriptionUrl(hasty), { headers: { authorization: `Bearer ${key}` } }));
+    const asked = anybody.map((key) =>
+      fetch(descriptionUrl(accelerated), { headers: { authorization: `Bearer ${key}` } }),
+    );
     expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
@@ -128,7 +136,7 @@ describe("the description", () => {
     );
     const statuses = odd.map(async ({ path, method, headers, body, responses }) => {
       const authorization = `Bearer ${keyOf("enterprise")}`;
-      const url = new URL(path.replaceAll(/\{\w+\}/g, "echo"), hasty.baseUrl);
+      const url = new URL(path.replaceAll(/\{\w+\}/g, "echo"), accelerated.baseUrl);
       const options: RequestInit = { method, headers: { ...headers, authorization }, body };
       const { status } = await fetch(url, options);
       return { path, isDescribed: String(status) in responses, status };
@@ -146,16 +154,19 @@ describe("the description", () => {
   });
 });
 
-/** What is refused and what fails is described as what succeeds is, and a tool of others finds what breaks: a quick run asks of success alone. */
+/**
+ * A quick run tests successful responses only. Errors come from the same descriptions, and third-party tools test them
+ * in full runs.
+ */
 const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []);
-// What does not ask an agent answers as where they are sound.
+// Endpoints without an agent respond in the same way for failing agents, so they are not tested again.
 const ofAgents = isFull ? "." : "/agents/.";
 
 describe.skipIf(withoutPython)("schemathesis finds nothing but what breaks the description", () => {
   it("where the agents are sound, and reaches success everywhere", async () => {
-    expect(await findings({ checks: soundServerChecks, phases: ["examples", "coverage", "fuzzing", "stateful"] })).toBe(
-      "",
-    );
+    expect(
+      await findings({ checks: healthyServerChecks, phases: ["examples", "coverage", "fuzzing", "stateful"] }),
+    ).toBe("");
     expect(await operationsThatAnswered(200, 299)).toEqual(await operations());
   });
 
@@ -194,7 +205,7 @@ describe.skipIf(withoutPython)("schemathesis finds nothing but what breaks the d
   )("what $faults.0 and the like break, where they do", async ({ faults, found }) => {
     const patches = allFaults.filter(({ name }) => faults.includes(name));
     const broken = await startReference({ tiers: { ...referenceTiers, enterprise: roomy }, patches });
-    const campaign = { descriptionUrl: descriptionUrl(broken), checks: soundServerChecks, paths: "/invoke$" };
+    const campaign = { descriptionUrl: descriptionUrl(broken), checks: healthyServerChecks, paths: "/invoke$" };
     const text = await findings({ ...campaign, phases: ["coverage"] });
     await broken.close();
     expect(found.filter((finding) => !text.includes(finding))).toEqual([]);

@@ -199,14 +199,14 @@ describe("a restricted key", () => {
   });
 
   it("for certain addresses is let in from there, as a trusted proxy tells, and from nowhere else", async () => {
-    const asked = async (options: ReferenceOptions, headers: Record<string, string>) =>
+    const statusOf = async (options: ReferenceOptions, headers: Record<string, string>) =>
       (await (await started(options)).call("/usage", { key: "elsewhere", headers })).status;
     const trusting = { trustedProxies: ["127.0.0.0/8"] };
-    expect(await asked({}, { "x-forwarded-for": "203.0.113.9" })).toBe(403);
-    expect(await asked(trusting, { "x-forwarded-for": "203.0.113.9" })).toBe(200);
-    expect(await asked(trusting, { forwarded: "for=203.0.113.9" })).toBe(200);
-    expect(await asked(trusting, { "x-forwarded-for": "203.0.113.9, 198.51.100.1" })).toBe(403);
-    expect(await asked(trusting, {})).toBe(403);
+    expect(await statusOf({}, { "x-forwarded-for": "203.0.113.9" })).toBe(403);
+    expect(await statusOf(trusting, { "x-forwarded-for": "203.0.113.9" })).toBe(200);
+    expect(await statusOf(trusting, { forwarded: "for=203.0.113.9" })).toBe(200);
+    expect(await statusOf(trusting, { "x-forwarded-for": "203.0.113.9, 198.51.100.1" })).toBe(403);
+    expect(await statusOf(trusting, {})).toBe(403);
   });
 
   it("may name its addresses by a CIDR", async () => {
@@ -242,7 +242,7 @@ describe("a signed request", () => {
 
   it("is judged by its bytes, not by the text that they become", async () => {
     const server = await started();
-    // A byte that is no UTF-8 becomes the same character as any other such byte.
+    // UTF-8 decoding turns each invalid byte into the same character.
     const bytes = Buffer.concat([Buffer.from('{"query":"'), Buffer.from([0xff]), Buffer.from('"}')]);
     const key = server.reference.issueKey("pro").key;
     const signed = headersFor("POST", invokePath, bytes);

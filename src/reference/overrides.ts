@@ -72,7 +72,8 @@ function appliesTo(
 /** Treats every key as one with other traits, on these operations. */
 export function withKeyTraits(operations: readonly Operation[], traits: Partial<KeyTraits>): Override {
   return (base) => ({
-    permits: (key, wish) => base.permits(operations.includes(wish.operation) ? { ...key, ...traits } : key, wish),
+    permits: (key, request) =>
+      base.permits(operations.includes(request.operation) ? { ...key, ...traits } : key, request),
   });
 }
 

@@ -110,8 +110,9 @@ export interface Reference {
  * Starts a server.
  *
  * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`), or a plain one if an allowed network
- * is invalid
- * @throws {DataFolderProblem} if the folder cannot keep the state
+ * is invalid.
+ *
+ * @throws {DataFolderProblem} if the folder cannot keep the state.
  */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;

@@ -7,12 +7,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-interface SeenEvent {
+interface StreamEvent {
   readonly name: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-function eventsOf(text: string): readonly SeenEvent[] {
+function eventsOf(text: string): readonly StreamEvent[] {
   return text
     .split("\n\n")
     .filter((block) => block !== "")
@@ -27,9 +27,9 @@ async function streamed(agent: string, body: object = { query: "hello" }) {
   return { status, type: headers["content-type"], events: eventsOf(text) };
 }
 
-const contentOf = (events: readonly SeenEvent[]) =>
+const contentOf = (events: readonly StreamEvent[]) =>
   events.map(({ data }) => (typeof data["content"] === "string" ? data["content"] : "")).join("");
-const indexesOf = (events: readonly SeenEvent[]) => events.flatMap(({ data }) => data["index"] ?? []);
+const indexesOf = (events: readonly StreamEvent[]) => events.flatMap(({ data }) => data["index"] ?? []);
 
 describe("a stream", () => {
   it("starts, sends chunks, and is done", async () => {

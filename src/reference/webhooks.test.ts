@@ -11,7 +11,7 @@ interface Got {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A receiver on loopback: paths that begin with `/fail` are answered 500. */
+/** A receiver on loopback. Paths that begin with `/fail` get 500. */
 interface TestReceiver {
   readonly url: string;
   readonly got: readonly Got[];

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readAgentFile, type AgentFile } from "./agent-file.ts";
 import { agentFromFile, agentIdFromName, webhooksFromFile } from "./hosting.ts";
 
-const least = {
+const minimal = {
   agent_name: "Weather bot",
   framework: "plain",
   version: "1.2.0",
@@ -10,7 +10,7 @@ const least = {
 };
 
 const whole = {
-  ...least,
+  ...minimal,
   description: "Tells the weather.",
   template: "basic",
   created_at: "2026-01-05T08:00:00.123456",
@@ -56,7 +56,7 @@ describe("an agent configuration file", () => {
   });
 
   it("has the document's defaults where it says nothing", () => {
-    expect(read(least)).toMatchObject({
+    expect(read(minimal)).toMatchObject({
       agentId: null,
       authType: "none",
       timeoutSeconds: 30,
@@ -64,15 +64,15 @@ describe("an agent configuration file", () => {
       envVars: {},
       endpoints: [],
     });
-    expect(read({ ...least, deployment: {}, auth_settings: {}, webhooks: {} })).toEqual(read(least));
+    expect(read({ ...minimal, deployment: {}, auth_settings: {}, webhooks: {} })).toEqual(read(minimal));
   });
 
   it("may begin with a byte order mark", () => {
-    expect(readAgentFile(`\uFEFF${JSON.stringify(least)}`)).toMatchObject({ kind: "agent" });
+    expect(readAgentFile(`\uFEFF${JSON.stringify(minimal)}`)).toMatchObject({ kind: "agent" });
   });
 
   it("may have fields that the document does not know", () => {
-    expect(read({ ...least, colour: "blue", deployment: { region: "eu" } })).toEqual(read(least));
+    expect(read({ ...minimal, colour: "blue", deployment: { region: "eu" } })).toEqual(read(minimal));
   });
 
   it.each<[string, object]>([
@@ -84,7 +84,7 @@ describe("an agent configuration file", () => {
       { webhooks: { endpoints: [{ url: "http://127.0.0.1:1/x", events: ["deployment.deleted"] }] } },
     ],
   ])("is right with %s", (_name, change) => {
-    expect(problemsOf({ ...least, ...change })).toEqual([]);
+    expect(problemsOf({ ...minimal, ...change })).toEqual([]);
   });
 
   const entrypoint = { file: "a", module: "b", tag: "c" };
@@ -149,13 +149,13 @@ describe("an agent configuration file", () => {
     [{ webhooks: { endpoints: [{ url, events: [] }] } }, [/endpoints\[0\]\.events is \[\]; it must be an array of at/]],
     [{ webhooks: { endpoints: [{ url }] } }, [/^webhooks\.endpoints\[0\]\.events is missing; it must be an array/]],
   ])("with %j is told what is wrong, a line each", (change, expected) => {
-    const problems = problemsOf({ ...least, ...change });
+    const problems = problemsOf({ ...minimal, ...change });
     expect(problems).toHaveLength(expected.length);
     expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
   });
 
   it("of more than 1 MiB is refused, whatever is in it", () => {
-    const padded = (bytes: number): string => JSON.stringify(least).padEnd(bytes, " ");
+    const padded = (bytes: number): string => JSON.stringify(minimal).padEnd(bytes, " ");
     expect(problemsOf(padded(1024 * 1024))).toEqual([]);
     expect(problemsOf(padded(1024 * 1024 + 1))).toEqual(["the file exceeds 1 MiB"]);
   });
@@ -182,8 +182,8 @@ describe("an agent configuration file", () => {
 describe("the agent of a file", () => {
   it("says which entrypoint was given what", () => {
     const agent = agentFromFile(read(whole), "weather-1", "2026-01-01T00:00:00Z");
-    const said = agent.respond("rain?", { turn: 1, previousQuery: null }, "answer");
-    expect(said).toBe("Entrypoint answer (main.py#answer) was given: rain?");
+    const response = agent.respond("rain?", { turn: 1, previousQuery: null }, "answer");
+    expect(response).toBe("Entrypoint answer (main.py#answer) was given: rain?");
     expect(agent).toMatchObject({ version: "1.2.0", deployment: { timeoutMs: 45_500, memory: "1GB" } });
   });
 

@@ -111,7 +111,7 @@ function waiting(ms: number): Step[] {
   return ms > 0 ? [{ kind: "wait", ms }] : [];
 }
 
-/** Splits a text into words, each with the blanks that follow it. Joined, they are the text again. */
+/** Splits a text into words. Each word keeps the blanks that follow, so the joined words are the text. */
 function wordsOf(text: string): readonly string[] {
   return text === "" ? [] : text.split(/(?<=\s)(?=\S)/u);
 }

@@ -3,14 +3,14 @@ import { acceptExpiredKeys, overrideError, overrideErrorStatus } from "../overri
 import { type Override, faults } from "../patch.ts";
 import type { Operation } from "../api-error.ts";
 
-/** A wrong key is told on one endpoint that it is not allowed. */
-const answering403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403, where);
+/** Responds 403 to a wrong key on one endpoint. */
+const respond403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403, where);
 
-/** A scheme and anything after it. */
+/** Any authentication scheme and its credentials. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
-/** Takes a key that is not known for the first one that it resembles. */
-function takingFor(resembles: (text: string, key: string, operation: Operation) => boolean): Override {
+/** Accepts an unknown key in place of the first known key that resembles it. */
+function acceptSimilar(resembles: (text: string, key: string, operation: Operation) => boolean): Override {
   return (base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       if (credentials.kind !== "bearer" || ring.find(credentials.text) !== undefined)
@@ -26,7 +26,8 @@ export const authenticationFaults = faults("Authentication", {
     ["AUTH-1"],
     "Keys of the published tiers are not let in to health.",
     (base) => ({
-      permits: (key, wish) => (key.tier === "enterprise" || wish.operation !== "health") && base.permits(key, wish),
+      permits: (key, request) =>
+        (key.tier === "enterprise" || request.operation !== "health") && base.permits(key, request),
     }),
   ],
   "missing-key-403": [["AUTH-2"], "A missing key answers 403.", overrideError(["missing-key"], 403, "FORBIDDEN")],
@@ -82,27 +83,27 @@ export const authenticationFaults = faults("Authentication", {
   "key-prefix-compared-on-list": [
     ["AUTH-5"],
     "The list looks at the first 24 characters of a key alone.",
-    takingFor((text, key, operation) => operation === "list" && text.slice(0, 24) === key.slice(0, 24)),
+    acceptSimilar((text, key, operation) => operation === "list" && text.slice(0, 24) === key.slice(0, 24)),
   ],
   "longer-key-let-in": [
     ["AUTH-5"],
     "A key may be followed by anything.",
-    takingFor((text, key) => text.startsWith(key)),
+    acceptSimilar((text, key) => text.startsWith(key)),
   ],
   "shorter-key-let-in": [
     ["AUTH-5"],
     "The beginning of a key is enough.",
-    takingFor((text, key) => text.length > 8 && key.startsWith(text)),
+    acceptSimilar((text, key) => text.length > 8 && key.startsWith(text)),
   ],
   "case-ignored": [
     ["AUTH-5"],
     "The letter case of a key does not matter.",
-    takingFor((text, key) => text.toLowerCase() === key.toLowerCase()),
+    acceptSimilar((text, key) => text.toLowerCase() === key.toLowerCase()),
   ],
   "case-ignored-on-list": [
     ["AUTH-5"],
     "The list does not look at the letter case of a key.",
-    takingFor((text, key, operation) => operation === "list" && text.toLowerCase() === key.toLowerCase()),
+    acceptSimilar((text, key, operation) => operation === "list" && text.toLowerCase() === key.toLowerCase()),
   ],
   "scheme-alone-let-in": [
     ["AUTH-6"],
@@ -140,22 +141,22 @@ export const authenticationFaults = faults("Authentication", {
   "unknown-key-served-on-health": [
     ["AUTH-8"],
     "Health takes any key that begins as the service's keys do.",
-    takingFor((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
+    acceptSimilar((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
   ],
   "deliveries-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Listing deliveries answers a wrong key with 403.",
-    answering403("listDeliveries"),
+    respond403("listDeliveries"),
   ],
   "operations-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Looking at an operation answers a wrong key with 403.",
-    answering403("checkOperation"),
+    respond403("checkOperation"),
   ],
   "batch-answers-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
     "A batch answers a wrong key with 403.",
-    answering403("batch"),
+    respond403("batch"),
   ],
   "any-scheme": [
     ["AUTH-6"],
@@ -188,17 +189,17 @@ export const authenticationFaults = faults("Authentication", {
   "key-usage-answers-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Key usage answers a wrong key with 403.",
-    answering403("keyUsage"),
+    respond403("keyUsage"),
   ],
   "webhooks-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating a webhook answers a wrong key with 403.",
-    answering403("createWebhook"),
+    respond403("createWebhook"),
   ],
   "alerts-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating an alert answers a wrong key with 403.",
-    answering403("createAlert"),
+    respond403("createAlert"),
   ],
   "signed-request-refused": [
     ["AUTH-10"],
@@ -277,7 +278,7 @@ export const authenticationFaults = faults("Authentication", {
   "request-signature-of-reprinted-body": [
     ["AUTH-10"],
     "The signature is expected over the body as the server would print it, not as it came.",
-    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reprinted(request.body) }) }),
+    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reformatJson(request.body) }) }),
   ],
   "key-looked-at-last": [
     ["AUTH-16"],
@@ -286,8 +287,8 @@ export const authenticationFaults = faults("Authentication", {
   ],
 });
 
-/** JSON with a blank after each colon and comma, as other languages print it; what is no JSON stays. */
-function reprinted(body: Uint8Array): Uint8Array {
+/** Writes JSON with a blank after each colon and comma, as other languages do. Returns other bodies unchanged. */
+function reformatJson(body: Uint8Array): Uint8Array {
   const value = tryParseJson(Buffer.from(body).toString());
   return value === undefined ? body : Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, " "));
 }

@@ -57,13 +57,13 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
     ["WHK-3"],
     "`agent.failed` is told to webhooks that are tied to another agent, too.",
     (base) => {
-      let told = "";
+      let lastType = "";
       return {
         selectsType: (events, type) => {
-          told = type;
+          lastType = type;
           return base.selectsType(events, type);
         },
-        selectsAgent: (tiedTo, agentId) => told === "agent.failed" || base.selectsAgent(tiedTo, agentId),
+        selectsAgent: (tiedTo, agentId) => lastType === "agent.failed" || base.selectsAgent(tiedTo, agentId),
       };
     },
   ],
@@ -71,13 +71,13 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
     ["WHK-3"],
     "Deployment events are told to webhooks that are tied to another agent, too.",
     (base) => {
-      let told = "";
+      let lastType = "";
       return {
         selectsType: (events, type) => {
-          told = type;
+          lastType = type;
           return base.selectsType(events, type);
         },
-        selectsAgent: (tiedTo, agentId) => told.startsWith("deployment.") || base.selectsAgent(tiedTo, agentId),
+        selectsAgent: (tiedTo, agentId) => lastType.startsWith("deployment.") || base.selectsAgent(tiedTo, agentId),
       };
     },
   ],
@@ -99,23 +99,23 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
   "event-deployment-number": [["HOOK-6"], "`deployment_id` is a number.", event.set("deployment_id", 7)],
 });
 
-/** One event type that is sent to nobody. */
-const unsent =
+/** Sends no events of one type. */
+const withoutEvent =
   (type: WebhookEvent): Override =>
   (base) => ({ selectsType: (events, given) => given !== type && base.selectsType(events, given) });
 
 export const deliveredEventFaults = faults("Events / Webhook events", {
-  "invoked-not-sent": [["HOOK-7"], "`agent.invoked` is not sent.", unsent("agent.invoked")],
-  "completed-not-sent": [["HOOK-8"], "`agent.completed` is not sent.", unsent("agent.completed")],
-  "failed-not-sent": [["HOOK-9"], "`agent.failed` is not sent.", unsent("agent.failed")],
-  "timeout-not-sent": [["HOOK-10"], "`agent.timeout` is not sent.", unsent("agent.timeout")],
-  "deployment-created-not-sent": [["HOOK-11"], "`deployment.created` is not sent.", unsent("deployment.created")],
-  "deployment-updated-not-sent": [["HOOK-12"], "`deployment.updated` is not sent.", unsent("deployment.updated")],
-  "deployment-deleted-not-sent": [["HOOK-13"], "`deployment.deleted` is not sent.", unsent("deployment.deleted")],
+  "invoked-not-sent": [["HOOK-7"], "`agent.invoked` is not sent.", withoutEvent("agent.invoked")],
+  "completed-not-sent": [["HOOK-8"], "`agent.completed` is not sent.", withoutEvent("agent.completed")],
+  "failed-not-sent": [["HOOK-9"], "`agent.failed` is not sent.", withoutEvent("agent.failed")],
+  "timeout-not-sent": [["HOOK-10"], "`agent.timeout` is not sent.", withoutEvent("agent.timeout")],
+  "deployment-created-not-sent": [["HOOK-11"], "`deployment.created` is not sent.", withoutEvent("deployment.created")],
+  "deployment-updated-not-sent": [["HOOK-12"], "`deployment.updated` is not sent.", withoutEvent("deployment.updated")],
+  "deployment-deleted-not-sent": [["HOOK-13"], "`deployment.deleted` is not sent.", withoutEvent("deployment.deleted")],
   "health-change-not-sent": [
     ["HOOK-14"],
     "`deployment.health_changed` is not sent.",
-    unsent("deployment.health_changed"),
+    withoutEvent("deployment.health_changed"),
   ],
   "subscription-of-deployments-widened": [
     ["HOOK-15"],
@@ -199,7 +199,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   ],
 });
 
-/** Faults of a wildcard that leaves one type out. */
+/** A wildcard that leaves out some types. */
 function wildcardWithout(...types: readonly WebhookEvent[]) {
   const row = (type: WebhookEvent) =>
     [

@@ -7,8 +7,8 @@ import { faults, type Override } from "../patch.ts";
 
 type Signing = (bytes: Uint8Array, secret: string) => string | null;
 
-/** Another signature for webhooks that have a secret. */
-const signed =
+/** Replaces the signature of webhooks that have a secret. */
+const signature =
   (sign: Signing): Override =>
   (base) => ({
     deliverySignature: (bytes, secret) =>
@@ -20,7 +20,7 @@ const hmac = (bytes: Uint8Array, secret: string | Uint8Array, algorithm = "sha25
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** The value of a body that is JSON. */
+/** Parses a JSON body. */
 const valueOf = (bytes: Uint8Array): unknown => tryParseJson(textOf(bytes));
 
 function dataOf(bytes: Uint8Array): unknown {
@@ -31,74 +31,74 @@ function dataOf(bytes: Uint8Array): unknown {
 const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
 
 export const signatureFaults = faults("Events / Delivery security and policy", {
-  "signature-missing": [["HOOK-21"], "Deliveries are not signed.", signed(() => null)],
+  "signature-missing": [["HOOK-21"], "Deliveries are not signed.", signature(() => null)],
   "signature-upper-case": [
     ["HOOK-21"],
     "The signature is in upper case.",
-    signed((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
+    signature((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
   ],
   "signature-with-prefix": [
     ["HOOK-21"],
     "The signature begins with its algorithm, `sha256=`.",
-    signed((bytes, secret) => `sha256=${hmac(bytes, secret).digest("hex")}`),
+    signature((bytes, secret) => `sha256=${hmac(bytes, secret).digest("hex")}`),
   ],
   "signature-base64": [
     ["HOOK-21"],
     "The signature is in base64.",
-    signed((bytes, secret) => hmac(bytes, secret).digest("base64")),
+    signature((bytes, secret) => hmac(bytes, secret).digest("base64")),
   ],
   "signature-sha1": [
     ["HOOK-21"],
     "The signature is an HMAC-SHA1.",
-    signed((bytes, secret) => hmac(bytes, secret, "sha1").digest("hex")),
+    signature((bytes, secret) => hmac(bytes, secret, "sha1").digest("hex")),
   ],
   "signature-of-another-secret": [
     ["HOOK-21"],
     "The signature is keyed with the secret and a line feed.",
-    signed((bytes, secret) => hmac(bytes, `${secret}\n`).digest("hex")),
+    signature((bytes, secret) => hmac(bytes, `${secret}\n`).digest("hex")),
   ],
   "signature-secret-decoded": [
     ["HOOK-21"],
     "The signature is keyed with what the secret says in base64.",
-    signed((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
+    signature((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
   ],
   "signature-of-reprinted-body": [
     ["HOOK-21"],
     "The signature is that of the body as it would be printed with blanks.",
-    signed((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),
+    signature((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),
   ],
   "signature-of-latin-1": [
     ["HOOK-21"],
     "The signature is that of the body in Latin-1.",
-    signed((bytes, secret) => hmac(bytesOf(textOf(bytes), "latin1"), secret).digest("hex")),
+    signature((bytes, secret) => hmac(bytesOf(textOf(bytes), "latin1"), secret).digest("hex")),
   ],
   "signature-of-escaped-body": [
     ["HOOK-21"],
     "The signature is that of the body with all but ASCII escaped.",
-    signed((bytes, secret) => hmac(bytesOf(escapeNonAscii(textOf(bytes))), secret).digest("hex")),
+    signature((bytes, secret) => hmac(bytesOf(escapeNonAscii(textOf(bytes))), secret).digest("hex")),
   ],
   "signature-of-data": [
     ["HOOK-21"],
     "The signature is that of `data` alone.",
-    signed((bytes, secret) => hmac(bytesOf(JSON.stringify(dataOf(bytes))), secret).digest("hex")),
+    signature((bytes, secret) => hmac(bytesOf(JSON.stringify(dataOf(bytes))), secret).digest("hex")),
   ],
   "signature-of-the-beginning": [
     ["HOOK-21"],
     "The signature is that of the first 16 KiB of the body.",
-    signed((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
+    signature((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
   ],
 });
 
-/** No attempt after some answers; `status` is `null` where none came in time. */
-const finalAfter =
+/** Ends a delivery after some responses. `status` is `null` if none came in time. */
+const noRetryAfter =
   (isFinal: (status: number | null) => boolean): Override =>
   (base) => ({
     nextAttemptMs: (progress) => (isFinal(progress.status) ? null : base.nextAttemptMs(progress)),
   });
 
-/** Retries after other delays; each counts from the previous attempt. */
-const delayed =
-  (delayMsAfter: (made: number) => number | null): Override =>
+/** Replaces the delays between attempts. */
+const retryDelays =
+  (delayMsAfter: (attempts: number) => number | null): Override =>
   () => ({
     nextAttemptMs: ({ delivered, attemptCount, lastMs }: DeliveryProgress) => {
       const delayMs = delivered ? null : delayMsAfter(attemptCount);
@@ -108,9 +108,10 @@ const delayed =
 
 const minuteMs = 60_000;
 const { maxAttempts, retryDelaysMs } = deliveryPolicy;
-const published = (made: number): number | null => (made < maxAttempts ? (retryDelaysMs[made] ?? null) : null);
-const scaled = (factor: number) => (made: number) => {
-  const delayMs = published(made);
+const published = (attempts: number): number | null =>
+  attempts < maxAttempts ? (retryDelaysMs[attempts] ?? null) : null;
+const scaled = (factor: number) => (attempts: number) => {
+  const delayMs = published(attempts);
   return delayMs === null ? null : delayMs * factor;
 };
 
@@ -118,7 +119,7 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
   "unauthorized-is-final": [
     ["HOOK-22"],
     "A delivery that was answered 401 is not tried again.",
-    finalAfter((status) => status === 401),
+    noRetryAfter((status) => status === 401),
   ],
   "unauthorized-is-success": [
     ["HOOK-22"],
@@ -129,7 +130,7 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
   "silence-is-final": [
     ["HOOK-26"],
     "A delivery without an answer is not tried again.",
-    finalAfter((status) => status === null),
+    noRetryAfter((status) => status === null),
   ],
   "only-200-is-success": [
     ["HOOK-25"],
@@ -157,12 +158,12 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
   "server-errors-are-final": [
     ["HOOK-26"],
     "A delivery that was answered 5xx is not tried again.",
-    finalAfter((status) => status !== null && status >= 500),
+    noRetryAfter((status) => status !== null && status >= 500),
   ],
   "not-found-is-final": [
     ["HOOK-26"],
     "A delivery that was answered 404 is not tried again.",
-    finalAfter((status) => status === 404),
+    noRetryAfter((status) => status === 404),
   ],
   "redirects-are-success": [
     ["HOOK-26"],
@@ -172,42 +173,42 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
 });
 
 export const scheduleFaults = faults("Events / Delivery security and policy 4", {
-  "retries-too-early": [["HOOK-27"], "Retries come in half the time.", delayed(scaled(0.5))],
-  "retries-too-late": [["HOOK-27"], "Retries come in one and a half times the time.", delayed(scaled(1.5))],
+  "retries-too-early": [["HOOK-27"], "Retries come in half the time.", retryDelays(scaled(0.5))],
+  "retries-too-late": [["HOOK-27"], "Retries come in one and a half times the time.", retryDelays(scaled(1.5))],
   "retries-each-minute": [
     ["HOOK-27"],
     "A retry comes each minute, four times.",
-    delayed((made) => (made < maxAttempts ? minuteMs : null)),
+    retryDelays((attempts) => (attempts < maxAttempts ? minuteMs : null)),
   ],
   "retries-doubling": [
     ["HOOK-27"],
     "Retries come after 1, 2, 4 and 8 minutes.",
-    delayed((made) => (made < maxAttempts ? minuteMs * 2 ** (made - 1) : null)),
+    retryDelays((attempts) => (attempts < maxAttempts ? minuteMs * 2 ** (attempts - 1) : null)),
   ],
   "retries-out-of-order": [
     ["HOOK-27"],
     "The retry after 5 minutes comes before the one after 1 minute.",
-    delayed((made) => published(made === 1 ? 2 : made === 2 ? 1 : made)),
+    retryDelays((attempts) => published(attempts === 1 ? 2 : attempts === 2 ? 1 : attempts)),
   ],
   "three-attempts": [
     ["HOOK-27"],
     "The third attempt is the last.",
-    delayed((made) => (made < 3 ? published(made) : null)),
+    retryDelays((attempts) => (attempts < 3 ? published(attempts) : null)),
   ],
   "seven-attempts": [
     ["HOOK-28"],
     "Two more attempts follow, ten minutes apart.",
-    delayed((made) => published(made) ?? (made < maxAttempts + 2 ? 10 * minuteMs : null)),
+    retryDelays((attempts) => published(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
   ],
   "one-attempt-more": [
     ["HOOK-28"],
     "One more attempt follows an hour after the last.",
-    delayed((made) => published(made) ?? (made === maxAttempts ? 60 * minuteMs : null)),
+    retryDelays((attempts) => published(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
   ],
   "retries-without-end": [
     ["HOOK-28", "HOOK-29"],
     "Retries go on, an hour apart.",
-    delayed((made) => published(made) ?? 60 * minuteMs),
+    retryDelays((attempts) => published(attempts) ?? 60 * minuteMs),
   ],
   "never-marked-failed": [
     ["HOOK-29"],

@@ -5,83 +5,87 @@ import { setField } from "../json-edit.ts";
 import { type Override, faults } from "../patch.ts";
 import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
-const elsewhere: readonly Operation[] = [
+const otherEndpoints: readonly Operation[] = [
   "createWebhook",
   "listDeliveries",
   "createAlert",
   "keyUsage",
   "checkOperation",
 ];
-const isElsewhere = ({ operation }: Pick<HeadInput, "operation">): boolean => elsewhere.includes(operation);
+const isOtherEndpoint = ({ operation }: Pick<HeadInput, "operation">): boolean => otherEndpoints.includes(operation);
 
-/** Writes another body than JSON in answers that match. */
-const otherText = (matches: (facts: HeadInput) => boolean): Override =>
-  overrideResult("jsonText")((text, _value, facts) => (matches(facts) ? "<h1>nope</h1>" : text));
+/** Replaces the JSON body of matching responses by HTML. */
+const htmlBody = (matches: (input: HeadInput) => boolean): Override =>
+  overrideResult("jsonText")((text, _value, input) => (matches(input) ? "<h1>nope</h1>" : text));
 
-/** Leaves all four headers off answers that match. */
-const bare = (matches: (facts: HeadInput) => boolean): Override =>
-  overrideResult("rateHeaders")((headers, _reading, _nowMs, facts) =>
-    matches(facts) ? headers.filter(([name]) => !rateLimitHeaders.some((each) => each === name)) : headers,
+/** Removes all four rate-limit headers from matching responses. */
+const noRateHeaders = (matches: (input: HeadInput) => boolean): Override =>
+  overrideResult("rateHeaders")((headers, _reading, _nowMs, input) =>
+    matches(input) ? headers.filter(([name]) => !rateLimitHeaders.some((each) => each === name)) : headers,
   );
 
-const neither = (matches: (facts: ErrorBodyInput) => boolean): Override =>
+const inNoForm = (matches: (input: ErrorBodyInput) => boolean): Override =>
   overrideJson("errorBody")
-    .when((facts) => matches(facts))
+    .when((input) => matches(input))
     .remove("error.status");
 
-/** What depends on the path of the request that is being answered. */
-function knowingPath(change: (path: () => string) => Override): Override {
+/** Makes an override that can use the path of the current request. */
+function withPath(change: (path: () => string) => Override): Override {
   return (base) => {
-    let asked = "";
+    let requestPath = "";
     return {
-      ...change(() => asked)(base),
+      ...change(() => requestPath)(base),
       servedPath: (path) => {
-        asked = path;
+        requestPath = path;
         return base.servedPath(path);
       },
     };
   };
 }
 
-/** What is wrong in one corner only, of what a sentence says of a whole set. */
+/** Faults that break a rule for all requests in one rare case only. */
 export const edgeCaseFaults = faults("What the service does 1", {
   "key-usage-is-html": [
     ["SVC-1"],
     "Key usage is HTML.",
-    otherText(({ operation, status }) => operation === "keyUsage" && status === 200),
+    htmlBody(({ operation, status }) => operation === "keyUsage" && status === 200),
   ],
   "errors-elsewhere-are-html": [
     ["SVC-1"],
     "Errors of webhooks, alerts, keys and operations are HTML.",
-    otherText((facts) => isElsewhere(facts) && facts.status >= 400),
+    htmlBody((input) => isOtherEndpoint(input) && input.status >= 400),
   ],
   "errors-declared-html": [
     ["REQ-4"],
     "Errors are declared as HTML.",
     (base) => ({
-      contentType: (kind, facts) => (facts.status >= 400 ? "text/html" : base.contentType(kind, facts)),
+      contentType: (kind, input) => (input.status >= 400 ? "text/html" : base.contentType(kind, input)),
     }),
   ],
   "errors-elsewhere-in-no-form": [
     ["ERR-4"],
     "Errors of webhooks, alerts, keys and operations fit neither form.",
-    neither(({ operation, status }) => isElsewhere({ operation }) && status !== 429),
+    inNoForm(({ operation, status }) => isOtherEndpoint({ operation }) && status !== 429),
   ],
-  "headers-missing-on-403": [["HDR-2"], "A 403 has no rate-limit headers.", bare(({ status }) => status === 403)],
+  "headers-missing-on-403": [
+    ["HDR-2"],
+    "A 403 has no rate-limit headers.",
+    noRateHeaders(({ status }) => status === 403),
+  ],
   "headers-missing-on-refused-list": [
     ["HDR-4"],
     "A list that is refused with 429 has no rate-limit headers.",
-    bare(({ operation, status }) => operation === "list" && status === 429),
+    noRateHeaders(({ operation, status }) => operation === "list" && status === 429),
   ],
   "headers-missing-on-unknown-health": [
     ["HDR-7"],
     "Health of an agent that does not exist has no rate-limit headers.",
-    bare(({ operation, status }) => operation === "health" && status === 404),
+    noRateHeaders(({ operation, status }) => operation === "health" && status === 404),
   ],
   "headers-missing-on-413": [
     ["HDR-2"],
     "A refusal of a body that is too long has no rate-limit headers.",
-    bare(({ status }) => status === 413),
+    noRateHeaders(({ status }) => status === 413),
   ],
   "last-page-without-pagination": [
     ["LST-3"],
@@ -119,7 +123,7 @@ export const edgeCaseFaults = faults("What the service does 1", {
   "expired-key-served-on-second-page": [
     ["AUTH-4"],
     "The list answers a key that was issued expired from its second page on.",
-    knowingPath((path) =>
+    withPath((path) =>
       acceptExpiredKeys(
         ({ expiresInSeconds }) => expiresInSeconds === 0,
         (operation) => operation === "list" && /[?&]page=[2-9]/.test(path()),
@@ -129,6 +133,6 @@ export const edgeCaseFaults = faults("What the service does 1", {
   "key-looked-at-last-on-webhooks": [
     ["AUTH-16"],
     "Creating a webhook looks at the body before the key.",
-    knowingPath((path) => () => ({ authenticatesFirst: () => path() !== "/v1/webhooks" })),
+    withPath((path) => () => ({ authenticatesFirst: () => path() !== "/v1/webhooks" })),
   ],
 });

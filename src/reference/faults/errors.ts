@@ -4,9 +4,9 @@ import { editField, removeField, setField } from "../json-edit.ts";
 import { faults, type Override } from "../patch.ts";
 import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
-/** Changes the error bodies that match. */
-const body = (matches: (facts: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
-  overrideJson("errorBody")((value, facts) => (matches(facts) ? edit(value) : value));
+/** Edits matching error bodies. */
+const body = (matches: (input: ErrorBodyInput) => boolean, edit: (value: unknown) => unknown): Override =>
+  overrideJson("errorBody")((value, input) => (matches(input) ? edit(value) : value));
 
 const on =
   (...operations: readonly Operation[]) =>
@@ -17,8 +17,8 @@ const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-/** Neither form: form A without its `status`. */
-const neither = (value: unknown) => removeField(value, "error.status");
+/** Makes a body that fits neither form: form A without its `status`. */
+const inNoForm = (value: unknown) => removeField(value, "error.status");
 
 export const errorFaults = faults("Errors", {
   "input-answers-422": [
@@ -29,17 +29,17 @@ export const errorFaults = faults("Errors", {
   "invoke-errors-in-no-form": [
     ["ERR-2"],
     "Errors of invoke have a code and a message, and fit neither form.",
-    body(on("invoke"), neither),
+    body(on("invoke"), inNoForm),
   ],
   "stream-errors-in-no-form": [
     ["ERR-3"],
     "Errors of stream have a code and a message, and fit neither form.",
-    body(on("stream"), neither),
+    body(on("stream"), inNoForm),
   ],
   "other-errors-in-no-form": [
     ["ERR-4"],
     "Errors of list, usage and health have a code and a message, and fit neither form.",
-    body(on("list", "usage", "health"), neither),
+    body(on("list", "usage", "health"), inNoForm),
   ],
   "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => setField(value, "error.message", ""))],
   "status-is-text": [
@@ -56,8 +56,8 @@ export const errorFaults = faults("Errors", {
     ["ERR-7"],
     "Errors have form B, and the `details` of an unknown agent are text.",
     () => ({
-      errorBody: (facts) =>
-        facts.cause === "agent-not-found" ? setField(formB(facts), "error.details", "no such agent") : formB(facts),
+      errorBody: (input) =>
+        input.cause === "agent-not-found" ? setField(formB(input), "error.details", "no such agent") : formB(input),
     }),
   ],
   "retry-missing": [
@@ -73,7 +73,7 @@ export const errorFaults = faults("Errors", {
   "details-without-limit": [
     ["ERR-8"],
     "Errors have form B, and the `details` of a 429 have no `limit`.",
-    () => ({ errorBody: (facts) => removeField(formB(facts), "error.details.limit") }),
+    () => ({ errorBody: (input) => removeField(formB(input), "error.details.limit") }),
   ],
   "limit-other-code": [
     ["ERR-9"],
@@ -102,24 +102,24 @@ export const errorFaults = faults("Errors", {
     ["ERR-15"],
     "Errors have form B, and the `details` of a refused input name no field.",
     () => ({
-      errorBody: (facts) =>
-        facts.detail.kind === "field" ? removeField(formB(facts), "error.details.field") : formB(facts),
+      errorBody: (input) =>
+        input.detail.kind === "field" ? removeField(formB(input), "error.details.field") : formB(input),
     }),
   ],
   "reset-at-is-number": [
     ["ERR-16"],
     "Errors have form B, and `reset_at` is Unix seconds.",
     () => ({
-      errorBody: (facts) =>
-        editField(formB(facts), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
+      errorBody: (input) =>
+        editField(formB(input), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
     }),
   ],
   "reset-at-of-yesterday": [
     ["ERR-16"],
     "Errors have form B, and `reset_at` is a day before the reset.",
     () => ({
-      errorBody: (facts) =>
-        editField(formB(facts), "error.details.reset_at", (time) =>
+      errorBody: (input) =>
+        editField(formB(input), "error.details.reset_at", (time) =>
           new Date(Date.parse(String(time)) - 86_400_000).toISOString(),
         ),
     }),
@@ -132,6 +132,6 @@ export const errorFaults = faults("Errors", {
   "limit-without-error": [
     ["LIM-12", "ERR-2", "ERR-3", "ERR-4"],
     "A 429 has a body without `error`.",
-    () => ({ errorBody: (facts) => (facts.detail.kind === "limit" ? { message: facts.message } : formA(facts)) }),
+    () => ({ errorBody: (input) => (input.detail.kind === "limit" ? { message: input.message } : formA(input)) }),
   ],
 });

@@ -13,47 +13,50 @@ import {
 import { faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 
-/** Leaves headers off the answers that match: all four, or those named. */
-function missing(
-  matches: (facts: HeadInput) => boolean,
+/** Removes headers from matching responses: all four, or those listed. */
+function noHeaders(
+  matches: (head: HeadInput) => boolean,
   names: readonly string[] = Object.values(headerNames),
 ): Override {
-  return overrideResult("rateHeaders")((headers, _reading, _nowMs, facts) =>
-    headers.filter(([name]) => !matches(facts) || !names.includes(name)),
+  return overrideResult("rateHeaders")((headers, _reading, _nowMs, head) =>
+    headers.filter(([name]) => !matches(head) || !names.includes(name)),
   );
 }
 
-/** Changes what the headers speak of. */
-function reading(edit: (old: WindowStatus, nowMs: number, facts: HeadInput) => WindowStatus): Override {
+/** Edits the window that the headers report. */
+function reading(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
   return (base) => ({
-    rateHeaders: (old, nowMs, facts) => base.rateHeaders(edit(old, nowMs, facts), nowMs, facts),
+    rateHeaders: (old, nowMs, head) => base.rateHeaders(edit(old, nowMs, head), nowMs, head),
   });
 }
 
-/** Changes the value of one header. */
+/** Edits the value of one header. */
 function value(
   name: string,
-  edit: (old: string, reading: WindowStatus, nowMs: number, facts: HeadInput) => string,
+  edit: (old: string, reading: WindowStatus, nowMs: number, head: HeadInput) => string,
 ): Override {
-  return overrideResult("rateHeaders")((headers, ...asked) =>
-    headers.map(([header, old]): Header => [header, header === name ? edit(old, ...asked) : old]),
+  return overrideResult("rateHeaders")((headers, ...args) =>
+    headers.map(([header, old]): Header => [header, header === name ? edit(old, ...args) : old]),
   );
 }
 
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
-/** A limiter that shows one request of those that come within so many turns of the event loop, and admits by all of them. */
-function lossy(size: WindowSize, lossTurns = 2): Limiter {
-  const [exact, shown] = [fixedWindow(size), fixedWindow(size)];
+/**
+ * A limiter whose headers count only one of the requests that arrive within some turns of the event loop. It decides by
+ * all of them.
+ */
+function losesConcurrentCounts(size: WindowSize, windowTurns = 2): Limiter {
+  const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];
   let isBusy = false;
   return overrideLimiter(exact, {
-    status: (nowMs) => shown.status(nowMs),
+    status: (nowMs) => advertised.status(nowMs),
     count: (nowMs) => {
       exact.count(nowMs);
       if (isBusy) return;
       isBusy = true;
-      shown.count(nowMs);
-      void eventLoopTurns(lossTurns).then(() => (isBusy = false));
+      advertised.count(nowMs);
+      void eventLoopTurns(windowTurns).then(() => (isBusy = false));
     },
   });
 }
@@ -65,44 +68,44 @@ const isPlain = ({ operation }: HeadInput) =>
   operation !== "stream" && operation !== "health" && operation !== "unknown";
 const withStatus =
   (...statuses: readonly number[]) =>
-  (facts: HeadInput) =>
-    isPlain(facts) && statuses.includes(facts.status);
+  (head: HeadInput) =>
+    isPlain(head) && statuses.includes(head.status);
 
 export const headerFaults = faults("Limits / Scope of limits 2", {
-  "headers-missing-on-200": [["HDR-1"], "Successful answers have no rate-limit headers.", missing(withStatus(200))],
+  "headers-missing-on-200": [["HDR-1"], "Successful answers have no rate-limit headers.", noHeaders(withStatus(200))],
   "limit-missing-on-200": [
     ["HDR-1"],
     "Successful answers have no `X-RateLimit-Limit`.",
-    missing(withStatus(200), [rateLimit]),
+    noHeaders(withStatus(200), [rateLimit]),
   ],
   "reset-after-missing-on-200": [
     ["HDR-1"],
     "Successful answers have no `X-RateLimit-Reset-After`.",
-    missing(withStatus(200), [rateResetAfter]),
+    noHeaders(withStatus(200), [rateResetAfter]),
   ],
-  "headers-missing-on-400": [["HDR-2"], "A 400 has no rate-limit headers.", missing(({ status }) => status === 400)],
+  "headers-missing-on-400": [["HDR-2"], "A 400 has no rate-limit headers.", noHeaders(({ status }) => status === 400)],
   "headers-missing-on-404": [
     ["HDR-2", "HDR-7"],
     "A 404 of an agent has no rate-limit headers.",
-    missing(({ status, operation }) => status === 404 && operation !== "unknown"),
+    noHeaders(({ status, operation }) => status === 404 && operation !== "unknown"),
   ],
-  "headers-missing-on-401": [["HDR-3"], "A 401 has no rate-limit headers.", missing(({ status }) => status === 401)],
-  "headers-missing-on-429": [["HDR-4"], "A 429 has no rate-limit headers.", missing(({ status }) => status === 429)],
-  "headers-missing-on-500": [["HDR-5"], "A 500 has no rate-limit headers.", missing(({ status }) => status === 500)],
+  "headers-missing-on-401": [["HDR-3"], "A 401 has no rate-limit headers.", noHeaders(({ status }) => status === 401)],
+  "headers-missing-on-429": [["HDR-4"], "A 429 has no rate-limit headers.", noHeaders(({ status }) => status === 429)],
+  "headers-missing-on-500": [["HDR-5"], "A 500 has no rate-limit headers.", noHeaders(({ status }) => status === 500)],
   "headers-missing-on-stream": [
     ["HDR-6"],
     "A stream has no rate-limit headers.",
-    missing(({ operation, status }) => operation === "stream" && status === 200),
+    noHeaders(({ operation, status }) => operation === "stream" && status === 200),
   ],
   "headers-missing-on-health": [
     ["HDR-7"],
     "Health has no rate-limit headers.",
-    missing(({ operation, status }) => operation === "health" && status === 200),
+    noHeaders(({ operation, status }) => operation === "health" && status === 200),
   ],
   "headers-missing-on-unknown-path": [
     ["HDR-8"],
     "A path that is not defined has no rate-limit headers.",
-    missing(({ operation, status }) => operation === "unknown" && status === 404),
+    noHeaders(({ operation, status }) => operation === "unknown" && status === 404),
   ],
   "limit-with-window": [
     ["HDR-9"],
@@ -112,7 +115,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "last-requests-negative": [
     ["HDR-9"],
     "`X-RateLimit-Remaining` of a large window is negative when hardly anything is left.",
-    value(rateRemaining, (left, shown) => (isNearlyUsedUp(shown) ? `-${left}` : left)),
+    value(rateRemaining, (left, advertised) => (isNearlyUsedUp(advertised) ? `-${left}` : left)),
   ],
   "limit-sent-twice": [
     ["HDR-9"],
@@ -183,7 +186,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     ["HDR-17"],
     "A 429 says that one request is left.",
     (base) => ({
-      refusalWindow: (refusing, shown) => ({ ...base.refusalWindow(refusing, shown), remaining: 1 }),
+      refusalWindow: (refusing, advertised) => ({ ...base.refusalWindow(refusing, advertised), remaining: 1 }),
     }),
   ],
   "goes-on-after-none-left": [
@@ -244,7 +247,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     (base) => ({
       limiters: (limits) =>
         limits.perMinute > 200
-          ? [lossy(windowsOf(limits).hour), lossy(windowsOf(limits).minute)]
+          ? [losesConcurrentCounts(windowsOf(limits).hour), losesConcurrentCounts(windowsOf(limits).minute)]
           : base.limiters(limits),
       refusalWindow: (refusing) => ({ ...refusing, remaining: 0 }),
     }),

@@ -70,17 +70,19 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     ["HLT-15"],
     "Health is refused while all slots of the key are held.",
     (base) => {
-      let asked = "";
+      let lastOperation = "";
       return {
         isLimited: (operation) => {
-          asked = operation;
+          lastOperation = operation;
           return operation === "health" || base.isLimited(operation);
         },
         takesSlot: (operation) => operation === "health" || base.takesSlot(operation),
         limiters: (limits) =>
           base
             .limiters(limits)
-            .map((each) => overrideLimiter(each, { hasRoom: (nowMs) => asked === "health" || each.hasRoom(nowMs) })),
+            .map((each) =>
+              overrideLimiter(each, { hasRoom: (nowMs) => lastOperation === "health" || each.hasRoom(nowMs) }),
+            ),
       };
     },
   ],
@@ -95,9 +97,9 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     (base) => {
       let calls = 0;
       return {
-        healthBody: (facts) => {
+        healthBody: (input) => {
           calls += 1;
-          return setField(base.healthBody(facts), "uptime", 1_000_000 - calls);
+          return setField(base.healthBody(input), "uptime", 1_000_000 - calls);
         },
       };
     },
@@ -170,12 +172,12 @@ export const healthStateFaults = faults("States and transitions / Health status 
     ["HLT-14"],
     "A degraded agent has its warnings in its first report, and not in later ones.",
     (base) => {
-      let told = 0;
+      let reports = 0;
       return {
-        healthBody: (facts) => {
-          if (facts.agent.health !== "degraded") return base.healthBody(facts);
-          told += 1;
-          return told === 1 ? base.healthBody(facts) : removeField(base.healthBody(facts), "warnings");
+        healthBody: (input) => {
+          if (input.agent.health !== "degraded") return base.healthBody(input);
+          reports += 1;
+          return reports === 1 ? base.healthBody(input) : removeField(base.healthBody(input), "warnings");
         },
       };
     },

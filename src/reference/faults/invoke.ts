@@ -6,21 +6,21 @@ import { fieldError, type Operation } from "../api-error.ts";
 
 const body = overrideJson("invokeBody");
 
-/** Refuses a turn whose body has something in it. */
+/** Refuses bodies with certain fields. */
 export function refuseBody(
   operation: Operation,
   field: string,
-  isThere: (fields: Readonly<Record<string, unknown>>) => boolean,
+  matches: (fields: Readonly<Record<string, unknown>>) => boolean,
 ): Override {
   return (base) => ({
-    validateBody: (value, violations, asked) =>
-      asked === operation && isObject(value) && isThere(value)
+    validateBody: (value, violations, called) =>
+      called === operation && isObject(value) && matches(value)
         ? fieldError("invalid-input", field, "is not accepted")
-        : base.validateBody(value, violations, asked),
+        : base.validateBody(value, violations, called),
   });
 }
 
-/** Refuses a turn for one of its parameters. */
+/** Refuses bodies with a parameter, or with some of its values. */
 export function refuseParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Override {
   return refuseBody(operation, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);
@@ -91,16 +91,16 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       const known = new Set<string>();
       let isKnown = false;
       return {
-        validateBody: (asked, ...rest) => {
-          const isCold = fieldsOf(fieldsOf(asked)["parameters"])["temperature"] === 0;
-          isKnown = isCold && known.has(JSON.stringify(asked));
-          if (isCold) known.add(JSON.stringify(asked));
-          return base.validateBody(asked, ...rest);
+        validateBody: (request, ...rest) => {
+          const isCold = fieldsOf(fieldsOf(request)["parameters"])["temperature"] === 0;
+          isKnown = isCold && known.has(JSON.stringify(request));
+          if (isCold) known.add(JSON.stringify(request));
+          return base.validateBody(request, ...rest);
         },
-        invokeBody: (...facts) =>
+        invokeBody: (...input) =>
           isKnown
-            ? editField(base.invokeBody(...facts), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
-            : base.invokeBody(...facts),
+            ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
+            : base.invokeBody(...input),
       };
     },
   ],
@@ -110,11 +110,11 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     (base) => {
       const begun = new Set<unknown>();
       return {
-        validateBody: (asked, ...rest) => {
-          const { query, session_id: session } = fieldsOf(asked);
+        validateBody: (request, ...rest) => {
+          const { query, session_id: session } = fieldsOf(request);
           if (query !== undefined) begun.add(session);
           const isBegun = query === undefined && session !== undefined && begun.has(session);
-          return isBegun ? null : base.validateBody(asked, ...rest);
+          return isBegun ? null : base.validateBody(request, ...rest);
         },
       };
     },
@@ -129,7 +129,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "`execution_time` is an hour more than the request took.",
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ],
-  // Where the clock is moved right after the slow ones, nobody knows how little of that they took.
+  // If the clock moves right after a slow request, a run cannot tell how short its execution was.
   "execution-time-in-milliseconds": [
     ["INV-9"],
     "`execution_time` is in milliseconds.",
@@ -156,9 +156,9 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "An absent `query` is taken as an empty one where there is a `session_id`.",
     (base) => ({
       validateBody: (value, violations, operation) => {
-        const trouble = base.validateBody(value, violations, operation);
+        const error = base.validateBody(value, violations, operation);
         const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
-        return isInSession && trouble?.cause === "missing-field" ? null : trouble;
+        return isInSession && error?.cause === "missing-field" ? null : error;
       },
     }),
   ],
@@ -167,8 +167,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     "An absent `query` is taken as an empty one.",
     (base) => ({
       validateBody: (value, violations, operation) => {
-        const trouble = base.validateBody(value, violations, operation);
-        return operation === "invoke" && trouble?.cause === "missing-field" ? null : trouble;
+        const error = base.validateBody(value, violations, operation);
+        return operation === "invoke" && error?.cause === "missing-field" ? null : error;
       },
     }),
   ],
@@ -246,11 +246,11 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     (base) => {
       const calls = new Map<string, number>();
       return {
-        conversationKey: (facts) => {
-          const conversation = base.conversationKey(facts);
-          const made = (calls.get(conversation) ?? 0) + 1;
-          calls.set(conversation, made);
-          return made < 3 ? conversation : `${conversation} from call ${made}`;
+        conversationKey: (input) => {
+          const conversation = base.conversationKey(input);
+          const count = (calls.get(conversation) ?? 0) + 1;
+          calls.set(conversation, count);
+          return count < 3 ? conversation : `${conversation} from call ${count}`;
         },
       };
     },
@@ -261,10 +261,10 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     (base) => {
       const streams = new Map<string, number>();
       return {
-        conversationKey: (facts) => {
-          const conversation = base.conversationKey(facts);
+        conversationKey: (input) => {
+          const conversation = base.conversationKey(input);
           const had = streams.get(conversation) ?? 0;
-          if (facts.operation !== "stream") return `${conversation} after ${had}`;
+          if (input.operation !== "stream") return `${conversation} after ${had}`;
           streams.set(conversation, had + 1);
           return conversation;
         },
@@ -285,7 +285,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     ["INV-22"],
     "UTF-8 is read as if it were Latin-1.",
     (base) => ({
-      result: (facts) => base.result({ ...facts, text: Buffer.from(facts.text, "utf8").toString("latin1") }),
+      result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
     }),
   ],
 });

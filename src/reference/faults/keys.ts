@@ -44,17 +44,17 @@ export const keyFaults = faults("Resources / API key", {
   "reader-may-write": [
     ["KEY-5"],
     "A read-only key may invoke.",
-    (base) => ({ permits: (key, wish) => base.permits({ ...key, scope: "full" }, wish) }),
+    (base) => ({ permits: (key, request) => base.permits({ ...key, scope: "full" }, request) }),
   ],
   "any-agent": [
     ["KEY-6"],
     "A key of one agent may call the others.",
-    (base) => ({ permits: (key, wish) => base.permits({ ...key, agents: null }, wish) }),
+    (base) => ({ permits: (key, request) => base.permits({ ...key, agents: null }, request) }),
   ],
   "any-address": [
     ["KEY-7"],
     "A key may be used from anywhere.",
-    (base) => ({ permits: (key, wish) => base.permits({ ...key, allowedIps: null }, wish) }),
+    (base) => ({ permits: (key, request) => base.permits({ ...key, allowedIps: null }, request) }),
   ],
   "temporary-key-outlives-itself": [
     ["KEY-3"],
@@ -146,10 +146,10 @@ export const keyFaults = faults("Resources / API key", {
     (base) => {
       const refused = new Set<string>();
       return {
-        permits: (key, wish) => {
-          const known = refused.has(`${key.name} ${wish.operation}`);
-          const permitted = base.permits(known ? { ...key, allowedIps: null } : key, wish);
-          if (!permitted) refused.add(`${key.name} ${wish.operation}`);
+        permits: (key, request) => {
+          const known = refused.has(`${key.name} ${request.operation}`);
+          const permitted = base.permits(known ? { ...key, allowedIps: null } : key, request);
+          if (!permitted) refused.add(`${key.name} ${request.operation}`);
           return permitted;
         },
       };
@@ -159,9 +159,9 @@ export const keyFaults = faults("Resources / API key", {
     ["KEY-7"],
     "The list of allowed addresses is taken for one of refused ones.",
     (base) => ({
-      permits: (key, wish) =>
-        base.permits({ ...key, allowedIps: null }, wish) &&
-        (key.allowedIps === null || !base.permits({ ...key, agents: null, scope: "full" }, wish)),
+      permits: (key, request) =>
+        base.permits({ ...key, allowedIps: null }, request) &&
+        (key.allowedIps === null || !base.permits({ ...key, agents: null, scope: "full" }, request)),
     }),
   ],
   "key-usage-missing": [

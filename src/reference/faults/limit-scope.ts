@@ -5,10 +5,10 @@ import { faults, type Override } from "../patch.ts";
 
 const lateMs = 90_000;
 
-/** Gives slots back late where it matches. */
-function late(matches: (moment: ResponseEvent, facts: HeadInput) => boolean): Override {
+/** Delays the release of a slot in matching cases. */
+function releaseLate(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
   return (base) => ({
-    releaseDelayMs: (moment, facts) => (matches(moment, facts) ? lateMs : base.releaseDelayMs(moment, facts)),
+    releaseDelayMs: (event, head) => (matches(event, head) ? lateMs : base.releaseDelayMs(event, head)),
   });
 }
 
@@ -17,7 +17,7 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"],
     "Invoke is never refused.",
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
-    // Where a tier's minute comes to its end before its hour.
+    // This shows only if the minute of a tier ends before its hour.
     ["HDR-19"],
   ],
   "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
@@ -54,24 +54,24 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   "slot-late-after-crash": [
     ["LIM-17"],
     "The slot of a request that fails with 500 comes back after 90 seconds.",
-    late((_moment, { status }) => status >= 500),
+    releaseLate((_moment, { status }) => status >= 500),
   ],
   "slot-late-after-bad-input": [
     ["LIM-17"],
     "The slot of a request that is refused with 400 or 404 comes back after 90 seconds.",
-    late((_moment, { status }) => status >= 400 && status < 500),
+    releaseLate((_moment, { status }) => status >= 400 && status < 500),
   ],
   "slot-late-after-streams": [
     ["LIM-6", "LIM-17"],
     "The slot of a stream that ended well comes back after 90 seconds.",
-    late((moment, { operation }) => operation === "stream" && moment === "end"),
+    releaseLate((event, { operation }) => operation === "stream" && event === "end"),
   ],
   "slot-back-with-the-head": [
     ["LIM-18"],
     "A stream gives its slot back when its head is sent.",
     (base) => ({
-      releasesSlot: (moment, facts) =>
-        (moment === "head" && facts.operation === "stream") || base.releasesSlot(moment, facts),
+      releasesSlot: (event, head) =>
+        (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),
     }),
   ],
   "tokens-not-limited": [["LIM-19"], "The month's tokens are not limited.", () => ({ needsTokens: () => false })],

@@ -16,24 +16,27 @@ import { overrideError } from "../overrides.ts";
 import { faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 
-/** Windows of this kind, of which the hour admits every stream, and counts it. */
+/** The hour admits every stream but counts it. `kind` makes both windows. */
 const hourNotOfStreams =
   (window: (size: WindowSize) => Limiter): Override =>
   (base) => {
-    let asked = "";
+    let lastOperation = "";
     return {
       isLimited: (operation) => {
-        asked = operation;
+        lastOperation = operation;
         return base.isLimited(operation);
       },
       limiters: (limits) => {
         const [hour, minute] = [window(windowsOf(limits).hour), window(windowsOf(limits).minute)];
-        return [overrideLimiter(hour, { hasRoom: (nowMs) => asked === "stream" || hour.hasRoom(nowMs) }), minute];
+        return [
+          overrideLimiter(hour, { hasRoom: (nowMs) => lastOperation === "stream" || hour.hasRoom(nowMs) }),
+          minute,
+        ];
       },
     };
   };
 
-/** Hour and minute with other numbers than those they show, or other lengths. */
+/** Replaces numbers or lengths of the hour and the minute. Headers still report the tier's numbers. */
 function windows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
 ): Override {
@@ -49,14 +52,14 @@ function windows(
   });
 }
 
-/** A limiter that decides by a count which lags behind, by so many turns of the event loop, and shows one that does not. */
+/** A limiter whose decisions lag behind by some turns of the event loop. Its headers do not. */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
-  const shown = fixedWindow(size);
+  const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);
   return overrideLimiter(lagging, {
-    status: (nowMs) => shown.status(nowMs),
+    status: (nowMs) => advertised.status(nowMs),
     count: (nowMs) => {
-      shown.count(nowMs);
+      advertised.count(nowMs);
       void eventLoopTurns(lagTurns).then(() => lagging.count(nowMs));
     },
   });
@@ -185,7 +188,8 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
-    // Where hours of several keys are used up at once, each is refused before its own allowance was.
+    // If the hours of several keys are used up at the same time, each key is refused before the end of its own
+    // allowance.
     ["LIM-4"],
   ],
   "limits-shared-by-tier": [

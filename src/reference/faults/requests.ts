@@ -4,7 +4,7 @@ import { setField } from "../json-edit.ts";
 import { overrideJson, overrideError } from "../overrides.ts";
 import { faults } from "../patch.ts";
 
-/** Faults of the service as a whole, its transport and its version. */
+/** Faults of the whole service, its transport and its version. */
 export const serviceFaults = faults("What the service does", {
   "usage-not-json": [
     ["SVC-1"],

@@ -11,7 +11,7 @@ import { setField } from "../json-edit.ts";
 import { faults } from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
-/** Changes the order of a stream. */
+/** Edits the steps of a stream. */
 const plan = overrideResult("plan");
 
 const isEnd = (step: Step) => step.kind === "done" || step.kind === "error";

@@ -1,6 +1,6 @@
 import type { Gap } from "./gap.ts";
 
-/** What this server does with requests, invocation, streams, health, lists and usage, where the document leaves it open. */
+/** Gaps in requests, invocation, streams, health, lists and usage. */
 export const endpointGaps: readonly Gap[] = [
   {
     clauses: ["REQ-6"],
@@ -104,7 +104,7 @@ export const endpointGaps: readonly Gap[] = [
   },
 ];
 
-/** What this server does about keys, batches, operations, entrypoints and agent files, where the document leaves it open. */
+/** Gaps in keys, batches, operations, entrypoints and agent files. */
 export const operationGaps: readonly Gap[] = [
   {
     clauses: [],

@@ -1,6 +1,6 @@
 import type { Gap } from "./gap.ts";
 
-/** What this server does about keys, errors, headers and limits, where the document leaves it open. */
+/** Gaps in keys, errors, headers and limits. */
 export const errorAndLimitGaps: readonly Gap[] = [
   {
     clauses: ["AUTH-7"],

@@ -1,8 +1,8 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Something the document leaves open, what this server does there, and the variants that do otherwise. */
+/** A case that the document leaves open, this server's choice, and the variants with another choice. */
 export interface Gap {
-  /** The clauses that name the gap; empty where the document is silent without saying so. */
+  /** The clauses about the case; empty if no clause mentions it. */
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;

@@ -3,10 +3,10 @@ import { errorAndLimitGaps } from "./errors-and-limits.ts";
 import type { Gap } from "./gap.ts";
 import { webhookGaps } from "./webhooks.ts";
 
-/** Every gap that this server had to fill. */
+/** All gaps. */
 export const gaps: readonly Gap[] = [...endpointGaps, ...errorAndLimitGaps, ...webhookGaps, ...operationGaps];
 
-/** The document about the gaps: `docs/gaps.md`. */
+/** Writes `docs/gaps.md`. */
 export function gapsDocument(): string {
   const rows = gaps.map(({ clauses, open, chosen, otherwise }) => {
     const names = otherwise.map((name) => `\`${name}\``).join(", ");

@@ -1,6 +1,6 @@
 import type { Gap } from "./gap.ts";
 
-/** What this server does about webhooks, deliveries and alerts, where the document leaves it open. */
+/** Gaps in webhooks, deliveries and alerts. */
 export const webhookGaps: readonly Gap[] = [
   {
     clauses: ["HOOK-24"],

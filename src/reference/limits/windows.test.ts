@@ -18,7 +18,7 @@ function admit(limiter: Limiter, atMs: number): boolean {
   return true;
 }
 
-/** How many of `count` requests, one every `everyMs`, are admitted. */
+/** Number of admitted requests out of `count`, one every `everyMs`. */
 function admitted(limiter: Limiter, fromMs: number, count: number, everyMs: number): number {
   return Array.from({ length: count }, (_, at) => admit(limiter, fromMs + at * everyMs)).filter(Boolean).length;
 }
@@ -38,11 +38,11 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
 
   it("shows one less with each request, down to 0 and not below", () => {
     const limiter = make();
-    const seen = Array.from({ length: 4 }, () => {
+    const advertised = Array.from({ length: 4 }, () => {
       admit(limiter, start);
       return limiter.status(start).remaining;
     });
-    expect(seen).toEqual([2, 1, 0, 0]);
+    expect(advertised).toEqual([2, 1, 0, 0]);
   });
 
   it("has room again at the instant it names, and not a millisecond before", () => {
@@ -78,7 +78,7 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
   it("keeps its promises over ten thousand requests", () => {
     const limiter = make();
     const total = admitted(limiter, start, 10_000, 100);
-    // The estimate of a sliding window refuses more than a log would.
+    // The estimate of a sliding window refuses more than a log of requests does.
     expect(total).toBeGreaterThanOrEqual(name === "sliding" ? 2 * 16 : 3 * 16);
     expect(total).toBeLessThanOrEqual(3 * 18);
   });
@@ -87,12 +87,12 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
 describe("a limiter that shows another limit than it has", () => {
   it("never shows more remaining than that", () => {
     const limiter = fixedWindow({ ...size, limit: 5, advertisedLimit: 3 });
-    const seen = Array.from({ length: 5 }, () => {
+    const advertised = Array.from({ length: 5 }, () => {
       admit(limiter, start);
       return limiter.status(start);
     });
-    expect(seen.map(({ limit }) => limit)).toEqual([3, 3, 3, 3, 3]);
-    expect(seen.map(({ remaining }) => remaining)).toEqual([3, 3, 2, 1, 0]);
+    expect(advertised.map(({ limit }) => limit)).toEqual([3, 3, 3, 3, 3]);
+    expect(advertised.map(({ remaining }) => remaining)).toEqual([3, 3, 2, 1, 0]);
   });
 });
 

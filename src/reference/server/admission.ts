@@ -35,7 +35,7 @@ export interface RequestContext {
   onResponseEvent(event: ResponseEvent, head: HeadInput): void;
 }
 
-/** Identifies the key, checks its limits, and counts the request if it is one that counts. */
+/** Identifies the key, checks its limits, and counts the request. */
 export function admitRequest(state: ServerState, request: IncomingRequest): RequestContext {
   const { behaviour, clock, ring } = state;
   const credentials = behaviour.credentials(request.authorization);
@@ -166,7 +166,7 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
   return apiError(refusal.kind, message, { kind: "limit", limit, remaining, resetAtMs, retryAfterSeconds });
 }
 
-/** What the request has taken from its account, and the window that a refusal reports. */
+/** The count and the slot that a request takes from its account, and the window that a refusal reports. */
 interface Admission {
   readonly counted?: boolean;
   readonly slot?: boolean;

@@ -63,7 +63,7 @@ function validateEntrypoint(
   );
 }
 
-/** Finds the entrypoint with a tag. Without a tag it finds the first one that streams, or that does not. */
+/** Finds the entrypoint with a tag. Without a tag, returns the first streaming entrypoint, or the first other one. */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,

@@ -46,7 +46,7 @@ export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "
   readonly trustedProxies: readonly string[];
 }
 
-/** Number of addresses with an account. Beyond that the first one is dropped. */
+/** Number of addresses with an account. Above it, the oldest account is dropped. */
 const maxAddresses = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
@@ -107,7 +107,7 @@ export interface Conversations {
   addTurn(name: string, query: string): Conversation;
 }
 
-/** Number of conversations that are kept. Beyond that the one that was idle for longest is dropped. */
+/** Number of kept conversations. Above it, the longest idle one is dropped. */
 const maxConversations = 10_000;
 
 interface Memory {
@@ -136,7 +136,7 @@ export interface OperationRegistry {
   find(id: string): AsyncOperation | undefined;
 }
 
-/** Number of operations that are kept. Beyond that the oldest is dropped. */
+/** Number of kept operations. Above it, the oldest one is dropped. */
 const maxOperations = 10_000;
 
 export function operationRegistry(): OperationRegistry {

@@ -24,7 +24,7 @@ function validateReach(
   { key, operation }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // The address was checked on arrival. An empty id stands for all agents.
+  // The address was checked on arrival. No agent has the empty id, so a key for some agents gets no webhook for all.
   const request = { operation, agentId: agentId ?? "", address: "" };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");

@@ -3,20 +3,20 @@ import { Agent, request } from "undici";
 import { virtualClock } from "../clock.ts";
 import { startReference, type Reference, type ReferenceOptions } from "../reference.ts";
 
-/** An answer read to its end. */
+/** A response, read to its end. */
 export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** The body as JSON; `undefined` where it is none. */
+  /** The parsed body; `undefined` if it is no JSON. */
   readonly json: unknown;
 }
 
 export interface TestCall {
   readonly method?: string;
-  /** A key's name, or the text of one that the server does not know; `null` for no key. */
+  /** A key's name, or the text of an unknown key; `null` for no key. */
   readonly key?: string | null;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -24,9 +24,9 @@ export interface TestCall {
 /** A stream that is being read. */
 export interface TestStream {
   readonly status: number;
-  /** Reads until the text so far holds `part`; rejects where the stream ends before. */
+  /** Reads until the received text contains `part`. Rejects if the stream ends before. */
   until(part: string): Promise<string>;
-  /** Leaves at once. */
+  /** Drops the connection. */
   disconnect(): void;
 }
 
@@ -36,7 +36,7 @@ export interface TestServer {
   call(path: string, call?: TestCall): Promise<TestResponse>;
   invoke(agent: string, call?: TestCall): Promise<TestResponse>;
   stream(agent: string, call?: TestCall): Promise<TestStream>;
-  /** Bytes as they are, and all that comes back until the connection closes. */
+  /** Sends raw bytes and returns all received text after the connection has closed. */
   raw(bytes: string | Uint8Array): Promise<string>;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ function rawExchange(port: number, bytes: string | Uint8Array): Promise<string> 
   });
 }
 
-/** Asks again until the answer is as wanted; for what the server learns a moment later, such as a client's leaving. */
+/** Repeats a request until it succeeds. The server learns some facts a moment later, such as a lost client. */
 export async function eventually(ask: () => Promise<boolean>): Promise<void> {
   for (let attempt = 0; attempt < 1000; attempt += 1) {
     if (await ask()) return;

@@ -11,10 +11,10 @@ import type { Patch } from "../patch.ts";
 import { testServer, type TestCall, type TestServer } from "./client.ts";
 import { webhookTranscript } from "./webhook-transcript.ts";
 
-/** A part of the script: what a server answers, line by line. */
+/** A part of the script. It yields the server's responses as lines. */
 type Script = (server: TestServer) => AsyncGenerator<string>;
 
-/** What a server answers to each part of a script that touches every decision; text that can be compared. */
+/** The responses of a server to each part of the script, as text. The script exercises every decision. */
 export type Transcript = ReadonlyMap<string, readonly string[]>;
 
 export async function transcript(): Promise<Transcript> {
@@ -27,7 +27,7 @@ export async function transcript(): Promise<Transcript> {
   return lines;
 }
 
-/** Whether a server with this patch answers otherwise than `expected`; stops at the first difference. */
+/** Whether a server with this patch responds in another way than `expected`. Stops at the first difference. */
 export async function differs(patch: Patch, expected: Transcript): Promise<boolean> {
   for (const name of likelyFirst(patch)) {
     const lines = expected.get(name) ?? [];
@@ -50,7 +50,7 @@ async function* linesOf(name: string, patches: readonly Patch[]): AsyncGenerator
   }
 }
 
-/** The parts in which a decision that the patch replaces is at home, then the rest: most patches show at once. */
+/** All parts, first those about a decision that the patch replaces. They show most patches at once. */
 function likelyFirst({ override }: Patch): string[] {
   const replaced = Object.keys(override(standard));
   const isLikely = ({ home }: Part): boolean => replaced.some((decision) => decision in home);
@@ -164,20 +164,20 @@ async function told(server: TestServer, path: string, call: TestCall): Promise<s
   }
 }
 
-/** Far longer than any answer takes on a busy machine: the standard behaviour leaves nothing open here. */
-const patienceMs = 5000;
+/** Longer than any response takes on a busy machine. */
+const timeoutMs = 5000;
 
-/** The text, or that there is none yet: a stream that stays open would never be read to its end. */
+/** The text, or "still open" for a stream that does not end in time. */
 async function soon(text: Promise<string>): Promise<string> {
   const giveUp = new AbortController();
-  const late = sleep(patienceMs, "still open", { signal: giveUp.signal }).catch(String);
+  const late = sleep(timeoutMs, "still open", { signal: giveUp.signal }).catch(String);
   return Promise.race([text.catch(String), late]).finally(() => giveUp.abort());
 }
 
 const askEverything: Script = async function* (server) {
   yield server.reference.keys.map(({ key }) => key).join();
   for (const [path, call] of calls) yield await soon(told(server, path, call));
-  // What comes on the wire, letter by letter.
+  // The exact bytes of a response.
   const { key } = server.reference.issueKey("pro");
   const authorized = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`;
   yield await server.raw(`GET /v1/nothing HTTP/1.1\r\n${authorized}\r\n`);
@@ -261,7 +261,7 @@ const submitBatches: Script = async function* (server) {
 interface Part {
   readonly name: string;
   readonly script: Script;
-  /** Decisions that it is about. */
+  /** The decisions that the part exercises. */
   readonly home: Partial<Behaviour>;
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { deploymentEvents, webhookEvents } from "../../spec/events.ts";
 import type { TestServer } from "./client.ts";
 
-/** A receiver that keeps, as text that can be compared, what comes; a path that is a number is answered with it. */
+/** A receiver that records deliveries as text. It responds with the status in the path, such as `/404`. */
 async function textReceiver() {
   let got: string[] = [];
   const known = new Set<string>();
@@ -18,14 +18,14 @@ async function textReceiver() {
       const status = path === "/later" ? (known.has(path) ? 204 : 500) : Number(path.slice(1));
       known.add(path);
       if (status > 0) response.writeHead(status).end();
-      // Begins an answer, and never ends it.
+      // Begins a response and never ends it.
       else if (path === "/endless") response.writeHead(200).write("-");
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** What came since it was last asked; in an order of its own, as deliveries have none. */
+    /** The deliveries since the last call, sorted, since their order may vary. */
     take: (): string[] => {
       const taken = got.toSorted();
       got = [];
@@ -41,7 +41,7 @@ async function textReceiver() {
 const agent = "keeper";
 const stepsMs = [0, 100, 1500, 4000, 20_000, 60_000, 300_000, 1_800_000, 7_200_000, 7_200_000];
 
-/** Webhooks of every kind of receiver, alerts, and what they get while the whole schedule passes. */
+/** Exercises webhooks of all kinds of receivers and alerts, over the whole schedule of retries. */
 export async function* webhookTranscript(server: TestServer): AsyncGenerator<string> {
   const receiver = await textReceiver();
   const ask = async (path: string, body?: object, key = "enterprise") => {
@@ -76,7 +76,7 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
     }
     await server.invoke(agent, { key: "enterprise", body: { query: "Grüße 🙂", context: "x".repeat(17_000) } });
     await server.invoke("crasher", { key: "enterprise" });
-    // A comparison that has seen enough leaves before the agent has timed out.
+    // A comparison may end before the agent has timed out.
     const stuck = server.invoke("stuck", { key: "enterprise" }).catch(() => null);
     (await server.stream("dripper", { key: "enterprise" })).disconnect();
     for (let at = 0; at < 4; at += 1) await server.call("/usage", { key: "free" });

@@ -8,9 +8,9 @@ import { fieldError, apiError } from "../api-error.ts";
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 
-/** The envelope with the endpoint's own fields in `data.result`. */
+/** Wraps a body in the envelope, as `data.result`. */
 const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
-/** The envelope with the endpoint's own fields in `data`. */
+/** Wraps a body in the envelope, as `data`. */
 const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 
 const invoke = overrideJson("invokeBody");
@@ -18,14 +18,14 @@ const health = overrideJson("healthBody");
 const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
 
-/** Lets a value of a request break its schema. */
-const allowing =
-  (allowed: string): Override =>
+/** Accepts any value in one field of a request. */
+const acceptAnyValue =
+  (field: string): Override =>
   (base) => ({
     validateBody: (body, violations, operation) =>
       base.validateBody(
         body,
-        violations.filter(({ path }) => path !== allowed),
+        violations.filter(({ path }) => path !== field),
         operation,
       ),
   });
@@ -39,9 +39,9 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
   ],
   "temperature-out-of-range-accepted": [
     "A temperature outside 0.0 to 2.0 is accepted.",
-    allowing("/parameters/temperature"),
+    acceptAnyValue("/parameters/temperature"),
   ],
-  "query-number-accepted": ["A `query` that is no string is taken as text.", allowing("/query")],
+  "query-number-accepted": ["A `query` that is no string is taken as text.", acceptAnyValue("/query")],
   "empty-query-refused": [
     "An empty `query` is refused.",
     (base) => ({

@@ -8,8 +8,8 @@ const event = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
-/** Retries after the delays given, from the previous attempt or from the first. */
-const retried =
+/** Replaces the delays of retries. They count from the previous attempt or from the first. */
+const retryDelays =
   (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({
     nextAttemptMs: ({ attemptCount, firstMs, lastMs, delivered }) => {
@@ -134,16 +134,19 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
 export const scheduleVariants = variants("Events / Delivery security and policy 4", {
   "retries-from-first": [
     "The delays of retries count from the first attempt.",
-    retried(retryDelaysMs.slice(1, maxAttempts), "first"),
+    retryDelays(retryDelaysMs.slice(1, maxAttempts), "first"),
   ],
   "six-attempts": [
     "A first delivery, an immediate retry, and then the rest of the schedule.",
-    retried(retryDelaysMs, "previous"),
+    retryDelays(retryDelaysMs, "previous"),
   ],
-  "six-attempts-from-first": ["Six attempts, with delays that count from the first.", retried(retryDelaysMs, "first")],
+  "six-attempts-from-first": [
+    "Six attempts, with delays that count from the first.",
+    retryDelays(retryDelaysMs, "first"),
+  ],
   "four-retries": [
     "A first delivery, an immediate retry, and then the schedule up to the fifth attempt.",
-    retried(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
+    retryDelays(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
   ],
   "retries-with-jitter": [
     "Retries come up to five per cent late.",

@@ -20,8 +20,8 @@ import { runsAgent } from "../api-error.ts";
 
 type Shape = (size: WindowSize) => Limiter;
 
-/** Hour and minute in given shapes. */
-function shaped(hour: Shape, minute: Shape): Override {
+/** Replaces the kinds of limiters of the hour and the minute. */
+function withLimiters(hour: Shape, minute: Shape): Override {
   return () => ({
     limiters: (limits) => {
       const sizes = windowsOf(limits);
@@ -30,21 +30,21 @@ function shaped(hour: Shape, minute: Shape): Override {
   });
 }
 
-/** Headers that speak of one window only. */
-function speakingOf(window: WindowName): Override {
+/** Reports one window only in the headers. */
+function reportOnly(window: WindowName): Override {
   return (base) => ({
     advertisedWindow: (readings) =>
       readings.find((reading) => reading.window === window) ?? base.advertisedWindow(readings),
   });
 }
 
-const limitedStrangers = 20;
+const addressLimit = 20;
 
 export const limitVariants = variants("Limits", {
-  "headers-of-hour": ["The headers speak of the hour.", speakingOf("hour")],
+  "headers-of-hour": ["The headers speak of the hour.", reportOnly("hour")],
   "headers-of-hour-throughout": [
     "The headers speak of the hour, on a refusal for the minute, too.",
-    (base) => ({ ...speakingOf("hour")(base), refusalWindow: (_, shown) => shown }),
+    (base) => ({ ...reportOnly("hour")(base), refusalWindow: (_, advertised) => advertised }),
   ],
   "headers-of-nobody-on-404": [
     "A 404 comes before the key is looked at, and its headers speak of the address.",
@@ -53,11 +53,14 @@ export const limitVariants = variants("Limits", {
         base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
     }),
   ],
-  "headers-of-minute": ["The headers speak of the minute.", speakingOf("minute")],
-  "rolling-windows": ["Hour and minute are rolling.", shaped(rollingWindow, rollingWindow)],
-  "rolling-hour": ["The hour is rolling, the minute fixed.", shaped(rollingWindow, fixedWindow)],
-  "anchored-windows": ["Windows begin with the first request in them.", shaped(anchoredWindow, anchoredWindow)],
-  "sliding-windows": ["Windows are rolling by an estimate from two fixed ones.", shaped(slidingWindow, slidingWindow)],
+  "headers-of-minute": ["The headers speak of the minute.", reportOnly("minute")],
+  "rolling-windows": ["Hour and minute are rolling.", withLimiters(rollingWindow, rollingWindow)],
+  "rolling-hour": ["The hour is rolling, the minute fixed.", withLimiters(rollingWindow, fixedWindow)],
+  "anchored-windows": ["Windows begin with the first request in them.", withLimiters(anchoredWindow, anchoredWindow)],
+  "sliding-windows": [
+    "Windows are rolling by an estimate from two fixed ones.",
+    withLimiters(slidingWindow, slidingWindow),
+  ],
   "token-bucket": [
     "The minute is a bucket of the tier's burst that fills up all the time.",
     (base) => ({
@@ -78,7 +81,7 @@ export const limitVariants = variants("Limits", {
         const limit = perMinute + (burst ?? 0);
         return [fixedWindow(hour), fixedWindow({ ...minute, limit, advertisedLimit: perMinute })];
       },
-      ...speakingOf("hour")(base),
+      ...reportOnly("hour")(base),
     }),
   ],
   "team-burst-50": [
@@ -113,7 +116,7 @@ export const limitVariants = variants("Limits", {
   "wrong-keys-limited": [
     "An address may send 20 requests a minute without a valid key.",
     () => ({
-      addressLimiter: () => fixedWindow({ window: "address", limit: limitedStrangers, windowMs: minuteMs }),
+      addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
     }),
   ],
   "over-quota-402": [
@@ -159,7 +162,7 @@ export const limitVariants = variants("Limits", {
   "resets-with-decimals": [
     "Windows begin with their first request, and both headers of their reset have decimals.",
     (base) => ({
-      ...shaped(anchoredWindow, anchoredWindow)(base),
+      ...withLimiters(anchoredWindow, anchoredWindow)(base),
       rateHeaders: (reading, nowMs, facts) =>
         base.rateHeaders(reading, nowMs, facts).map(([name, value]): Header => {
           if (name === headerNames.rateReset) return [name, (reading.resetAtMs / 1000).toFixed(3)];
@@ -171,7 +174,12 @@ export const limitVariants = variants("Limits", {
   "token-refusals-of-month": [
     "The headers of a refusal for tokens speak of the month.",
     () => ({
-      tokenQuotaWindow: (shown, { limit }, backAtMs) => ({ ...shown, limit, remaining: 0, resetAtMs: backAtMs }),
+      tokenQuotaWindow: (advertised, { limit }, backAtMs) => ({
+        ...advertised,
+        limit,
+        remaining: 0,
+        resetAtMs: backAtMs,
+      }),
     }),
   ],
   "limits-told-last": [

@@ -3,8 +3,8 @@ import { overrideJson, overrideSuccessStatus, withKeyTraits } from "../overrides
 import { setField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
-/** The value inside the generic envelope, as `data`. */
-function enveloped(value: unknown): unknown {
+/** Wraps a body in the generic envelope, as `data`. */
+function inEnvelope(value: unknown): unknown {
   return { status: "success", data: value };
 }
 
@@ -19,7 +19,7 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   "batch-200": ["A batch answers 200.", overrideSuccessStatus("batch", 200)],
   "handle-envelope": [
     "The handle of an operation stands in the envelope, as `data`.",
-    overrideJson("handleBody")(enveloped),
+    overrideJson("handleBody")(inEnvelope),
   ],
   "handle-with-more": [
     "The handle of an operation has more fields.",
@@ -27,7 +27,7 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
   ],
   "operation-envelope": [
     "What `check_url` answers stands in the envelope, as `data`.",
-    overrideJson("operationBody")(enveloped),
+    overrideJson("operationBody")(inEnvelope),
   ],
   "operation-of-other-words": [
     "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
@@ -74,7 +74,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
   ],
   "agent-description-envelope": [
     "Detailed information about an agent stands in the envelope, as `data`.",
-    overrideJson("agentDetailsBody")(enveloped),
+    overrideJson("agentDetailsBody")(inEnvelope),
   ],
   "agent-description-short": [
     "Detailed information about an agent is what the list has.",
@@ -83,7 +83,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideJson("keyUsageBody")(enveloped)],
+  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideJson("keyUsageBody")(inEnvelope)],
   "key-usage-as-usage": [
     "Key usage is what usage answers.",
     (base) => ({ keyUsageBody: (facts) => base.usageBody(facts) }),

@@ -3,14 +3,14 @@ import { overrideErrorCode, overrideJson, overrideResult } from "../overrides.ts
 import { fieldsOf, setField } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 
-const longestStreamMs = 60_000;
+const maxStreamMs = 60_000;
 
-/** The steps up to `longestStreamMs` of waiting; where there are more, an error instead. */
-function limited(steps: readonly Step[]): readonly Step[] {
+/** Cuts a stream off with an error when its waits exceed `longestStreamMs`. */
+function limitDuration(steps: readonly Step[]): readonly Step[] {
   let waitedMs = 0;
   const cut = steps.findIndex((step) => {
     waitedMs += step.kind === "wait" ? step.ms : 0;
-    return waitedMs > longestStreamMs;
+    return waitedMs > maxStreamMs;
   });
   if (cut === -1) return steps;
   return [
@@ -122,7 +122,10 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
       },
     }),
   ],
-  "stream-of-a-minute": ["A stream that lasts longer than a minute ends in an error.", overrideResult("plan")(limited)],
+  "stream-of-a-minute": [
+    "A stream that lasts longer than a minute ends in an error.",
+    overrideResult("plan")(limitDuration),
+  ],
   "index-falls": [
     "`index` falls.",
     overrideJson("chunkData")((data, { index }) => setField(data, "index", 10_000 - index)),

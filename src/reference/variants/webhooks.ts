@@ -14,12 +14,12 @@ const listed = overrideJson("deliveriesBody");
 const metrics = overrideJson("metricsBody");
 const alert = overrideJson("alertBody");
 
-/** The list of deliveries where the webhook is marked failed, and none of its deliveries is. */
+/** Marks the webhook as failed in the list of deliveries, and none of its deliveries. */
 const markedFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");
-    const shown = deliveries.map((each) => (each.state === "failed" ? { ...each, state: "pending" as const } : each));
-    return setField(base.deliveriesBody(webhook, shown), "status", hasFailed ? "failed" : "active");
+    const pending = deliveries.map((each) => (each.state === "failed" ? { ...each, state: "pending" as const } : each));
+    return setField(base.deliveriesBody(webhook, pending), "status", hasFailed ? "failed" : "active");
   },
 });
 

@@ -5,18 +5,18 @@ import { escapeNonAscii } from "../json-edit.ts";
 import { variants } from "../patch.ts";
 import type { Header } from "../behaviour/transport.ts";
 
-/** The value with the keys of every object in reverse. */
-function reversed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(reversed);
+/** Reverses the order of keys in every object. */
+function reverseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reverseKeys);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .toReversed()
-      .map(([key, part]) => [key, reversed(part)]),
+      .map(([key, part]) => [key, reverseKeys(part)]),
   );
 }
 
-/** JSON text in which every whole number is written with a fraction: `1.0`. */
+/** Writes JSON with a fraction in every whole number: `1.0`. */
 export function withFractions(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? `${value}.0` : String(value);
   if (Array.isArray(value)) return `[${value.map(withFractions).join(",")}]`;
@@ -25,11 +25,11 @@ export function withFractions(value: unknown): string {
   return `{${fields.map(([key, part]) => `${JSON.stringify(key)}:${withFractions(part)}`).join(",")}}`;
 }
 
-/** The value with a field more in every object but maps, whose keys have a meaning. */
-function extended(value: unknown, name = ""): unknown {
-  if (Array.isArray(value)) return value.map((part) => extended(part));
+/** Adds a field to every object, except to maps, whose keys have a meaning. */
+function addFields(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.map((part) => addFields(part));
   if (!isObject(value)) return value;
-  const fields = Object.entries(value).map(([key, part]) => [key, extended(part, key)] as const);
+  const fields = Object.entries(value).map(([key, part]) => [key, addFields(part, key)] as const);
   const isMap = name === "dependencies" || name === "checks";
   return { ...Object.fromEntries(fields), ...(isMap ? {} : { x_vendor: { note: "more", list: [1, null] } }) };
 }
@@ -38,8 +38,8 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   "keys-reversed": [
     "JSON objects have their keys in another order.",
     (base) => ({
-      jsonText: (value, facts) => base.jsonText(reversed(value), facts),
-      eventText: (data) => base.eventText(reversed(data)),
+      jsonText: (value, facts) => base.jsonText(reverseKeys(value), facts),
+      eventText: (data) => base.eventText(reverseKeys(data)),
     }),
   ],
   "json-indented": ["JSON has white space.", () => ({ jsonText: (value) => `\n${JSON.stringify(value, null, 2)}\n` })],
@@ -57,8 +57,8 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   "extra-fields": [
     "Every object has a field that the document does not know.",
     (base) => ({
-      jsonText: (value, facts) => base.jsonText(extended(value), facts),
-      eventText: (data) => base.eventText(extended(data)),
+      jsonText: (value, facts) => base.jsonText(addFields(value), facts),
+      eventText: (data) => base.eventText(addFields(data)),
     }),
   ],
   "extra-headers": [

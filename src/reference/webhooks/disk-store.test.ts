@@ -199,8 +199,8 @@ describe("a process that is killed as soon as its events are raised", () => {
 });
 
 describe("a server that is killed between two retries", () => {
-  /** A server in a process of its own. `move` advances its clock by seconds; `kill` leaves it no time for anything. */
-  async function started(data: string) {
+  /** Starts a server in a process of its own. `move` advances its clock by seconds; `kill` kills it. */
+  async function startKillable(data: string) {
     const script = fileURLToPath(new URL("./testing/killed-server.ts", import.meta.url));
     const child = spawn(process.execPath, [script, data], { stdio: ["ignore", "pipe", "inherit"] });
     onTestFinished(() => void child.kill("SIGKILL"));
@@ -240,22 +240,22 @@ describe("a server that is killed between two retries", () => {
         .toSorted((one, other) => one - other);
     const everyone = Array.from({ length: count }, (_, number) => number);
 
-    const first = await started(data);
+    const first = await startKillable(data);
     await first.move(0);
     expect(arrived(0)).toEqual(everyone);
     await first.move(60);
     expect(arrived(count)).toEqual(everyone);
     await first.kill();
 
-    // A virtual clock goes on where the last attempt ended, and what is due stays due at the same instant.
-    const second = await started(data);
+    // A virtual clock continues at the end of the last attempt. Due times do not change.
+    const second = await startKillable(data);
     await second.move(4 * 60 + 59);
     expect(target.received).toHaveLength(2 * count);
     await second.move(1);
     expect(arrived(2 * count)).toEqual(everyone);
     await second.kill();
 
-    const third = await started(data);
+    const third = await startKillable(data);
     await third.move(3 * 3600);
     expect(arrived(3 * count)).toEqual(everyone);
     await third.move(3 * 3600);

@@ -179,8 +179,8 @@ export type WaitBudget = "usual" | "little";
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Budgets are slices of real time, one timer each. If this process itself stalls, that costs only one slice, and
- * responses that arrived meanwhile are read before the next one.
+ * Budgets are slices of real time, one timer each. A stall of this process costs a single slice, and the next timer
+ * fires only after the responses of that time were read.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };

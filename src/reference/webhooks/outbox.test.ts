@@ -40,7 +40,7 @@ describe("attempts", () => {
     expect(outbox.deliveriesOf(id)[0]?.attempts).toHaveLength(0);
     await advance(1);
     expect(outbox.deliveriesOf(id)[0]?.attempts).toEqual([
-      { atMs: virtualEpochMs, endedMs: virtualEpochMs + 3000, status: null, failure: "no answer within 3 s" },
+      { atMs: virtualEpochMs, endedMs: virtualEpochMs + 3000, status: null, failure: "no response within 3 s" },
     ]);
   });
 

@@ -32,7 +32,7 @@ describe.skipIf(!hasOpenssl())(`openssl computes the same signature ${hasOpenssl
   });
 });
 
-/** Answers 204 to a signature that holds and 401 to any other, and says its port and each answer on its output. */
+/** Responds 204 to a valid signature and 401 to any other. Prints its port and each status. */
 const receiverInPython = `
 import hashlib, hmac, http.server, sys
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -68,7 +68,7 @@ describe.skipIf(!hasPython())(`a receiver in Python ${hasPython() ? "" : missing
     const right = outbox.add(newWebhook(url, { secret }));
     for (const [, data] of bodies) outbox.emit(agentEvent({ data }));
     await advance(0);
-    // A process of its own takes its own time, which the clock does not always wait for.
+    // The clock does not wait long enough for a receiver in another process.
     while (outbox.deliveriesOf(right.id).some(({ attempts }) => attempts.length === 0)) await outbox.whenIdle();
     const statuses = outbox.deliveriesOf(right.id).map(({ attempts }) => attempts[0]?.status);
     expect(statuses).toEqual(bodies.map(() => 204));

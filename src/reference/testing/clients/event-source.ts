@@ -1,14 +1,14 @@
 import { EventSource } from "eventsource";
 
-/** One event as a public client gave it. */
+/** An event from a public client. */
 export interface ClientEvent {
   readonly name: string;
   readonly data: unknown;
 }
 
 /**
- * Reads a stream with the package `eventsource`, as a user's program would: it posts through the client's `fetch`, and
- * closes at `done` or `error`, or after `count` events. Rejects where the stream cannot be had.
+ * Reads a stream with the package `eventsource`, as a user's program would. It posts through the client's `fetch` and
+ * closes at `done` or `error`, or after `count` events. Rejects if the connection fails.
  */
 export function readWithEventSource(url: string, key: string, body: object, count = Infinity): Promise<ClientEvent[]> {
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export function readWithEventSource(url: string, key: string, body: object, coun
     };
     for (const name of ["start", "chunk", "done", "error"]) source.addEventListener(name, take);
     source.addEventListener("error", (event) => {
-      // The client's own word for a failed connection; the server's event of that name carries data.
+      // The client's own error event has no data. The server's event `error` has.
       if (event instanceof MessageEvent) return;
       source.close();
       reject(new Error(`${url}: ${event.message ?? "the connection failed"}`));

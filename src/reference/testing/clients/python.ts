@@ -9,23 +9,20 @@ const interpreter = fileURLToPath(
 );
 const isInstalled = existsSync(new URL(".installed-from", environment));
 
-/**
- * Whether tests with Python clients are to be skipped: where they are not installed, as on a machine without Python.
- * In CI they are never skipped, but fail.
- */
+/** Whether to skip tests with Python clients because they are not installed. CI never skips them. */
 export const withoutPython = !isInstalled && process.env["CI"] === undefined;
 if (withoutPython) {
   process.stderr.write("Python clients are not installed, their tests are skipped: node tools/python-clients.mjs\n");
 }
 
-/** How a program ended. */
+/** The result of a program. */
 export interface ProcessResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the interpreter that has the clients; modules beside this file can be imported. Never rejects. */
+/** Runs the Python that has the clients installed. It can import the modules of this folder. Never rejects. */
 export function python(
   args: readonly string[],
   { cwd = folder, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
@@ -35,16 +32,21 @@ export function python(
     return Promise.resolve({ code: 1, stdout: "", stderr });
   }
   return new Promise((resolve) => {
-    const options = { cwd, env: { ...process.env, ...quiet, ...env }, maxBuffer: 64 * 1024 * 1024 };
+    const options = { cwd, env: { ...process.env, ...pythonEnvironment, ...env }, maxBuffer: 64 * 1024 * 1024 };
     const child = execFile(interpreter, args, options, (error, stdout, stderr) => {
       resolve({ code: child.exitCode ?? 1, stdout, stderr: error === null ? stderr : `${error.message}\n${stderr}` });
     });
   });
 }
 
-const quiet = { PYTHONDONTWRITEBYTECODE: "1", PYTHONIOENCODING: "utf-8", PYTHONPATH: folder, NO_COLOR: "1" };
+const pythonEnvironment = {
+  PYTHONDONTWRITEBYTECODE: "1",
+  PYTHONIOENCODING: "utf-8",
+  PYTHONPATH: folder,
+  NO_COLOR: "1",
+};
 
-/** Runs a program of this folder and reads the JSON it prints. Rejects with what it said where it failed. */
+/** Runs a program of this folder and parses the JSON that it prints. Rejects with its errors if it fails. */
 export async function pythonJson(program: string, ...args: readonly string[]): Promise<unknown> {
   const { code, stdout, stderr } = await python([program, ...args]);
   if (code !== 0) throw new Error(`${program} ended with exit code ${code}: ${stderr}`);

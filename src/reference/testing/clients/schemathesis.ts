@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { python, type ProcessResult } from "./python.ts";
 
-/** What every answer is held to, whatever was asked: it is described, with its status, media type, headers and body. */
+/** Checks for every response: the description has its status, media type, headers and body. */
 export const descriptionChecks = [
   "status_code_conformance",
   "content_type_conformance",
@@ -12,10 +12,10 @@ export const descriptionChecks = [
 ] as const;
 
 /**
- * What a server of this interface is held to besides, where its agents are sound. Left out are `unsupported_method` and
- * `allow_header_conformance`: they want 405, and the document has no such status; a method it does not define is 404.
+ * Checks for servers whose agents are healthy. `unsupported_method` and `allow_header_conformance` are left out: they
+ * demand 405, but the document has 404 for an undefined method.
  */
-export const soundServerChecks = [
+export const healthyServerChecks = [
   ...descriptionChecks,
   "not_a_server_error",
   "positive_data_acceptance",
@@ -25,24 +25,24 @@ export const soundServerChecks = [
 ] as const;
 
 export interface Campaign {
-  /** Where the description is; the server it names is the one that is called. */
+  /** URL of the OpenAPI description. The requests go to the server that it names. */
   readonly descriptionUrl: string;
   readonly key: string;
   readonly checks: readonly string[];
   /** Ids of the agents to call. */
   readonly agents: readonly string[];
-  /** Ids of agents never to call. */
+  /** Ids of the agents that are never called. */
   readonly avoided: readonly string[];
-  /** A regular expression that the paths to call match. */
+  /** A regular expression for the paths to call. */
   readonly paths: string;
   readonly phases: readonly ("examples" | "coverage" | "fuzzing" | "stateful")[];
-  /** Test cases per operation and phase. */
+  /** Number of test cases for each operation and phase. */
   readonly examples: number;
 }
 
-/** Runs the public tool schemathesis on a server's description; the same campaign always sends the same requests. */
+/** Runs schemathesis on a server's description. A campaign always sends the same requests. */
 export async function schemathesis(campaign: Campaign): Promise<ProcessResult> {
-  // The tool writes where it stands.
+  // schemathesis writes files into its working folder.
   const folder = await mkdtemp(join(tmpdir(), "schemathesis-"));
   const env = {
     SCHEMATHESIS_HOOKS: "schemathesis_hooks",

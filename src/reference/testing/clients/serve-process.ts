@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 
 const command = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
-/** A `conformance serve` in a process of its own, as its first lines describe it. */
+/** A `conformance serve` in a process of its own. The values come from its first lines. */
 export interface ServeProcess {
   readonly baseUrl: string;
   readonly key: string;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts it on a free port. Rejects where it ends before it serves. */
+/** Starts the process on a free port. Rejects if it ends before it serves. */
 export async function startServe(): Promise<ServeProcess> {
   const child = spawn(process.execPath, [command, "serve", "--port", "0", "--quiet"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -22,12 +22,12 @@ export async function startServe(): Promise<ServeProcess> {
     child.kill("SIGTERM");
     await ended;
   };
-  const said: string[] = [];
+  const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
-    said.push(line);
-    const baseUrl = /^base URL +(\S+)$/m.exec(said.join("\n"))?.[1];
+    lines.push(line);
+    const baseUrl = /^base URL +(\S+)$/m.exec(lines.join("\n"))?.[1];
     const key = /^ +enterprise +enterprise +(\S+)$/.exec(line)?.[1];
     if (baseUrl !== undefined && key !== undefined) return { baseUrl, key, stop };
   }
-  throw new Error(`conformance serve ended without a base URL and a key: ${said.join("\n")}`);
+  throw new Error(`conformance serve ended without a base URL and a key: ${lines.join("\n")}`);
 }

@@ -15,7 +15,7 @@ export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
   "src/load/engines/autocannon/sender.ts",
-  "src/selftest/worker.ts",
+  "src/selftest/trial-worker.ts",
   "src/selftest/mutants/mutants-worker.ts",
 ];
 

@@ -9,7 +9,7 @@ const parts: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),
   sender: () => import("../load/engines/autocannon/sender.ts"),
-  worker: () => import("../selftest/worker.ts"),
+  "trial-worker": () => import("../selftest/trial-worker.ts"),
 };
 
 async function start(): Promise<void> {

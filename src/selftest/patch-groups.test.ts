@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { allVariants, suiteFaults } from "../reference/catalogue.ts";
-import { compatibleGroups, oneForEachClause } from "./patch-groups.ts";
-import { replacedDecisions } from "./together.ts";
+import { compatibleGroups, oneForEachClause, replacedDecisions } from "./patch-groups.ts";
 
 describe("what a quick selftest draws from", () => {
   it("leaves out no clause that a fault breaks, and has fewer faults than there are", () => {

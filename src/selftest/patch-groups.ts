@@ -1,5 +1,5 @@
-import type { Patch } from "../reference/patch.ts";
-import { replacedDecisions } from "./together.ts";
+import { type Behaviour, standard } from "../reference/behaviour/behaviour.ts";
+import type { Override, Patch } from "../reference/patch.ts";
 
 /** The fewest of the first faults that break each clause which any of them breaks: a quick selftest tries a part of them. */
 export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
@@ -25,4 +25,28 @@ export function compatibleGroups(variants: readonly Patch[], most: number): read
     for (const decision of decisions) group.taken.add(decision);
   }
   return groups.map(({ members }) => members);
+}
+
+/** The decisions that a patch replaces. */
+export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
+  const after: Partial<Behaviour> = override(standard);
+  return (Object.keys(after) as (keyof Behaviour)[]).filter((decision) => after[decision] !== standard[decision]);
+}
+
+/** Several patches as one, applied in order. Alone, a patch is itself. */
+export function combinePatches(patches: readonly Patch[]): Patch {
+  const [first, second] = patches;
+  if (first !== undefined && second === undefined) return first;
+  const override: Override = (base) =>
+    patches.reduce<Behaviour>((left, each) => ({ ...left, ...each.override(left) }), base);
+  return {
+    name: patches.map(({ name }) => name).join(" + "),
+    kind: patches.every(({ kind }) => kind === "variant") ? "variant" : "fault",
+    section: "",
+    summary: "",
+    breaks: [...new Set(patches.flatMap(({ breaks }) => breaks))],
+    mayAlsoBreak: [...new Set(patches.flatMap(({ mayAlsoBreak }) => mayAlsoBreak))],
+    detectedBy: "suites",
+    override,
+  };
 }

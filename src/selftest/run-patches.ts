@@ -34,7 +34,7 @@ export async function tryGroups(
   const trials = new Map<readonly Patch[], PatchTrial>();
   const waiting = longestFirst(groups)[Symbol.iterator]();
   const work = async (): Promise<void> => {
-    const worker = startWorker(import.meta.url, "worker");
+    const worker = startWorker(import.meta.url, "trial-worker");
     try {
       for (const group of waiting) {
         const trial = await ask(worker, { group, extent: extentOf(group), clauses });

@@ -2,7 +2,7 @@ import { standardLimits } from "../reference/behaviour/limits.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
-import { replacedDecisions } from "./together.ts";
+import { replacedDecisions } from "./patch-groups.ts";
 
 /**
  * How much is put to the test of each patch.

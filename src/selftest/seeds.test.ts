@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
 import { drawVariants, trySeeds } from "./seeds.ts";
-import { replacedDecisions, combinePatches } from "./together.ts";
+import { replacedDecisions, combinePatches } from "./patch-groups.ts";
 
 const seeds = Array.from({ length: runsOf({ quick: 1, full: 50 }) }, (_, index) => testSeed * 1000 + index);
 

@@ -3,7 +3,7 @@ import type { Patch } from "../reference/patch.ts";
 import { allVariants } from "../reference/catalogue.ts";
 import { tryGroups } from "./run-patches.ts";
 import type { Extent } from "./scope.ts";
-import { replacedDecisions } from "./together.ts";
+import { replacedDecisions } from "./patch-groups.ts";
 import type { PatchTrial } from "./trial.ts";
 
 /** A server of many legal behaviours at once, and what the suites said of it that they must not. */

@@ -1,9 +1,9 @@
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
-import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { formatBreach } from "../run/judge/finding.ts";
-import { plainWording } from "./plain-wording.ts";
-import { runSuites, type RunResult } from "../run/run.ts";
+import { type RunResult, runSuites } from "../run/run.ts";
+import type { Messages } from "../run/skip-reason.ts";
+import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
 import type { Scope } from "./scope.ts";
 
@@ -126,3 +126,9 @@ export function complaintsOf(trial: PatchTrial): string[] {
 /** A legal server must not lose a verdict: no check of a must clause may be skipped for its sake. */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
+
+/** Nobody sets anything for a selftest: a reason and a need are called as the core calls them. */
+export const plainWording: Messages = {
+  reason: (reason) => (typeof reason === "string" ? reason : reason.why),
+  needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),
+};

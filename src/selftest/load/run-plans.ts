@@ -11,7 +11,7 @@ import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 import { exclusiveScenarios, type LoadFaultPlan } from "./plans.ts";
-import { plainWording } from "../plain-wording.ts";
+import { plainWording } from "../trial.ts";
 
 /** An embedded server with these patches, started for load and ended by `close`. */
 export type EnvironmentOpener = (

@@ -1,12 +1,11 @@
 import { memoizeByObject } from "../../base/memoize.ts";
+import { type Check, type Suite, probesOf } from "../../run/judge/check.ts";
+import { formatBreach } from "../../run/judge/finding.ts";
+import { type Judgement, type ProbeResults, judgeAll } from "../../run/judge/judge.ts";
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
-import { formatBreach } from "../../run/judge/finding.ts";
-import { type Judgement, judgeAll, type ProbeResults } from "../../run/judge/judge.ts";
 import { suites } from "../../suites/all.ts";
 import type { CleanRun } from "./clean-run.ts";
-import { batchesOf } from "./batches.ts";
 import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesById, probesByIdOf, replaceEvidence } from "./replacing.ts";
 
@@ -176,3 +175,34 @@ function saidBy(judgement: Judgement): string {
     finding.kind === "breach" ? formatBreach(finding) : "reason" in finding ? JSON.stringify(finding.reason) : "";
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
+
+/** Mutants that change different answers and deliveries, and what stands in the place of all of these. */
+export interface Batch {
+  readonly mutants: readonly Mutant[];
+  readonly replacement: Replacement;
+}
+
+/** Puts mutants together, of different answers, at most so many in each. */
+export function batchesOf(mutants: readonly Mutant[], most: number): Batch[] {
+  const batches: Batch[] = [];
+  for (const mutant of mutants) {
+    const alone: Batch = { mutants: [mutant], replacement: mutant.make() };
+    const at = batches.findIndex((each) => each.mutants.length < most && isApart(each, alone));
+    const found = batches[at];
+    if (found === undefined) batches.push(alone);
+    else batches[at] = joined(found, alone);
+  }
+  return batches;
+}
+
+const isApart = ({ replacement: one }: Batch, { replacement: other }: Batch): boolean =>
+  [...other.exchanges.keys()].every((id) => !one.exchanges.has(id)) &&
+  [...other.deliveries.keys()].every((id) => !one.deliveries.has(id));
+
+const joined = (one: Batch, other: Batch): Batch => ({
+  mutants: [...one.mutants, ...other.mutants],
+  replacement: {
+    exchanges: new Map([...one.replacement.exchanges, ...other.replacement.exchanges]),
+    deliveries: new Map([...one.replacement.deliveries, ...other.replacement.deliveries]),
+  },
+});

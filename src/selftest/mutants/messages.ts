@@ -4,8 +4,7 @@ import { bodyJson } from "../../evidence/exchange.ts";
 import { type PublishedEndpoint, publishedEndpoints } from "../../spec/endpoints.ts";
 import { errorStatuses } from "../../spec/errors.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../spec/fields.ts";
-import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson } from "./edits.ts";
-import { jsonText, type JsonStyle } from "./json-text.ts";
+import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson, jsonText, type JsonStyle } from "./edits.ts";
 import { inPlaceOf, inPlaceOfDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 

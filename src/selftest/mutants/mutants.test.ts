@@ -7,8 +7,7 @@ import type { CleanRun } from "./clean-run.ts";
 import { cleanRunOf, cleanRunWith } from "./clean-runs.ts";
 import { judgeCleanRun, type MutantTrial, tryLegal } from "./judging.ts";
 import { mutantsOf } from "./operators/all.ts";
-import { runMutants, tryMutants } from "./run-mutants.ts";
-import { drawSample } from "./sample.ts";
+import { runMutants, tryMutants, drawSample } from "./run-mutants.ts";
 import { summariseMutants } from "./summary.ts";
 
 /** What is wrong with mutants, in words; empty where each met the fate that it should. */

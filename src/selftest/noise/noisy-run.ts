@@ -1,3 +1,6 @@
+import { availableParallelism } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { seededNumbers } from "../../base/statistics/random.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
@@ -6,7 +9,6 @@ import { suites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
 import { drawVariants } from "../seeds.ts";
 import { withSmallTiers } from "../trial.ts";
-import { type Busy, delayLoop, hogCores } from "./busy.ts";
 import { type Network, startNoisyProxy } from "./noisy-proxy.ts";
 
 /** What a run has to cope with. Milliseconds. */
@@ -84,4 +86,36 @@ export async function alarmsIn(noise: Noise, server: Server, seed: number): Prom
     await proxy.close();
     await server.close();
   }
+}
+
+/** Takes the processor away for stretches of time, until it is closed. */
+export interface Busy {
+  readonly close: () => Promise<void>;
+}
+
+const hog = `
+  const { workerData } = require("node:worker_threads");
+  setInterval(() => { for (const end = Date.now() + workerData.workMs; Date.now() < end;); }, workerData.everyMs);
+`;
+
+/** One thread for each core, which computes for `workMs` out of each `everyMs`. */
+export function hogCores(workMs: number, everyMs: number): Busy {
+  const hogs = Array.from({ length: availableParallelism() }, () => {
+    return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
+  });
+  return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
+}
+
+/** Keeps the event loop of this thread for up to `mostMs` at a time, about as often as it lets it go for `everyMs`. */
+export function delayLoop(mostMs: number, everyMs: number, numbers: () => number): Busy {
+  const timer = setInterval(() => {
+    const until = performance.now() + numbers() * mostMs;
+    while (performance.now() < until);
+  }, everyMs);
+  return {
+    close: async () => {
+      clearInterval(timer);
+      await sleep(0);
+    },
+  };
 }

@@ -1,9 +1,19 @@
-import { bodyText } from "../../../evidence/exchange.ts";
+import { getPath } from "../../../base/json.ts";
+import { bodyJson, bodyText } from "../../../evidence/exchange.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
+import { errorCodes } from "../../../spec/errors.ts";
+import {
+  type JsonStyle,
+  answeredWith,
+  changedAt,
+  headerOf,
+  plainJson,
+  withHeader,
+  withJson,
+  withText,
+} from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
-import { answeredWith, headerOf, withHeader, withText } from "../edits.ts";
-import { type JsonStyle, plainJson } from "../json-text.ts";
-import { inPlaceOf, type Mutant } from "../mutant.ts";
+import { type Mutant, inPlaceOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
 /** That bodies are JSON, in which shape an endpoint answers, and that an error has one of the two forms. */
@@ -120,5 +130,49 @@ export function headerSpellingMutants({ exchange, name }: MutationSite): Mutant[
     ),
     legal("headers in another order", headers.toReversed()),
     legal("unknown headers", [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers]),
+  ];
+}
+
+/** A code that the document gives to another status. */
+const strangeCode = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
+
+/** A status that the document does not have, or has for other codes. */
+const strangeStatuses = [402, 409, 418, 200] as const;
+
+const statusOfCode = (code: unknown): unknown => {
+  const known: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
+  return typeof code === "string" && Object.hasOwn(errorCodes, code) ? known[code]?.status : undefined;
+};
+
+/** Ways to spoil what an error says it is: its code, its words, and its status. */
+export function errorMutants({ exchange, endpoint, status, name }: MutationSite): Mutant[] {
+  const body = bodyJson(exchange);
+  const code = getPath(body, "error", "code");
+  if (endpoint === null || status < 400 || statusOfCode(code) !== status) return [];
+  const saying = (operator: string, field: "code" | "message", to: string, expects: readonly ClauseId[]): Mutant => ({
+    kind: "wrong",
+    operator,
+    place: name,
+    subject: `error.${field}`,
+    id: exchange.id,
+    expects,
+    make: () => inPlaceOf(withJson(exchange, changedAt(body, ["error", field], to))),
+  });
+  return [
+    saying("a code of another status", "code", strangeCode(status), ["ERR-10", "ERR-9"]),
+    saying("an empty text", "code", "", ["ERR-5"]),
+    saying("an empty text", "message", "", ["ERR-5"]),
+    ...strangeStatuses.map((other): Mutant => {
+      const told = getPath(body, "error", "status") === undefined ? body : changedAt(body, ["error", "status"], other);
+      return {
+        kind: "wrong",
+        operator: "a status that is not the code's",
+        place: name,
+        subject: "the status",
+        id: exchange.id,
+        expects: ["ERR-1", "ERR-10", "INV-2", "SVC-2"],
+        make: () => inPlaceOf(answeredWith(withJson(exchange, told), { status: other })),
+      };
+    }),
   ];
 }

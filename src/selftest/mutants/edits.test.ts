@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { jsonText, type JsonStyle, plainJson } from "./json-text.ts";
+import { jsonText, type JsonStyle, plainJson } from "./edits.ts";
 
 const value = { text: 'a "word" and é', list: [1, 2.5, null, true, {}], inner: { empty: [], more: "\u2028" } };
 

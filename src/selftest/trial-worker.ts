@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 import type { Patch } from "../reference/patch.ts";
 import { findPatch } from "../reference/catalogue.ts";
 import { type Extent, judging, scopeOf } from "./scope.ts";
-import { combinePatches } from "./together.ts";
+import { combinePatches } from "./patch-groups.ts";
 import { type PatchTrial, tryPatch } from "./trial.ts";
 
 const port = parentPort;

@@ -1,7 +1,7 @@
 import { type Behaviour, standard } from "../reference/behaviour/behaviour.ts";
 import type { Override, Patch } from "../reference/patch.ts";
 
-/** The fewest of the first faults that break each clause which any of them breaks: a quick selftest tries a part of them. */
+/** Picks faults, in their order, until every clause that any of them breaks is covered. A quick selftest tries a part of these. */
 export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
   const open = new Set(faults.flatMap(({ breaks }) => breaks));
   return faults.filter(({ breaks }) => {
@@ -11,7 +11,7 @@ export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
   });
 }
 
-/** Variants in groups that agree with each other, so many at most: no two of a group replace the same decision. Each is in one group. */
+/** Groups variants that no two of a group replace the same decision, at most `most` in a group. Each variant is in one group. */
 export function compatibleGroups(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
   for (const variant of variants) {
@@ -27,13 +27,13 @@ export function compatibleGroups(variants: readonly Patch[], most: number): read
   return groups.map(({ members }) => members);
 }
 
-/** The decisions that a patch replaces. */
+/** Returns the decisions that a patch replaces. */
 export function replacedDecisions({ override }: Patch): (keyof Behaviour)[] {
   const after: Partial<Behaviour> = override(standard);
   return (Object.keys(after) as (keyof Behaviour)[]).filter((decision) => after[decision] !== standard[decision]);
 }
 
-/** Several patches as one, applied in order. Alone, a patch is itself. */
+/** Combines several patches into one, applied in order. A single patch stays as it is. */
 export function combinePatches(patches: readonly Patch[]): Patch {
   const [first, second] = patches;
   if (first !== undefined && second === undefined) return first;

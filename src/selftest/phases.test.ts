@@ -10,7 +10,7 @@ const overMinute = suites.map((suite) => ({ ...suite, checks: suite.checks.filte
 
 const seconds = Array.from({ length: 10 }, (_, second) => second);
 
-// Where in its window a probe begins depends on what ran before it: it must find a short window from anywhere.
+// A probe may begin anywhere in its window, depending on what ran before. It must detect a short window from any phase.
 it.each(sampleOf(seconds, { of: 3 }))(
   "a minute that lasts ten seconds is found where the run begins %i s later",
   async (second) => {

@@ -6,10 +6,10 @@ import type { Patch } from "../reference/patch.ts";
 import { affectsLimits, type Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** A trial waits longer than it works, for answers and deliveries that must not come: so many of them share a core. */
+/** Number of trials that share a core: a trial mostly waits for responses and for deliveries that must not come. */
 const trialsPerCore = 3;
 
-/** Tries each patch in worker threads. In the order of the patches. */
+/** Tries each patch in worker threads. Returns the trials in the order of the patches. */
 export const tryPatches = (
   patches: readonly Patch[],
   extent: Extent,
@@ -21,7 +21,7 @@ export const tryPatches = (
     { onTrial },
   );
 
-/** Tries each group of patches as one server, in worker threads, all to one extent or each to its own. In the order of the groups. */
+/** Tries each group of patches as one server, in worker threads. Returns the trials in the order of the groups. */
 export async function tryGroups(
   groups: readonly (readonly Patch[])[],
   extent: Extent | ((group: readonly Patch[]) => Extent),
@@ -49,14 +49,14 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/** Where limits are concerned, checks are patient: so that nothing waits for those alone at the end. */
+/** Trials of limits take longest. They come first, so that none of them runs alone at the end. */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 
 interface Asking {
   readonly group: readonly Patch[];
   readonly extent: Extent;
-  /** The only clauses that are judged; `null` for all. */
+  /** The only clauses to judge; `null` for all. */
   readonly clauses: readonly string[] | null;
 }
 

@@ -18,7 +18,7 @@ const checksIn = (patch: Patch, extent: Extent): string[] =>
 
 const looksBack = ({ stage }: Probe): boolean => stage === "review";
 
-/** Clauses that neither a look over the whole run nor a tier's probe shows. */
+/** Clauses that neither a probe of the whole run nor a tier's probe covers. */
 const clausesOfOneProbe: ReadonlySet<string> = new Set(
   clauseIds.filter((id) =>
     suites
@@ -78,14 +78,14 @@ describe("a trial without the probes that use up a tier's limits", () => {
     const short = await tryPatch(patch, scopeOf(patch, "short"));
     const full = await tryPatch(patch, scopeOf(patch, "full"));
     expect(rowsOf(short, shared)).toEqual(rowsOf(full, shared));
-    // What only the whole trial asks is not touched by the patch.
+    // The patch does not affect the part that only the whole trial asks.
     expect(full.redChecks.filter((id) => !shared.has(id))).toEqual([]);
   });
 });
 
 /**
- * What came of the checks that both trials have. A check that looks over all that was sent knows more where more was sent, and may then
- * name a reading more narrowly: of those, only what is red, skipped or failed is a row.
+ * Compares the checks that both trials have. A check that reads the whole run knows more if more was sent, and may then follow a narrower
+ * reading: of these checks, only red, skipped and failed ones are compared.
  */
 function rowsOf({ redChecks, skipped, errors, readings }: PatchTrial, shared: ReadonlySet<string>) {
   const isShared = (text: string): boolean => shared.has(text.split(": ")[0] ?? text);

@@ -5,16 +5,16 @@ import { suites } from "../suites/all.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 
 /**
- * How much is put to the test of each patch.
+ * How much of each patch to try.
  *
- * - `own`: of a short trial the sections alone that speak of what the patch breaks; all of them where those do not show it.
- * - `short`: the probes that use up a tier's limits only where the patch concerns limits, and then on free and enterprise, whose hours
- *   take hundreds of requests and not thousands.
- * - `full`: those probes for every patch, and where it concerns limits on every tier.
+ * - `own`: as `short`, with only the sections that cover the clauses that the patch breaks; all sections if those do not detect it.
+ * - `short`: probes that exhaust a tier's limits run only for patches of limits, and on free and enterprise, whose hours take hundreds of
+ *   requests rather than thousands.
+ * - `full`: those probes run for every patch, and for patches of limits on every tier.
  */
 export type Extent = "own" | "short" | "full";
 
-/** What one trial puts to the test. */
+/** The suites and tiers of one trial. */
 export interface Scope {
   readonly suites: readonly Suite[];
   /** `small`: free and enterprise; every check runs on them. `all`: pro and team as well. */
@@ -42,7 +42,7 @@ const clausesOnTiers: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) => checks.filter(restsOnTiers).map(({ clause }) => clause)),
 );
 
-/** Whether a patch replaces a decision that limits, or breaks a clause that a tier's probe shows. */
+/** Whether a patch replaces a decision on limits, or breaks a clause that a tier's probe covers. */
 export function affectsLimits(patch: Patch): boolean {
   return (
     patch.breaks.some((clause) => clausesOnTiers.has(clause)) ||
@@ -50,7 +50,7 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** A scope with the checks of some clauses alone. */
+/** Reduces a scope to the checks of some clauses. */
 export const judging = (clauses: readonly string[], { suites: all, tiers }: Scope): Scope => ({
   suites: all.map((each) => ({ ...each, checks: each.checks.filter(({ clause }) => clauses.includes(clause)) })),
   tiers,

@@ -15,7 +15,7 @@ describe("variants that a seed draws", () => {
     expect(drawVariants(seed)).toEqual(drawn);
   });
 
-  it("become one patch of all their decisions and notes", () => {
+  it("combine into one patch with all their decisions and notes", () => {
     const drawn = drawVariants(1);
     const merged = combinePatches(drawn);
     expect(new Set(replacedDecisions(merged))).toEqual(new Set(drawn.flatMap(replacedDecisions)));

@@ -6,23 +6,23 @@ import type { Extent } from "./scope.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** A server of many legal behaviours at once, and what the suites said of it that they must not. */
+/** A server with many legal behaviours at once, and the false findings of the suites. */
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
-  /** Empty where all is well. */
+  /** Empty if there was no false finding. */
   readonly complaints: readonly string[];
-  /** Where it is not: the fewest of the variants that show a complaint of the same clause. */
+  /** The fewest variants that still show a false finding of the same clause; empty without one. */
   readonly fewest: readonly string[];
 }
 
-const leastVariants = 10;
-const mostVariants = 20;
+const minVariants = 10;
+const maxVariants = 20;
 
-/** Variants that a seed draws from those that agree with each other: no two replace the same decision. */
+/** Draws compatible variants by a seed: no two replace the same decision. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
-  const wanted = leastVariants + Math.floor(numbers() * (mostVariants - leastVariants + 1));
+  const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
   const taken = new Set<string>();
   const drawn: Patch[] = [];
   for (const variant of shuffled(from, numbers)) {
@@ -35,7 +35,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   return drawn;
 }
 
-/** What is wrong with a trial of legal behaviours: more than their notes turned red, or the harness failed. */
+/** Lists the false findings of a legal server: red clauses that its variants do not declare, and errors of the harness. */
 export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): string[] => [
   ...red
     .filter((clause) => !breaks.includes(clause))
@@ -45,7 +45,7 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
   ...errors.map((error) => `harness error: ${error}`),
 ];
 
-/** Tries the servers of these seeds, several at a time, and shrinks those of which something is said that must not be. */
+/** Tries the servers of these seeds, several at a time. Reduces a server with false findings to the fewest variants. */
 export async function trySeeds(
   seeds: readonly number[],
   extent: Extent,
@@ -60,15 +60,15 @@ export async function trySeeds(
   for (const [index, { seed, patches }] of drawn.entries()) {
     const trial = trials[index];
     const complaints = trial === undefined ? ["was not tried"] : complaintsOfLegal(trial);
-    const fewest = complaints.length === 0 || trial === undefined ? [] : await shrunk(patches, redOf(trial), extent);
-    const told = {
+    const fewest = complaints.length === 0 || trial === undefined ? [] : await reduced(patches, redOf(trial), extent);
+    const seedTrial = {
       seed,
       variants: patches.map(({ name }) => name),
       complaints,
       fewest: fewest.map(({ name }) => name),
     };
-    onSeed(told);
-    done.push(told);
+    onSeed(seedTrial);
+    done.push(seedTrial);
   }
   return done;
 }
@@ -76,10 +76,10 @@ export async function trySeeds(
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
 /**
- * Leaves out halves, then quarters, and at last one variant after the other, as long as one of the clauses stays red. Those clauses alone
- * are judged; where they show nothing without the others, nothing is left out.
+ * Removes halves, then quarters, and at last single variants, as long as one of the red clauses stays red. Judges those clauses alone. If they
+ * are not red without the others, nothing is removed.
  */
-async function shrunk(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
+async function reduced(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
   const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {
     const [trial] = await tryGroups([fewer], extent, { clauses: red.length === 0 ? null : red });
     return trial !== undefined && complaintsOfLegal(trial).length > 0;

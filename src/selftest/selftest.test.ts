@@ -10,11 +10,11 @@ import { compatibleGroups, oneForEachClause } from "./patch-groups.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 
-/** What only trials of all faults and variants show. */
+/** Clauses that only a trial of every fault and variant can show. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
 /**
- * A quick run tries a fault for every fourth clause, most of them in the sections alone that speak of it, and a quarter of the legal servers of
- * several variants at once; a full one every fault and variant by itself, in all sections.
+ * A quick run tries a fault for every fourth clause, mostly in the sections that cover it alone, and a quarter of the servers with several
+ * variants. A full run tries every fault and variant by itself, in all sections.
  */
 const faults = triesEach ? suiteFaults : sampleOf(oneForEachClause(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
@@ -35,27 +35,27 @@ const complaints = (kind: "fault" | "variant", name: string): string[] => {
   const trial = byName.get(`${kind} ${name}`);
   if (trial === undefined) return ["was not tried"];
   const unprovable = unprovableClauses[name] ?? [];
-  return complaintsOf(trial).filter((said) => !unprovable.some((clause) => said.startsWith(`skips ${clause}`)));
+  return complaintsOf(trial).filter((printed) => !unprovable.some((clause) => printed.startsWith(`skips ${clause}`)));
 };
 
-/** By variant, clauses that nobody can prove of it on every tier: a burst that the document does not show explains its refusals, whatever was counted. */
+/** For each variant, clauses that cannot be proven on every tier: a burst that the document does not show explains its refusals, however many were counted. */
 const unprovableClauses: Readonly<Record<string, readonly string[]>> = {
   "team-burst-50": ["LIM-2:", "LIM-3/stream:", "LIM-4:", "LIM-13/hour:"],
 };
 
-/** What a server on loopback cannot get wrong: a local address need not be HTTPS. Its check has table tests. */
+/** Clauses that a server on loopback cannot break: a local address need not be HTTPS. Table tests cover their checks. */
 const unshowable: ReadonlySet<string> = new Set(["REQ-1"]);
-/** They have table tests. */
+/** Table tests cover these. */
 const unshowableChecks: ReadonlySet<string> = new Set([
-  // A server that keeps the slots of plain successes refuses nearly all else too.
+  // A server that never frees the slots of plain successes refuses nearly everything else, too.
   "LIM-17",
-  // Judged of a key with few requests alone, and a trial's have many.
+  // Judged only for a key with few requests, and a trial's key has many.
   "LIM-11/as sent",
   "HLT-16/as sent",
-  // The clock of a trial is moved, and a month may end with it.
+  // A trial moves the clock, so a month may end during it.
   "USE-8/all along",
 ]);
-/** The others: this server has an agent that is degraded, which has `warnings`, and one that is overloaded, which says when to come back. */
+/** The other servers are judged, because this one has a degraded agent with `warnings`, and an overloaded one that reports a retry time. */
 const unshowableReadings: ReadonlySet<string> = new Set(["REQ-1=https", "HLT-10=absent", "SSE-16=absent"]);
 
 describe("the suites against the reference server", () => {

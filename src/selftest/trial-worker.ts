@@ -9,26 +9,26 @@ import { type PatchTrial, tryPatch } from "./trial.ts";
 const port = parentPort;
 if (port === null) throw new Error("the selftest worker is started by the selftest only");
 
-interface Asked {
+interface TrialRequest {
   readonly group: readonly Pick<Patch, "kind" | "name">[];
   readonly extent: Extent;
   readonly clauses: readonly string[] | null;
 }
 
-port.on("message", (asked: Asked) => {
-  void answer(asked);
+port.on("message", (request: TrialRequest) => {
+  void handle(request);
 });
 
-async function answer({ group, extent, clauses }: Asked): Promise<void> {
+async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
   const patch = combinePatches(group.map(found));
   const tryIn = (within: Extent): Promise<PatchTrial> => {
     const scope = scopeOf(patch, within);
     return tryPatch(patch, clauses === null ? scope : judging(clauses, scope));
   };
   const trial = await tryIn(extent);
-  // What is sent for other sections may be what shows it.
-  const isShown = patch.breaks.every((clause) => trial.red.includes(clause));
-  port?.postMessage(extent === "own" && !isShown ? await tryIn("short") : trial);
+  // Requests of other sections may be needed to detect it.
+  const isDetected = patch.breaks.every((clause) => trial.red.includes(clause));
+  port?.postMessage(extent === "own" && !isDetected ? await tryIn("short") : trial);
 }
 
 function found({ kind, name }: Pick<Patch, "kind" | "name">): Patch {

@@ -7,26 +7,26 @@ import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
 import type { Scope } from "./scope.ts";
 
-/** What the suites said of the reference server with one patch applied. */
+/** The findings of the suites for the reference server with one patch. */
 export interface PatchTrial {
   readonly name: string;
   readonly kind: Patch["kind"];
   readonly section: string;
   readonly summary: string;
-  /** Clauses that the patch says it breaks. */
+  /** Clauses that the patch breaks, as it declares. */
   readonly breaks: readonly string[];
-  /** And those that it breaks only by chance. */
+  /** Clauses that it breaks only by chance. */
   readonly mayBreak: readonly string[];
   /** Clauses that turned red: failed, warned or noted. */
   readonly red: readonly string[];
   /** Checks that turned red. */
   readonly redChecks: readonly string[];
-  /** Checks that were skipped or that failed by themselves. */
+  /** Checks that were skipped, with their reasons. */
   readonly skipped: readonly string[];
   readonly errors: readonly string[];
   /** Readings that were followed, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** What the red checks said, for people who mend a fault or a check. */
+  /** Texts of the red checks, for people who fix a fault or a check. */
   readonly said: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      // Short, for some faults never answer, and no shorter than a busy machine may stand still.
+      // Short, because some faults never answer. But longer than a busy machine may stall.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
     return { ...describePatch(patch), ...summarise(result) };
@@ -49,7 +49,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
   }
 }
 
-/** Free and enterprise alone of the keys for general use, whose hours take hundreds of requests. */
+/** Of the keys for general use, keeps those of free and enterprise, whose hours take hundreds of requests. */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {
@@ -79,7 +79,7 @@ function summarise(result: RunResult): Summary {
       red: [],
       redChecks: [],
       skipped: [],
-      errors: [plainWording.reason(result.sentence)],
+      errors: [coreMessages.reason(result.sentence)],
       readings: [],
       said: [],
     };
@@ -90,11 +90,11 @@ function summarise(result: RunResult): Summary {
     redChecks: unique(red.map(({ check }) => check.id)),
     skipped: unique(
       of("unproven").map(
-        ({ check, finding }) => `${check.id}: ${"reason" in finding ? plainWording.reason(finding.reason) : ""}`,
+        ({ check, finding }) => `${check.id}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`,
       ),
     ),
     errors: of("error").map(
-      ({ check, finding }) => `${check.id}: ${"reason" in finding ? plainWording.reason(finding.reason) : ""}`,
+      ({ check, finding }) => `${check.id}: ${"reason" in finding ? coreMessages.reason(finding.reason) : ""}`,
     ),
     readings: unique(
       of("follows").map(({ check, finding }) => `${check.clause}=${"reading" in finding ? finding.reading : ""}`),
@@ -109,7 +109,7 @@ function summarise(result: RunResult): Summary {
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
-/** What is wrong with a trial, in words; empty where the patch did exactly what it says. */
+/** Describes every difference from what the patch declares. */
 export function complaintsOf(trial: PatchTrial): string[] {
   const missed = trial.breaks.filter((clause) => !trial.red.includes(clause));
   const extra = trial.red.filter((clause) => !trial.breaks.includes(clause) && !trial.mayBreak.includes(clause));
@@ -123,12 +123,12 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/** A legal server must not lose a verdict: no check of a must clause may be skipped for its sake. */
+/** A legal server must not lose a verdict: no check of a `must` clause may be skipped because of a variant. */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Nobody sets anything for a selftest: a reason and a need are called as the core calls them. */
-export const plainWording: Messages = {
+/** A selftest has no flags to name: reasons and needs appear as the core names them. */
+export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),
 };

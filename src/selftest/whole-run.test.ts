@@ -36,7 +36,7 @@ function foundAgain({ report, evidence }: Judged): RedactedRun["report"]["findin
 const titlesIn = (page: string): string[] =>
   [...page.matchAll(/<figcaption>\s*<strong>([^<]*)</g)].map(([, title = ""]) => title);
 
-/** What the page of a run must have, and what it lacks: titles of figures, and targets of links. */
+/** The parts that a run's page must have but lacks: titles of charts, and targets of links. */
 function pageOf({ report, evidence }: Judged, tiers: readonly TierName[]) {
   const page = renderHtml(documentOf(report, evidence));
   const titles = titlesIn(page);
@@ -62,7 +62,7 @@ describe("the reference server without a fault, on every tier", () => {
     session = await judged([], (target) => target);
   });
 
-  it("has nothing wrong, and nothing is skipped", () => {
+  it("has no breach, and no check is skipped", () => {
     expect(checksWith(session, "fail", "warning", "note", "error", "skipped")).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("the reference server with four faults, on two tiers, which ask for a f
     session = await judged(faults, withSmallTiers);
   });
 
-  it("has what each of them breaks, and the harness is at no fault", () => {
+  it("shows what each fault breaks, without an error of the harness", () => {
     const broken = new Set(
       session.report.findings.flatMap(({ outcome, clause }) =>
         ["fail", "warning", "note"].includes(outcome) ? [clause] : [],

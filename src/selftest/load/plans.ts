@@ -1,22 +1,19 @@
 import type { TierName } from "../../spec/tiers.ts";
 
-/** A fault, put under the scenario that must find it. */
+/** A fault, and the load scenario that must detect it. */
 export interface LoadFaultPlan {
   /** Name of the fault. */
   readonly fault: string;
   /** Name of the scenario. */
   readonly scenario: string;
   readonly tier: TierName;
-  /**
-   * What the scenario must find, and nothing else: clauses, all of them ones that the fault breaks, or what load demands beyond the
-   * document, such as `load/slow-refusals`.
-   */
+  /** What the scenario must find, and nothing else: clauses that the fault breaks, or demands of load beyond the document, such as `load/slow-refusals`. */
   readonly finds: readonly string[];
-  /** What the fault breaks as well, and shows by chance alone. */
+  /** Clauses that the fault also breaks, but that show only by chance. */
   readonly mayFind?: readonly string[];
 }
 
-/** Every fault that pressure shows, each under its scenario. */
+/** Every fault that load detects, each with its scenario. */
 export const loadFaultPlans: readonly LoadFaultPlan[] = [
   { fault: "decides-before-it-counts", scenario: "burst", tier: "pro", finds: ["LIM-1"] },
   { fault: "one-too-many-a-minute", scenario: "minute-limit", tier: "pro", finds: ["LIM-1"] },

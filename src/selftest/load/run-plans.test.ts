@@ -16,8 +16,8 @@ import {
 } from "./run-plans.ts";
 import { loadFaultPlans } from "./plans.ts";
 
-describe("the faults that pressure shows", () => {
-  it("are faults of the server, under scenarios that claim what they must find", () => {
+describe("the load faults", () => {
+  it("name faults of the server, with scenarios that judge what they must find", () => {
     for (const { fault, scenario: name, finds } of loadFaultPlans) {
       const breaks: readonly string[] = findPatch("fault", fault)?.breaks ?? [];
       const claims = scenarios.find((scenario) => scenario.name === name)?.claims ?? [];
@@ -36,15 +36,15 @@ describe("the faults that pressure shows", () => {
 });
 
 /**
- * Each round is every scenario on the server without a fault, and takes minutes: none in a quick run, one in a full one, which the seed
- * chooses, and all five with `CONFORMANCE_WHOLE_LOAD_PROOF=1`.
+ * A round runs every scenario on the server without a fault, which takes minutes. A quick run has none, a full one has one that the seed chooses,
+ * and `CONFORMANCE_WHOLE_LOAD_PROOF=1` runs all five.
  */
 const allRounds = [0, 1, 2, 3, 4];
 const rounds =
   process.env["CONFORMANCE_WHOLE_LOAD_PROOF"] === "1" ? allRounds : isFull ? [testSeed % allRounds.length] : [];
 
-/** But in a full run only what the suites do not find is pressed, by one engine each, in turn: a sample of it in a quick one. */
-function pressesOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
+/** A quick run tries a sample of the faults that only load detects, a full one tries all, each with one engine in turn. */
+function plansOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
   if (isFull) return trialsOf(loadFaultPlans, engines);
   const ofLoad = loadFaultPlans.filter(({ fault }) => findPatch("fault", fault)?.detectedBy === "load");
   return sampleOf(
@@ -56,7 +56,7 @@ function pressesOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
 const inTurn = (trials: readonly LoadFaultTrial[], turn: number): readonly LoadFaultTrial[] =>
   trials.slice(turn % trials.length, (turn % trials.length) + 1);
 
-/** The same loads without a fault: by one engine each but in a full run, in a quick one a single scenario. */
+/** The same loads without a fault, with one engine each unless in a full run. A quick run has a single scenario. */
 function cleanOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
   const ofEach = quickScenarios.map((name) => {
     const pressed = loadFaultPlans.filter(({ scenario }) => scenario === name);
@@ -66,23 +66,23 @@ function cleanOf(engines: readonly EngineName[]): readonly LoadFaultTrial[] {
 }
 
 describe("load on the embedded server", { timeout: 600_000 }, () => {
-  it("finds each fault by what it breaks", async () => {
-    expect(told(await runLoadFaults(pressesOf(await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
+  it("finds what each fault breaks", async () => {
+    expect(linesOf(await runLoadFaults(plansOf(await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
   });
 
-  it("finds nothing where there is no fault", async () => {
-    expect(told(await runLoadFaults(cleanOf(await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
+  it("finds nothing on a server without a fault", async () => {
+    expect(linesOf(await runLoadFaults(cleanOf(await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
   });
 
-  it.each(rounds)("finds nothing where there is no fault, round %i", async (round) => {
-    expect(told(await runLoadFaults(cleanRound(round, await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
+  it.each(rounds)("finds nothing on a server without a fault, round %i", async (round) => {
+    expect(linesOf(await runLoadFaults(cleanRound(round, await enginesHere()), openEmbeddedEnvironment))).toEqual([]);
   });
 });
 
 const quickScenarios = ["burst", "minute-limit", "concurrency", "usage-ledger"];
 
-const told = (pressed: readonly LoadFaultResult[]): string[] =>
-  pressed.flatMap((each) =>
+const linesOf = (results: readonly LoadFaultResult[]): string[] =>
+  results.flatMap((each) =>
     complaintsOf(each).map(
       (text) => `${each.fault ?? "no fault"}, ${each.trial.scenario.name}, ${each.trial.engine}: ${text}`,
     ),

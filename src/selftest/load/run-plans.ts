@@ -11,42 +11,42 @@ import { findK6 } from "../../load/engines/k6/binary.ts";
 import { runK6 } from "../../load/engines/k6/run.ts";
 import { referenceTiers } from "../../reference/keys.ts";
 import { exclusiveScenarios, type LoadFaultPlan } from "./plans.ts";
-import { plainWording } from "../trial.ts";
+import { coreMessages } from "../trial.ts";
 
-/** An embedded server with these patches, started for load and ended by `close`. */
+/** Opens an embedded server with these patches for load; `close` ends it. */
 export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
 
-/** A fault, or none, under one scenario by one engine. */
+/** A fault, or none, with one scenario and one engine. */
 export interface LoadFaultTrial {
-  /** `null`: the server as it should be. */
+  /** `null` for the server without a fault. */
   readonly fault: string | null;
   readonly trial: LoadTrial;
   readonly finds: readonly string[];
   readonly mayFind: readonly string[];
 }
 
-/** A clause, or a demand of load such as `load/slow-refusals`, that was found broken, and how. */
+/** A broken clause, or a broken demand of load such as `load/slow-refusals`. */
 interface Found {
   readonly claim: string;
   readonly expected: string;
   readonly actual: string;
 }
 
-/** What came of it. */
+/** The result of a trial. */
 export interface LoadFaultResult extends LoadFaultTrial {
   /** Each claim once, in order. */
   readonly found: readonly Found[];
-  /** Why the load proved nothing; `null` where it ran. */
+  /** Why the load proved nothing; `null` if it did. */
   readonly problem: string | null;
   readonly seconds: number;
 }
 
 /**
- * Each fault by each engine that its scenario has.
+ * Combines each fault with each engine that its scenario supports.
  *
- * @throws {Error} where a scenario is named that does not exist
+ * @throws {Error} if a scenario does not exist
  */
 export function trialsOf(presses: readonly LoadFaultPlan[], engines: readonly EngineName[]): LoadFaultTrial[] {
   return presses.flatMap(({ fault, scenario: name, tier, finds, mayFind = [] }) => {
@@ -58,13 +58,13 @@ export function trialsOf(presses: readonly LoadFaultPlan[], engines: readonly En
   });
 }
 
-/** The same loads on a server without a fault, each once: nothing may be found. */
+/** The same loads on a server without a fault, each once. They must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
-  const byName = new Map(trials.map((pressed) => [trialName(pressed.trial), pressed]));
-  return [...byName.values()].map((pressed) => ({ ...pressed, fault: null, finds: [], mayFind: [] }));
+  const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
+  return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Every scenario by each engine that it has, on the server without a fault; with each round another tier has its turn. */
+/** Every scenario with each of its engines, on the server without a fault. Each round uses another tier. */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -75,7 +75,7 @@ export function cleanRound(round: number, engines: readonly EngineName[]): LoadF
   });
 }
 
-/** The engines that are here. */
+/** Returns the engines that are installed. */
 export async function enginesHere(): Promise<EngineName[]> {
   try {
     await findK6();
@@ -86,51 +86,53 @@ export async function enginesHere(): Promise<EngineName[]> {
   }
 }
 
-/** Quiet trials wait more than they work: so many run at once. */
-const quietAtOnce = 4;
+/** Number of quiet trials that run at once: they wait more than they work. */
+const concurrentQuietTrials = 4;
 
-/** Sends all of them, loud ones one after another, and tells what was found, in the order of the trials. */
+/** Runs all trials, the loud ones in sequence. Returns the results in the order of the trials. */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
-  openGround: EnvironmentOpener,
-  onPressed: (pressed: LoadFaultResult) => void = () => {},
+  openEnvironment: EnvironmentOpener,
+  onPressed: (result: LoadFaultResult) => void = () => {},
 ): Promise<LoadFaultResult[]> {
   const done = new Map<LoadFaultTrial, LoadFaultResult>();
   const lane = async (waiting: Iterable<LoadFaultTrial>): Promise<void> => {
     for (const trial of waiting) {
-      const pressed = await pressUntilShown(trial, openGround);
-      done.set(trial, pressed);
-      onPressed(pressed);
+      const result = await runUntilDetected(trial, openEnvironment);
+      done.set(trial, result);
+      onPressed(result);
     }
   };
   const isLoud = ({ trial }: LoadFaultTrial): boolean => exclusiveScenarios.has(trial.scenario.name);
   const quiet = trials.filter((each) => !isLoud(each)).values();
-  await Promise.all(Array.from({ length: quietAtOnce }, () => lane(quiet)));
+  await Promise.all(Array.from({ length: concurrentQuietTrials }, () => lane(quiet)));
   await lane(trials.filter(isLoud));
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
-/** A race shows by chance, and a busy machine gives it fewer, or sends too late to prove anything: a trial has so many loads. */
-const mostLoads = 6;
+/** Number of loads that a trial may send. A race shows by chance; on a busy machine it shows less often, or the load is sent too late to prove anything. */
+const maxLoads = 6;
 
-/** Sends a trial, and again where it proved nothing or a fault has not shown yet; whatever else is found ends it. */
-async function pressUntilShown(trial: LoadFaultTrial, openGround: EnvironmentOpener): Promise<LoadFaultResult> {
+/** Runs a trial, and repeats it while it proves nothing or the fault does not show. Any other finding ends it. */
+async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {
-    const pressed = await press(trial, openGround);
-    const isMissed = pressed.found.length === 0 && (pressed.problem !== null || trial.finds.length > 0);
-    if (!isMissed || load >= mostLoads) return pressed;
+    const result = await runTrial(trial, openEnvironment);
+    const isMissed = result.found.length === 0 && (result.problem !== null || trial.finds.length > 0);
+    if (!isMissed || load >= maxLoads) return result;
   }
 }
 
-/** Sends one trial and tells what was found. */
-async function press(pressed: LoadFaultTrial, openGround: EnvironmentOpener): Promise<LoadFaultResult> {
+/** Runs one trial. */
+async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   const environment =
-    pressed.fault === null ? openGround([]) : impatient(openGround([{ kind: "fault", name: pressed.fault }]));
+    result.fault === null
+      ? openEnvironment([])
+      : withShortDeliveryWait(openEnvironment([{ kind: "fault", name: result.fault }]));
   try {
-    if (pressed.fault !== null) await roomInTheMinute(pressed.trial);
+    if (result.fault !== null) await waitForTimeInMinute(result.trial);
     const beganMs = performance.now();
     const [outcome] = await runTrials({
-      trials: [pressed.trial],
+      trials: [result.trial],
       environment,
       engines: { k6: runK6, autocannon: runAutocannon },
       missingEngine: () => null,
@@ -138,42 +140,42 @@ async function press(pressed: LoadFaultTrial, openGround: EnvironmentOpener): Pr
       dashboardOf: () => null,
       knownRequestCount: () => null,
       maxRequests: Number.POSITIVE_INFINITY,
-      messages: plainWording,
+      messages: coreMessages,
       signal: new AbortController().signal,
       onTrial: () => {},
       onWait: () => {},
       onProgress: () => {},
       onResult: () => {},
     });
-    return { ...pressed, ...toldBy(outcome), seconds: (performance.now() - beganMs) / 1000 };
+    return { ...result, ...findingsOf(outcome), seconds: (performance.now() - beganMs) / 1000 };
   } finally {
     await environment.close();
   }
 }
 
-/** Twice a limit is admitted rightly where a minute ends in between: so close to its end, the next one is waited for. */
-const leastRoomMs = 6000;
+/** Time that must be left of a minute. Around its end, the limit may rightly be admitted twice, so the trial waits for the next minute. */
+const minTimeLeftMs = 6000;
 
-async function roomInTheMinute({ scenario, tier }: LoadTrial): Promise<void> {
+async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void> {
   if (scenario.speed(referenceTiers[tier]) !== 1) return;
   const leftMs = minuteMs - (Date.now() % minuteMs);
-  if (leftMs < leastRoomMs) await sleep(leftMs);
+  if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** What a fault has lost never comes: nobody waits long for it. */
-const lostAfterMs = 4000;
+/** How long a load waits for deliveries. A fault that loses them loses them for good. */
+const deliveryWaitMs = 4000;
 
-function impatient(ground: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {
+function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {
   return {
-    ...ground,
+    ...environment,
     setUp: async (trial) => {
-      const stage = await ground.setUp(trial);
-      return { ...stage, instrumentation: { ...stage.instrumentation, deliveryTimeoutMs: lostAfterMs } };
+      const stage = await environment.setUp(trial);
+      return { ...stage, instrumentation: { ...stage.instrumentation, deliveryTimeoutMs: deliveryWaitMs } };
     },
   };
 }
 
-function toldBy(outcome: TrialResult | undefined): Pick<LoadFaultResult, "found" | "problem"> {
+function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "found" | "problem"> {
   switch (outcome?.kind) {
     case "judged": {
       const broken = outcome.findings.flatMap((finding): Found[] => {
@@ -197,7 +199,7 @@ function toldBy(outcome: TrialResult | undefined): Pick<LoadFaultResult, "found"
   }
 }
 
-/** What is wrong with a trial, in words; empty where it found exactly what it must. */
+/** Describes every difference from what the trial must find. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

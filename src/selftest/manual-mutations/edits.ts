@@ -12,20 +12,20 @@ const inAnswer =
   (exchange) =>
     isAnswered(exchange) ? change(exchange) : exchange;
 
-/** Edits those of the run's exchanges that are meant. */
+/** Edits the exchanges that meet a condition. */
 export const where =
   (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
   (exchange) =>
     isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
 
-/** Edits an answer's body, where it is JSON. */
+/** Edits the body of a response, if it is JSON. */
 export const body = (edit: EditJson): Edit =>
   inAnswer((exchange) => {
     const value = bodyJson(exchange);
     return value === undefined ? exchange : withJson(exchange, edit(value));
   });
 
-/** Another text for a body. */
+/** Replaces the text of a body. */
 export const text = (other: string): Edit => inAnswer((exchange) => withText(exchange, other));
 
 export const status = (other: number): Edit => inAnswer((exchange) => answeredWith(exchange, { status: other }));
@@ -39,10 +39,10 @@ const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
 export const declared = (type: string): Edit =>
   headers((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
 
-/** Without the four rate-limit headers. */
+/** Removes the four rate-limit headers. */
 export const bare: Edit = headers((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
-/** Names of headers in lower case, in the other order. */
+/** Writes header names in lower case, in reverse order. */
 export const otherwiseHeaded: Edit = headers((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );
@@ -66,19 +66,19 @@ export const statusIs =
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/** Answers of an endpoint with one of these statuses; with any, where none is given. */
+/** Matches responses of an endpoint with one of these statuses, or with any if none is given. */
 export const answersOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>
     endpoint(exchange) === name && (statuses.length === 0 || statusIs(...statuses)(exchange));
 
-/** Whether a request's body has this in it. */
+/** Matches requests whose body contains a text. */
 export const asks =
   (part: string) =>
   ({ request }: Exchange): boolean =>
     request.body.kind === "text" && request.body.text.includes(part);
 
-/** Whether a request is for a URL that has this in it. */
+/** Matches requests whose URL contains a text. */
 export const isFor =
   (part: string) =>
   ({ request }: Exchange): boolean =>

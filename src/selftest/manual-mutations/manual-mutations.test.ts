@@ -50,7 +50,7 @@ const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limi
 const isPut = both(isFor("/v1/usage"), ({ request }) => request.method === "PUT");
 const isOtherMethod = both(isFor("/v1/alerts"), ({ request }) => request.method === "GET");
 
-/** One thing wrong in some corner, by the clauses that say so. */
+/** One defect in one place, with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [
   ["key usage is HTML", ["SVC-1"], html(answersOf("keyUsage", 200))],
   [
@@ -178,7 +178,7 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   ["a failing stream has no code", ["SSE-15"], { exchange: event("error", (data) => removeField(data, "code")) }],
 ];
 
-/** What a legal server may do besides. */
+/** Differences that a legal server may have. */
 const legal: readonly (readonly [what: string, ManualMutation])[] = [
   ["says more than is asked", inBody(statusIs(200, 201), (all) => setField(all, "x_more", { a: [1, null] }))],
   ["heads its answers otherwise", { exchange: otherwiseHeaded }],
@@ -239,7 +239,7 @@ describe("a recorded run of which one thing is spoilt", () => {
     expect(redIn(judge(spoiling))).toEqual([]);
   });
 
-  it("tells of one defect everywhere once, by the first and the smallest that show it", () => {
+  it("reports a defect of every response once, with at most two examples", () => {
     const broken = judge({ exchange: bare }).filter(({ check }) => check.id === "HDR-1");
     expect(broken).toHaveLength(1);
     const [{ finding, exchanges } = { finding: null, exchanges: [] }] = broken;

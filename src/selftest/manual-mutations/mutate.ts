@@ -3,13 +3,13 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { ProbeResults } from "../../run/judge/judge.ts";
 import { replaceEvidence } from "../mutants/replacing.ts";
 
-/** One thing that a server may have done otherwise, in what a run recorded of it. What it does not concern comes back as it is. */
+/** One thing that a server does differently, applied to a run's evidence. It returns unaffected parts as they are. */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;
 }
 
-/** What a run recorded. */
+/** The evidence of a run. */
 export interface Recorded {
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
@@ -17,8 +17,8 @@ export interface Recorded {
 }
 
 /**
- * What a run would have recorded of a server that does one thing otherwise: checks are pure, so that the server need not run. What
- * probes would have sent upon it stays as it was.
+ * Returns the evidence of a server that does one thing differently. Checks are pure, so the server need not run. Requests that probes would have
+ * sent in reaction stay as they were.
  */
 export const mutatedResults = (
   { results, exchanges, deliveries }: Recorded,

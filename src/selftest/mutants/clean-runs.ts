@@ -6,7 +6,7 @@ import { isExchange, resultsByProbe } from "../../run/judge/judge.ts";
 import { runSuites } from "../../run/run.ts";
 import { suites } from "../../suites/all.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
-import { plainWording, withSmallTiers } from "../trial.ts";
+import { coreMessages, withSmallTiers } from "../trial.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { representativeIds } from "./mutation-sites.ts";
 
@@ -21,9 +21,9 @@ export async function cleanRunWith(source: string, variants: readonly Patch[]): 
 }
 
 /**
- * Runs the suites against a server that is sound.
+ * Runs the suites against a correct server.
  *
- * @throws {Error} where there is nothing to judge
+ * @throws {Error} if nothing could be judged
  */
 export async function cleanRunOf(source: string, target: Target): Promise<CleanRun> {
   const result = await runSuites({
@@ -33,7 +33,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
     maxWaitMs: 2000,
     signal: new AbortController().signal,
   });
-  if (result.kind !== "judged") throw new Error(`${source}: ${plainWording.reason(result.sentence)}`);
+  if (result.kind !== "judged") throw new Error(`${source}: ${coreMessages.reason(result.sentence)}`);
   return reducedRun({
     source,
     results: resultsByProbe(result.runs),
@@ -44,10 +44,7 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
   });
 }
 
-/**
- * The same run with a few of each kind of answer in what looks over the whole of it: what hundreds of answers that are
- * alike would say, a few say as well, and a mutant is judged in a fraction of the time.
- */
+/** Reduces the evidence of probes that read the whole run to one of each kind of response. A mutant is then judged much faster, with the same result. */
 export function reducedRun(run: CleanRun): CleanRun {
   const kept = representativeIds(run);
   const isDropped = (value: unknown): boolean =>
@@ -64,7 +61,7 @@ export function reducedRun(run: CleanRun): CleanRun {
   const results = new Map(
     [...run.results].map(([probe, entries]) => [
       probe,
-      lookedOver.has(probe)
+      wholeRunProbes.has(probe)
         ? entries.map((entry) =>
             entry.result.kind === "ran"
               ? { ...entry, result: { ...entry.result, evidence: slim(entry.result.evidence) } }
@@ -76,8 +73,8 @@ export function reducedRun(run: CleanRun): CleanRun {
   return { ...run, results, exchanges: run.exchanges.filter(({ id }) => kept.has(id)) };
 }
 
-/** Probes that look over what others brought back. */
-const lookedOver: ReadonlySet<string> = new Set(
+/** Probes that read the evidence of other probes. */
+const wholeRunProbes: ReadonlySet<string> = new Set(
   suites.flatMap(({ checks }) =>
     checks.flatMap(({ on }) =>
       Object.values(probesOf(on)).flatMap(({ name, stage }) => (stage === "review" ? [name] : [])),

@@ -2,12 +2,12 @@ import { isObject } from "../../base/json.ts";
 import type { Answered, Exchange, Header, StreamEvent } from "../../evidence/exchange.ts";
 import { stepsOfPath } from "../../spec/fields.ts";
 
-/** An exchange that was answered. */
+/** An exchange with a response. */
 export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** The exchange with some of its answer changed: another object, as what is known of an exchange is known by its object. */
+/** Returns the exchange with a part of its response changed. It is a new object, because caches go by an exchange's identity. */
 export const answeredWith = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
@@ -19,7 +19,7 @@ export const withText = (exchange: AnsweredExchange, text: string): AnsweredExch
 export const withJson = (exchange: AnsweredExchange, value: unknown, style?: JsonStyle): AnsweredExchange =>
   withText(exchange, jsonText(value, style));
 
-/** Changes the values of a header; none leaves it out. */
+/** Replaces the value of a header by others; by none to remove it. */
 export function withHeader(
   exchange: AnsweredExchange,
   name: string,
@@ -43,10 +43,10 @@ export const headerOf = (headers: readonly Header[], name: string): string | nul
 export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEvent[]): AnsweredExchange =>
   answeredWith(exchange, { events });
 
-/** Where a value stands: names of members and places in arrays. */
+/** Where a value is: names of members and indexes of arrays. */
 export type Steps = readonly (string | number)[];
 
-/** Where the values of a path of the document's tables stand: `[]` is each item of an array, `*` each value of a map. Those that are absent are left out. */
+/** Returns where the values of a path in the document's tables are. `[]` is each item of an array, `*` each value of a map. Absent values are left out. */
 export function stepsOf(value: unknown, path: string): Steps[] {
   let found: { readonly steps: Steps; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))
@@ -66,7 +66,7 @@ export function valueAt(value: unknown, steps: Steps): unknown {
   return current;
 }
 
-/** A copy with another value at a place; `undefined` takes a member of an object out. */
+/** Returns a copy with another value at a place; `undefined` removes a member of an object. */
 export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;
@@ -79,7 +79,7 @@ export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
   );
 }
 
-/** How a JSON value is written. All of it is the same value to whoever reads it. */
+/** A way to write a JSON value. Every way gives the same value when parsed. */
 export interface JsonStyle {
   /** Keys of every object from last to first. */
   readonly isReversed: boolean;
@@ -87,7 +87,7 @@ export interface JsonStyle {
   readonly hasFractions: boolean;
   /** Everything but plain letters and digits as `\u00e9`. */
   readonly isEscaped: boolean;
-  /** Blanks, tabs and line ends wherever they may stand. */
+  /** Blanks, tabs and line ends wherever JSON allows them. */
   readonly isSpaced: boolean;
 }
 

@@ -14,7 +14,7 @@ const legal = (operator: string, ...ids: readonly string[]): Mutant => ({
   make: () => inPlaceOf(...ids.map((id) => anExchange(id))),
 });
 
-it("mutants are put together as far as they change different answers, and not too many", () => {
+it("batches combine mutants of different responses, up to a limit", () => {
   const batches = batchesOf(
     [legal("a", "x1"), legal("b", "x1"), legal("c", "x2", "x3"), legal("d", "x3"), legal("e", "x4"), legal("f", "x5")],
     3,

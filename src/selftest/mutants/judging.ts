@@ -10,14 +10,14 @@ import type { Mutant, Replacement } from "./mutant.ts";
 import { type ProbesById, probesByIdOf, replaceEvidence } from "./replacing.ts";
 
 /**
- * What became of a mutant.
+ * The result of a mutant.
  *
- * - `killed`: a wrong one turned red a clause that speaks of it.
- * - `killed elsewhere`: a wrong one turned red none of those, but another.
- * - `survived`: a wrong one turned nothing red.
+ * - `killed`: an illegal one turned red a clause that covers it.
+ * - `killed elsewhere`: an illegal one turned red another clause only.
+ * - `survived`: an illegal one turned nothing red.
  * - `unchanged`: a legal one changed no outcome.
- * - `changed`: a legal one did.
- * - `crashed`: a check failed by itself.
+ * - `changed`: a legal one changed an outcome.
+ * - `crashed`: a check threw an error.
  */
 export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
 
@@ -25,15 +25,15 @@ export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
   readonly status: MutantStatus;
-  /** Where the fate is not as it should be: the checks whose outcome is another one than the clean run's, and what they said. */
+  /** The checks whose outcome differs from the clean run's, with their texts. Empty if the status is as it should be. */
   readonly changes: readonly string[];
-  /** Of a wrong one, clauses that turned red besides those that speak of it. */
+  /** For an illegal mutant, red clauses that do not cover it. */
   readonly alsoRed: readonly string[];
-  /** Whether it was judged by every check that it concerns. */
+  /** Whether every check that reads the changed evidence judged it. */
   readonly isWhole: boolean;
 }
 
-/** The checks by the probes that they rest on, and what they said of a clean run. */
+/** A clean run, the probes that hold each exchange or delivery, and the outcome of each check. */
 export interface JudgedCleanRun {
   readonly run: CleanRun;
   readonly probesById: ProbesById;
@@ -45,13 +45,14 @@ type Outcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "
 /**
  * Judges a clean run as it is.
  *
- * @throws {Error} where it is not clean
+ * @throws {Error} if it is not clean
  */
 export function judgeCleanRun(run: CleanRun): JudgedCleanRun {
   const judgements = judgeAll(suites, run.results);
   const outcomes = new Map(judgements.map((each) => [nameOf(each), outcomeOf(each)]));
   const bad = judgements.filter((each) => ["fail", "warning", "error"].includes(outcomeOf(each)));
-  if (bad.length > 0) throw new Error(`the run of ${run.source} is not clean: ${bad.map(saidBy).join("; ")}`);
+  if (bad.length > 0)
+    throw new Error(`the run of ${run.source} is not clean: ${bad.map(describeJudgement).join("; ")}`);
   return { run, probesById: probesByIdOf(run.results), outcomes };
 }
 
@@ -66,37 +67,37 @@ function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
 /**
  * Judges a mutant by the checks whose evidence it changes.
  *
- * @param isWhole of a wrong one, too, by all of them, and not only by those that speak of it where one of these turns red
+ * @param isWhole whether to run all these checks even if one that covers an illegal mutant turns red
  */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
-  const evidence = spoilt(bench, mutant.make());
-  const spoken = isWhole ? [] : changedIn(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
-  const changed = spoken.some(isRed) ? spoken : changedIn(bench, evidence);
+  const evidence = mutateEvidence(bench, mutant.make());
+  const covering = isWhole ? [] : changedIn(bench, evidence, ({ clause }) => mutant.expects.includes(clause));
+  const changed = covering.some(isRed) ? covering : changedIn(bench, evidence);
   return trialOf(bench, mutant, changed, isWhole);
 }
 
-/** So many legal mutants are judged at once. */
-const mostTogether = 20;
+/** Number of legal mutants judged together. */
+const maxTogether = 20;
 
 /**
- * Judges legal mutants of different answers at once, and one by one where that does harm: nearly all do none, and what one breaks the
- * others do not mend.
+ * Judges legal mutants of different responses together, and one by one if that changes an outcome. Nearly all change none, and no mutant repairs
+ * what another one breaks.
  */
 export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
-  batchesOf(mutants, mostTogether).flatMap((batch) => {
-    const changed = changedIn(bench, spoilt(bench, batch.replacement));
+  batchesOf(mutants, maxTogether).flatMap((batch) => {
+    const changed = changedIn(bench, mutateEvidence(bench, batch.replacement));
     return batch.mutants.map((each) =>
-      fateOf(each, changed) === "unchanged" ? trialOf(bench, each, [], true) : tryMutant(bench, each, true),
+      statusOf(each, changed) === "unchanged" ? trialOf(bench, each, [], true) : tryMutant(bench, each, true),
     );
   });
 
-/** The evidence of a run with some of it replaced, and the probes whose evidence that is. */
-interface Spoilt {
+/** A run's evidence after a replacement, and the probes whose evidence changed. */
+interface MutatedEvidence {
   readonly results: ProbeResults;
   readonly probes: ReadonlySet<string>;
 }
 
-function spoilt({ run, probesById }: JudgedCleanRun, replacement: Replacement): Spoilt {
+function mutateEvidence({ run, probesById }: JudgedCleanRun, replacement: Replacement): MutatedEvidence {
   const ids = [...replacement.exchanges.keys(), ...replacement.deliveries.keys()];
   const holding = new Set(ids.flatMap((id) => [...(probesById.get(id) ?? [])]));
   const results = replaceEvidence(run.results, holding, replacement);
@@ -104,10 +105,10 @@ function spoilt({ run, probesById }: JudgedCleanRun, replacement: Replacement): 
   return { results, probes };
 }
 
-/** What checks that rest on spoilt evidence say otherwise than of the clean run. */
+/** Judges changed evidence, and returns the judgements that differ from the clean run's. */
 const changedIn = (
   { outcomes }: JudgedCleanRun,
-  { results, probes }: Spoilt,
+  { results, probes }: MutatedEvidence,
   isMeant: (check: Check) => boolean = () => true,
 ): Judgement[] =>
   judgeAll(restingOn(probes, isMeant), results).filter(
@@ -121,12 +122,12 @@ function trialOf(
   isWhole: boolean,
 ): MutantTrial {
   const { make: _, ...described } = mutant;
-  const status = fateOf(mutant, changed);
+  const status = statusOf(mutant, changed);
   return {
     mutant: described,
     source: run.source,
     status,
-    changes: status === "killed" || status === "unchanged" ? [] : changed.map(saidBy),
+    changes: status === "killed" || status === "unchanged" ? [] : changed.map(describeJudgement),
     alsoRed: [...new Set(changed.filter(isRed).map(({ check }) => check.clause))].filter(
       (clause) => !mutant.expects.includes(clause),
     ),
@@ -152,7 +153,7 @@ const restingOn = (probes: ReadonlySet<string>, isMeant: (check: Check) => boole
 
 const isRed = (judgement: Judgement): boolean => judgement.finding.kind === "breach";
 
-function fateOf({ kind, expects }: Mutant, changed: readonly Judgement[]): MutantStatus {
+function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): MutantStatus {
   if (changed.some(({ finding }) => finding.kind === "error")) return "crashed";
   if (kind === "legal") return changed.some(isHarm) ? "changed" : "unchanged";
   const red = changed.filter(isRed);
@@ -160,7 +161,7 @@ function fateOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mutan
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/** A legal answer may draw a note, and tell less of what is a gap or an advice; nothing more. */
+/** Whether a changed outcome is a defect. A legal response may draw a note, and may leave a gap or a recommendation unproven, but nothing more. */
 function isHarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (
@@ -169,20 +170,20 @@ function isHarm(judgement: Judgement): boolean {
   );
 }
 
-function saidBy(judgement: Judgement): string {
+function describeJudgement(judgement: Judgement): string {
   const { check, instance, finding } = judgement;
   const what =
     finding.kind === "breach" ? formatBreach(finding) : "reason" in finding ? JSON.stringify(finding.reason) : "";
   return `${check.id}${instance === null ? "" : ` (${instance})`}: ${outcomeOf(judgement)}: ${what}`;
 }
 
-/** Mutants that change different answers and deliveries, and what stands in the place of all of these. */
+/** Mutants of different exchanges and deliveries, and all their replacements together. */
 export interface Batch {
   readonly mutants: readonly Mutant[];
   readonly replacement: Replacement;
 }
 
-/** Puts mutants together, of different answers, at most so many in each. */
+/** Combines mutants of different exchanges and deliveries, at most `most` in a batch. */
 export function batchesOf(mutants: readonly Mutant[], most: number): Batch[] {
   const batches: Batch[] = [];
   for (const mutant of mutants) {
@@ -190,7 +191,7 @@ export function batchesOf(mutants: readonly Mutant[], most: number): Batch[] {
     const at = batches.findIndex((each) => each.mutants.length < most && isApart(each, alone));
     const found = batches[at];
     if (found === undefined) batches.push(alone);
-    else batches[at] = joined(found, alone);
+    else batches[at] = joinBatches(found, alone);
   }
   return batches;
 }
@@ -199,7 +200,7 @@ const isApart = ({ replacement: one }: Batch, { replacement: other }: Batch): bo
   [...other.exchanges.keys()].every((id) => !one.exchanges.has(id)) &&
   [...other.deliveries.keys()].every((id) => !one.deliveries.has(id));
 
-const joined = (one: Batch, other: Batch): Batch => ({
+const joinBatches = (one: Batch, other: Batch): Batch => ({
   mutants: [...one.mutants, ...other.mutants],
   replacement: {
     exchanges: new Map([...one.replacement.exchanges, ...other.replacement.exchanges]),

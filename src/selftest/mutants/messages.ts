@@ -8,21 +8,21 @@ import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson, jsonT
 import { inPlaceOf, inPlaceOfDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
-/** A JSON value that a table of the document speaks of, and how to put another in its place. */
+/** A JSON value that a table of the document describes, and a function that replaces it. */
 export interface MutableMessage {
-  /** What reports call it. */
+  /** Its name in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
-  /** Every table that speaks of it, and where its own fields stand. */
+  /** Every table that describes it, and where the table's fields begin. */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: Steps }[];
   readonly value: unknown;
-  /** How long the request took, in milliseconds of the harness's clock; `null` where that says nothing of it. */
+  /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
   readonly tookMs: number | null;
   readonly with: (value: unknown, style?: JsonStyle) => Replacement;
 }
 
-/** The body of an answer; `null` where it is no JSON object. */
+/** Returns the body of a response; `null` if it is no JSON object. */
 export function bodyMessage(place: MutationSite): MutableMessage | null {
   const { exchange, name } = place;
   const value = bodyJson(exchange);
@@ -42,7 +42,7 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
-/** Where the fields of a table stand in a body; `null` where the table does not speak of it. */
+/** Returns where a table's fields begin in a body; `null` if the table does not describe it. */
 function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): Steps | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
@@ -50,22 +50,24 @@ function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body
   if (message.kind === "answer")
     return message.endpoint === endpoint && message.statuses.includes(status) ? rootOf(body, names) : null;
   if (message.kind === "error") {
-    const isSpoken = endpoint !== null && errorStatuses.includes(status) && [null, status].includes(message.status);
-    return isSpoken && isOfForm(body, message.form) ? [] : null;
+    const isCovered = endpoint !== null && errorStatuses.includes(status) && [null, status].includes(message.status);
+    return isCovered && isOfForm(body, message.form) ? [] : null;
   }
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? rootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // Where no fields are shown, what looks like the envelope need not be it.
+  // An endpoint whose fields are not shown may return an object that only looks like the envelope.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
-  const isShown = published !== null && !published.unspecified.includes("answer");
-  return isShown && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata")) ? [] : null;
+  const isSpecified = published !== null && !published.unspecified.includes("answer");
+  return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))
+    ? []
+    : null;
 }
 
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/** Where an endpoint's own fields stand: at the top, or within the envelope. */
+/** Finds where an endpoint's own fields begin: at the top, or within the envelope. */
 function rootOf(body: unknown, names: readonly string[]): Steps {
   const candidates: readonly Steps[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
@@ -77,7 +79,7 @@ function rootOf(body: unknown, names: readonly string[]): Steps {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** The data of each event of a stream: of those of one name, the first and the last. */
+/** Returns the data of a stream's events: the first and the last of each name. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {
@@ -104,7 +106,7 @@ export function eventMessages({ exchange, name }: MutationSite): MutableMessage[
   });
 }
 
-/** The body of a delivery; `null` where it is no JSON object. */
+/** Returns the body of a delivery; `null` if it is no JSON object. */
 export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   const value = deliveryJson(delivery);
   const type = getPath(value, "type");
@@ -124,11 +126,11 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** What reports call it: a sender may greet a new address with its first request, so that this one is told apart. */
+/** Its name in reports. First attempts have a name of their own, because a sender's first request to a new webhook may be a ping. */
 export const placeOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/** Signed anew: what is wrong is the body, and not its signature. */
+/** Replaces the body, and leaves the delivery signed correctly: only the body is wrong. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

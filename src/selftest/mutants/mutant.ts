@@ -2,7 +2,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** What stands in the place of exchanges and deliveries, by their id; `null` in the place of one that is taken out. */
+/** Replacements of exchanges and deliveries, by their id; `null` removes a delivery. */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;
@@ -11,26 +11,34 @@ export interface Replacement {
 /**
  * Whether a change breaks the document.
  *
- * - `wrong`: it does; a clause must turn red.
+ * - `illegal`: it does; a clause must turn red.
  * - `legal`: it does not; no outcome may change.
  */
-export type MutantKind = "wrong" | "legal";
+type MutantKind = "illegal" | "legal";
 
-/** One change of the evidence of a clean run, as if the server had answered so. */
+/** One change of a clean run's evidence, as if the server had behaved that way. */
 export interface Mutant {
   readonly kind: MutantKind;
-  /** What is done: "a required field is left out". */
+  /** The change: "a required field is left out". */
   readonly operator: string;
-  /** Where: an endpoint and a status, `stream events`, or `deliveries`. */
+  /** The place: an endpoint and a status, `stream events`, or `deliveries`. */
   readonly place: string;
-  /** The header, field or event that it is done to. */
+  /** The header, field or event that is changed. */
   readonly subject: string;
-  /** The exchange or delivery; of several, the first. */
+  /** Id of the exchange or delivery; of the first, if there are several. */
   readonly id: string;
-  /** Clauses that speak of it, by the document's tables: of a wrong one, one of these must turn red. */
+  /** Clauses that cover the change according to the document's tables. One of them must turn red if it is illegal. */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }
+
+/** Makes a mutant. It is legal if no clause covers the change. */
+export const mutantOf = (
+  operator: string,
+  where: Pick<Mutant, "place" | "subject" | "id">,
+  expects: readonly ClauseId[],
+  make: Mutant["make"],
+): Mutant => ({ kind: expects.length === 0 ? "legal" : "illegal", operator, ...where, expects, make });
 
 const none = new Map<string, never>();
 

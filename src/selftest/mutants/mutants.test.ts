@@ -10,7 +10,7 @@ import { mutantsOf } from "./operators/all.ts";
 import { runMutants, tryMutants, drawSample } from "./run-mutants.ts";
 import { summariseMutants } from "./summary.ts";
 
-/** What is wrong with mutants, in words; empty where each met the fate that it should. */
+/** Describes every mutant with a wrong result. */
 const complaints = (trials: readonly MutantTrial[]): string[] =>
   summariseMutants(trials)
     .groups.filter(({ reason }) => reason === null)
@@ -27,7 +27,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
     reference = await cleanRunWith("reference", []);
   });
 
-  it("notice what is wrong, and nothing that is legal", async () => {
+  it("detect illegal mutants and accept legal ones", async () => {
     const trials = isFull
       ? await runMutants({ sample: null, seed: testSeed })
       : tryMutants({ runs: [reference], sample: inQuickRun, seed: testSeed, share: 0, of: 1 });
@@ -36,7 +36,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
     expect(trials.length).toBeGreaterThanOrEqual(isFull ? 10_000 : inQuickRun);
   }, 300_000);
 
-  it("notice the one among legal ones, judged together, that is wrong", () => {
+  it("detect one illegal mutant among legal ones that are judged together", () => {
     const own = drawSample(mutantsOf(reference), 500, testSeed);
     const wrong = own.find(({ operator }) => operator === "a rate header in words");
     const legal = own.filter(({ kind, id }) => kind === "legal" && id !== wrong?.id).slice(0, 10);
@@ -46,7 +46,7 @@ describe("the checks, of evidence that is spoilt one step at a time", () => {
     expect(trials.filter(({ status }) => status === "unchanged")).toHaveLength(legal.length);
   });
 
-  // Only a full run asks of it: a quick one leaves nothing out that it would have asked.
+  // Only a full run can tell: a quick one draws a sample.
   it.skipIf(!hasPython()).each(isFull ? ["another author"] : [])(
     "do so of a server by %s, too",
     async () => {

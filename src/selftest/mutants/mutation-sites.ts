@@ -6,7 +6,7 @@ import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
-/** An answer that mutants are made of, and what it stands for. */
+/** A response that mutants are made of. It stands for all similar responses. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
@@ -14,47 +14,34 @@ export interface MutationSite {
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** What reports call it: `invoke 200`, and what sets it apart from others of that name. */
+  /** Its name in reports: `invoke 200`, with a trait that distinguishes it from others of that name. */
   readonly name: string;
 }
 
-/** The first answer of each endpoint, status, kind of key, agent, shape of request and state of its key's allowance. */
+/** Returns the first response for each combination of endpoint, status, kind of key, agent, shape of the request and state of the allowance. */
 export function mutationSites(run: CleanRun): MutationSite[] {
   const found = new Map<string, MutationSite>();
   for (const exchange of run.exchanges.filter(isAnswered)) {
-    const place = placeOf(run, exchange);
-    const cell = cellOf(place);
-    if (!found.has(cell)) found.set(cell, place);
+    const site = siteOf(run, exchange);
+    const cell = similarityKey(site);
+    if (!found.has(cell)) found.set(cell, site);
   }
   return [...found.values()];
 }
 
-const cellOf = (place: MutationSite): string =>
-  [
-    place.name,
-    agentIn(place.exchange),
-    kindOfKey(place),
-    shapeOf(place.exchange),
-    stateOf(place.exchange, place.run),
-  ].join(" / ");
+const similarityKey = (site: MutationSite): string =>
+  [site.name, agentIn(site.exchange), kindOfKey(site), shapeOf(site.exchange), stateOf(site.exchange, site.run)].join(
+    " / ",
+  );
 
-/** So many answers of each cell stand for all of them where a check looks over the whole run. */
-const mostOfACell = 1;
+/** Returns the ids of one response of each kind, and of all exchanges without a response. */
+export const representativeIds = (run: CleanRun): ReadonlySet<string> =>
+  new Set([
+    ...mutationSites(run).map(({ exchange }) => exchange.id),
+    ...run.exchanges.filter((exchange) => !isAnswered(exchange)).map(({ id }) => id),
+  ]);
 
-/** Ids of the answers that stand for all that the run saw. */
-export function representativeIds(run: CleanRun): ReadonlySet<string> {
-  const counts = new Map<string, number>();
-  const kept = run.exchanges.filter((exchange) => {
-    if (!isAnswered(exchange)) return true;
-    const cell = cellOf(placeOf(run, exchange));
-    const count = (counts.get(cell) ?? 0) + 1;
-    counts.set(cell, count);
-    return count <= mostOfACell;
-  });
-  return new Set(kept.map(({ id }) => id));
-}
-
-function placeOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
+function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   const { method, url } = exchange.request;
   const endpoint = endpointCalled(method, url, run.paths)?.endpoint ?? null;
   const { status } = exchange.answer;
@@ -63,7 +50,7 @@ function placeOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
 
-/** What sets an answer apart from the others of its endpoint and status; `null` where nothing does. */
+/** A trait of a response that distinguishes it from others of its endpoint and status; `null` if there is none. */
 function traitOf(
   { key, request: { url, body, headers } }: AnsweredExchange,
   endpoint: EndpointName | null,
@@ -77,10 +64,10 @@ function traitOf(
 
 const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/.exec(url)?.[1] ?? "";
 
-const kindOfKey = ({ exchange: { key }, ...place }: MutationSite): string =>
-  key === null ? "without a key" : place.hasValidKey ? "a good key" : key;
+const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
+  key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
-/** Names of a request's parameters: a query's and those of a body, and of an object `parameters` within it. */
+/** Names of a request's parameters: in its query, its body, and an object `parameters` in the body. */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;
   const names = (value: unknown): string[] => (isObject(value) ? Object.keys(value).toSorted() : []);
@@ -88,13 +75,13 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Whether the allowance was used up, or other requests of the key were under way. */
+/** Whether the allowance was exhausted, or other requests of the key were in flight. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
-  const isBeside = (other: Exchange): boolean =>
+  const isConcurrent = (other: Exchange): boolean =>
     other !== exchange &&
     other.key === exchange.key &&
     other.sentMs < exchange.answer.endMs &&
     other.answer.endMs > exchange.sentMs;
-  return exchanges.some(isBeside) ? "beside others" : "alone";
+  return exchanges.some(isConcurrent) ? "beside others" : "alone";
 }

@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** Names of the probes whose evidence holds an exchange, a delivery, or what a limiter showed in it, by its id. */
+/** For each exchange, delivery or sample, by its id: the names of the probes whose evidence contains it. */
 export type ProbesById = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesById {
@@ -22,7 +22,7 @@ export function probesByIdOf(results: ProbeResults): ProbesById {
   return holders;
 }
 
-/** What can be replaced. */
+/** A part of the evidence that can be replaced. */
 type Part = Exchange | Delivery | Sample;
 
 const isPart = (value: object): value is Part => isExchange(value) || isDelivery(value) || isSample(value);
@@ -34,7 +34,7 @@ function idsIn(value: unknown): Iterable<string> {
   return isPart(value) ? [value.id] : namesHolding(value).keys();
 }
 
-/** The names of an object, or the places of an array, under which each part stands, by its id: thousands of mutants ask it of one run. */
+/** For each part, by its id: the members or indexes of an object that contain it. Cached, because thousands of mutants ask it of one run. */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
@@ -46,7 +46,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/** The evidence with some of it replaced; what is not touched is the very same object. */
+/** Returns the evidence with some parts replaced. An object without a change stays the same object. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,
@@ -75,7 +75,7 @@ function replacedIn(value: unknown, replacement: Replacement): unknown {
   if (!Array.isArray(value))
     return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
   const items: unknown[] = [...value];
-  // From the end: what is taken out moves no place that is still to be changed.
+  // From the end, so that a removal does not shift the items that are still to be changed.
   for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
     items.splice(Number(name), 1, ...(after === null ? [] : [after]));
   return items;
@@ -84,7 +84,7 @@ function replacedIn(value: unknown, replacement: Replacement): unknown {
 interface Change {
   readonly name: string;
   readonly before: unknown;
-  /** `null` for what is taken out. */
+  /** `null` if the part is removed. */
   readonly after: unknown;
 }
 
@@ -98,24 +98,24 @@ function changesIn(holder: object, replacement: Replacement): Change[] {
   });
 }
 
-/** Names that are in both maps, found by the smaller. */
+/** Returns the keys of both maps, looking up those of the smaller one. */
 const inBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
   one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : inBoth(other, one);
 
 function otherPart(part: Part, { exchanges, deliveries }: Replacement): Part | null {
-  if (isSample(part)) return shownAnew(part, exchanges.get(part.id));
+  if (isSample(part)) return readSampleAgain(part, exchanges.get(part.id));
   const other = isExchange(part) ? exchanges.get(part.id) : deliveries.get(part.id);
   return other === undefined ? part : other;
 }
 
-/** What the limiter showed in the answer that stands in the place of another. */
-function shownAnew(sample: Sample, exchange: Exchange | undefined): Sample {
+/** Reads the rate-limit values of a sample again, from the exchange that replaces its own. */
+function readSampleAgain(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;
-  const shown = readRateLimitInfo(status, headers, () => bodyJson(exchange));
+  const info = readRateLimitInfo(status, headers, () => bodyJson(exchange));
   const before = rateLimitInfoOf(sample);
   const isSame =
     status === sample.status &&
-    Object.entries(shown).every(([name, each]) => each === before[name as keyof typeof before]);
-  return isSame ? sample : { ...sample, status, ...shown };
+    Object.entries(info).every(([name, each]) => each === before[name as keyof typeof before]);
+  return isSame ? sample : { ...sample, status, ...info };
 }

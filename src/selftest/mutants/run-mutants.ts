@@ -9,25 +9,25 @@ import { type MutantTrial, judgeCleanRun, tryLegal, tryMutant } from "./judging.
 import type { Mutant } from "./mutant.ts";
 import { mutantsOf } from "./operators/all.ts";
 
-/** Which mutants are tried: all, or so many of them, drawn by the seed. */
+/** Which mutants to try: all, or a sample drawn by the seed. */
 export interface MutantSelection {
-  /** `null`: all. */
+  /** Size of the sample; `null` for all. */
   readonly sample: number | null;
   readonly seed: number;
 }
 
-/** What a worker has to do: one share of the mutants of clean runs. */
+/** A worker's task: one share of the mutants of all clean runs. */
 export interface MutantsShare extends MutantSelection {
   readonly runs: readonly CleanRun[];
   readonly share: number;
   readonly of: number;
 }
 
-/** Runs every source, side by side as a run waits for much, and tries their mutants in worker threads, a share on each core. */
-export async function runMutants(asked: MutantSelection): Promise<MutantTrial[]> {
+/** Runs every source concurrently, as runs mostly wait. Then tries the mutants in worker threads, one share for each core. */
+export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(sources.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
-  const shares = Array.from({ length: of }, (_, share) => inWorker({ ...asked, runs, share, of }));
+  const shares = Array.from({ length: of }, (_, share) => inWorker({ ...selection, runs, share, of }));
   return (await Promise.all(shares)).flat();
 }
 
@@ -43,22 +43,22 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/** Of so many wrong mutants, one is judged by every check that it concerns, to see what else turns red. */
+/** One in this many illegal mutants is judged by every check that reads it, to see which other clauses turn red. */
 const oneWhole = 20;
 
-/** Tries the mutants of clean runs, or one share of them. */
+/** Tries one share of the mutants of clean runs. */
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // The last is the largest: it has what the others leave of the sample.
-    const most = left === null ? null : Math.ceil(left / (runs.length - at));
-    const asked = askedOf(run, { sample: most, seed });
-    if (left !== null) left -= asked.length;
+    // The last run is the largest. It gets the part of the sample that the others leave.
+    const max = left === null ? null : Math.ceil(left / (runs.length - at));
+    const selection = selectMutants(run, { sample: max, seed });
+    if (left !== null) left -= selection.length;
     const bench = judgeCleanRun(run);
-    const own = asked.filter((_, place) => place % of === share);
+    const own = selection.filter((_, place) => place % of === share);
     return [
       ...own
-        .filter(({ kind }) => kind === "wrong")
+        .filter(({ kind }) => kind === "illegal")
         .map((each, place) => tryMutant(bench, each, place % oneWhole === 0)),
       ...tryLegal(
         bench,
@@ -68,7 +68,7 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
   });
 }
 
-function askedOf(run: CleanRun, { sample, seed }: MutantSelection): readonly Mutant[] {
+function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readonly Mutant[] {
   const source = sources.find(({ name }) => name === run.source);
   const all = mutantsOf(run).filter((mutant) => source === undefined || source.isNew(mutant));
   return sample === null ? all : drawSample(all, sample, seed);
@@ -77,20 +77,20 @@ function askedOf(run: CleanRun, { sample, seed }: MutantSelection): readonly Mut
 /** A server whose clean run mutants are made of. */
 export interface Source {
   readonly name: string;
-  /** Variants of the reference server that it has. */
+  /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /** Whether a mutant shows something that the plain reference server does not. */
+  /** Whether a mutant differs from those of the plain reference server. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/** Mutants of fields, bodies and the rate-limit header that those variants change. */
+/** Mutants of fields, bodies and the rate-limit header that these variants change. */
 const ofErrors = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
 const ofEnvelopes = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** The largest last. */
+/** The largest run comes last. */
 export const sources: readonly Source[] = [
   {
     name: "form B",
@@ -118,9 +118,9 @@ export const variantsOf = ({ variants }: Source): Patch[] =>
     return found;
   });
 
-/** Draws so many of the items by a seed, in their order; all where there are no more. The same seed draws the same places. */
-export function drawSample<T>(items: readonly T[], most: number, seed: number): readonly T[] {
-  if (items.length <= most) return items;
-  const chosen = new Set(shuffled([...items.keys()], seededNumbers(seed)).slice(0, most));
+/** Draws a sample by a seed, in the items' order. The same seed draws the same items. */
+export function drawSample<T>(items: readonly T[], max: number, seed: number): readonly T[] {
+  if (items.length <= max) return items;
+  const chosen = new Set(shuffled([...items.keys()], seededNumbers(seed)).slice(0, max));
   return items.filter((_, at) => chosen.has(at));
 }

@@ -1,31 +1,31 @@
 import type { MutantStatus, MutantTrial } from "./judging.ts";
 import { staleRows, type SurvivalReason, survivalReason } from "./survivors.ts";
 
-/** Mutants with the same fate, by what was done to which field of which answer. */
+/** Mutants with the same result, operator, place and subject. */
 export interface MutantGroup {
   readonly fate: MutantStatus;
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
   readonly count: number;
-  /** Where it was first: its source, the exchange or delivery, and what was said of it. */
+  /** The first of them: its source, its exchange or delivery, and the checks that changed. */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
-  /** Why nothing better can be asked; `null` where it should not be so. */
+  /** Why the result is accepted; `null` if it is a defect. */
   readonly reason: SurvivalReason | null;
 }
 
-/** What came of all mutants. */
+/** The results of all mutants. */
 export interface MutantSummary {
   readonly wrong: number;
   readonly legal: number;
   readonly fates: Readonly<Record<MutantStatus, number>>;
-  /** What was not killed, or changed an outcome, by operator, place and subject. */
+  /** Illegal mutants that were not killed, and legal ones that changed an outcome. */
   readonly groups: readonly MutantGroup[];
-  /** Mutants that should have met another fate, and stand in no table. */
+  /** Number of mutants with a wrong result that no row of the table excuses. */
   readonly unexplained: number;
-  /** Rows of the table that no mutant needs: of a sample that tells nothing. */
+  /** Rows of the table that excuse no mutant. Means nothing for a sample. */
   readonly needless: readonly string[];
-  /** Of the wrong ones that were judged by every check that they concern: how many turned red a clause that does not speak of them. */
+  /** Of the illegal mutants judged by every check: how many turned red a clause that does not cover them. */
   readonly beside: {
     readonly looked: number;
     readonly alsoRed: number;
@@ -40,7 +40,7 @@ export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary 
   const odd = trials.filter(({ status }) => !asItShouldBe.includes(status));
   const groups = [...Map.groupBy(odd, keyOf).values()].flatMap(groupOf);
   return {
-    wrong: trials.filter(({ mutant }) => mutant.kind === "wrong").length,
+    wrong: trials.filter(({ mutant }) => mutant.kind === "illegal").length,
     legal: trials.filter(({ mutant }) => mutant.kind === "legal").length,
     fates: {
       killed: count("killed"),
@@ -52,14 +52,14 @@ export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary 
     },
     groups,
     needless: staleRows(groups),
-    beside: besideIn(
-      trials.filter(({ mutant, isWhole, status }) => mutant.kind === "wrong" && isWhole && status === "killed"),
+    beside: sideEffectsOf(
+      trials.filter(({ mutant, isWhole, status }) => mutant.kind === "illegal" && isWhole && status === "killed"),
     ),
     unexplained: groups.filter(({ reason }) => reason === null).reduce((sum, group) => sum + group.count, 0),
   };
 }
 
-const besideIn = (trials: readonly MutantTrial[]): MutantSummary["beside"] => ({
+const sideEffectsOf = (trials: readonly MutantTrial[]): MutantSummary["beside"] => ({
   looked: trials.length,
   alsoRed: trials.filter(({ alsoRed }) => alsoRed.length > 0).length,
   clauses: countsOf(

@@ -1,12 +1,12 @@
 import { globOf } from "../../base/glob.ts";
 import type { MutantStatus } from "./judging.ts";
 
-/** Why a wrong answer is not called wrong, or by another clause. */
+/** Why an illegal change is not detected, or by another clause only. */
 export type SurvivalReason = string;
 
 interface Survivor {
   readonly fates: readonly MutantStatus[];
-  /** Globs. */
+  /** Patterns in which `*` stands for any text. */
   readonly operator: string;
   readonly place: string;
   readonly subject: string;
@@ -24,15 +24,15 @@ const row = (reason: SurvivalReason, operator: string, place = any, subject = an
   reason,
 });
 
-const ofNobody =
+const unspecifiedPath =
   "Nobody says that the document speaks of it: the path is not shown, and may be served by something else.";
-const noStatus = "403 is no status of the document, which shows no body for it.";
-const greeting =
+const unspecifiedStatus = "403 is no status of the document, which shows no body for it.";
+const ping =
   "The first request to a new address may be a greeting, which senders give it before its first event; a check must not call it a broken event.";
-const patience =
+const longWait =
   "A target may ask for more patience than is needed: a pause that is a thousand times too long cannot be told from it.";
 
-/** Wrong mutants that are let live, and why. Everything else that lives is a miss. */
+/** Illegal mutants that may survive, and why. Any other survivor is a defect. */
 export const survivors: readonly Survivor[] = [
   row(
     "The document gives a unit, and no range; a time before now is a time at which one may come again.",
@@ -40,7 +40,7 @@ export const survivors: readonly Survivor[] = [
     "stream 200",
     "retry_after",
   ),
-  row(patience, "milliseconds for seconds", any, "*retry_after"),
+  row(longWait, "milliseconds for seconds", any, "*retry_after"),
   row(
     "The target's clock was moved while the answer was under way: so long it may have taken.",
     "milliseconds for seconds",
@@ -53,17 +53,17 @@ export const survivors: readonly Survivor[] = [
     any,
     "uptime",
   ),
-  row(greeting, any, "first deliveries of *", "type"),
-  row(greeting, "a body *", "first deliveries of *"),
-  row(noStatus, any, "* 403", "the body"),
-  row(noStatus, any, "* 403", "Content-Type"),
-  row(ofNobody, "a rate header left out", "other paths 200"),
+  row(ping, any, "first deliveries of *", "type"),
+  row(ping, "a body *", "first deliveries of *"),
+  row(unspecifiedStatus, any, "* 403", "the body"),
+  row(unspecifiedStatus, any, "* 403", "Content-Type"),
+  row(unspecifiedPath, "a rate header left out", "other paths 200"),
   row(
     "Its method is not shown, so that a 404 may be a router's, as long as nothing shows that the endpoint is there.",
     "a limit that is not published",
     "operations 404",
   ),
-  row(ofNobody, "a limit that is not published", "other paths *"),
+  row(unspecifiedPath, "a limit that is not published", "other paths *"),
   row(
     "A 404 may come before the key is looked at, and its headers speak of the address.",
     "a limit that is not published",
@@ -110,7 +110,7 @@ const patterns = survivors.map((known) => ({
     globOf(known.subject)(subject),
 }));
 
-/** The table of them in Markdown. */
+/** Renders them as a Markdown table. */
 export const survivorsTable = (): string =>
   [
     "| what is done | where | to what | why it is let live |",
@@ -123,12 +123,12 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Rows of the table that none of these needs: what they excuse has been killed since, or is not made any more. */
+/** Returns the rows that excuse none of these groups: their mutants have been killed since, or no longer exist. */
 export const staleRows = (groups: readonly Grouped[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))
     .map(({ known: { operator, place, subject } }) => [operator, place, subject].join(" | "));
 
-/** Why a mutant may meet its fate; `null` where the table does not know it. */
+/** Returns why a mutant may have its result; `null` if no row excuses it. */
 export const survivalReason = (group: Grouped): SurvivalReason | null =>
   patterns.find(({ fits }) => fits(group))?.known.reason ?? null;

@@ -8,13 +8,17 @@ import { alarmsIn, type Noise, noises, startLegal } from "./noisy-run.ts";
 const rows = Array.from({ length: runsOf({ quick: 1, full: 25 }) }, (_, at) => {
   return { seed: testSeed * 1000 + at, noise: noises[at % noises.length] as Noise };
 });
-/** A run is slow by what it has to cope with. */
+/** The noise makes a run slow. */
 const options = { timeout: 300_000 };
 
 describe.concurrent("sound servers, through noise", () => {
-  it.each(rows)("of legal variants raise no alarm, seed $seed, in $noise.name", options, async ({ noise, seed }) => {
-    expect(await alarmsIn(noise, await startLegal(seed), seed)).toEqual([]);
-  });
+  it.each(rows)(
+    "of legal variants raise no false alarm, seed $seed, in $noise.name",
+    options,
+    async ({ noise, seed }) => {
+      expect(await alarmsIn(noise, await startLegal(seed), seed)).toEqual([]);
+    },
+  );
 
   it.skipIf(!hasPython()).each(rows)(
     "in another language raise no alarm, seed $seed, in $noise.name",

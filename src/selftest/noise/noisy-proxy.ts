@@ -1,28 +1,28 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What a network between two machines does to what passes. */
+/** A simulated network between two machines. */
 export interface Network {
-  /** Each piece waits up to so long, in milliseconds, most of them much less; pieces of a connection keep their order. */
+  /** Longest delay of a piece of data, in milliseconds. Most pieces wait much less; pieces of a connection keep their order. */
   readonly jitterMs: number;
-  /** The share of pieces at which the connection is reset instead: between 0 and 1. */
+  /** The share of pieces, from 0 to 1, at which the connection is reset. */
   readonly resets: number;
-  /** So many seconds every `Date` of an answer is set back: a server that keeps an old one, or a proxy that writes its own. */
+  /** How far every `Date` of a response is set back, in seconds, as by a server or a proxy with an old clock. */
   readonly dateLagSeconds: number;
 }
 
-/** A stretch of bad network on loopback, before one port of this machine. */
+/** A bad network on loopback, in front of one port of this machine. */
 export interface NoisyProxy {
   readonly port: number;
-  /** Connections that it has reset. */
+  /** Number of connections that it has reset. */
   readonly resets: () => number;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts it on a free port.
+ * Starts the proxy on a free port.
  *
- * @param numbers in [0, 1): they decide what happens to each piece
+ * @param numbers random numbers in [0, 1) that decide the fate of each piece
  */
 export async function startNoisyProxy(to: number, network: Network, numbers: () => number): Promise<NoisyProxy> {
   const sockets = new Set<Socket>();
@@ -57,10 +57,10 @@ export async function startNoisyProxy(to: number, network: Network, numbers: () 
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Half of all pieces wait for less than a hundredth of the longest wait, one in ten for more than half of it. */
+/** Exponent of the delays: half of all pieces wait less than a hundredth of the longest delay, one in ten more than half of it. */
 const steepness = 6.6;
 
-/** Carries what one socket says to the other, late, and its end after it. */
+/** Forwards data from one socket to the other with delays, and then the end. */
 function carry(
   from: Socket,
   to: Socket,
@@ -82,7 +82,7 @@ function carry(
   from.on("close", () => later(() => void to.end()));
 }
 
-/** The piece with an earlier `Date`, of the same length. */
+/** Sets back the `Date` in a piece of a response, without changing its length. */
 function setBack(piece: Buffer, seconds: number): Buffer {
   if (seconds === 0) return piece;
   const text = piece.toString("latin1").replace(/(\r\ndate: )([^\r\n]+ GMT)/gi, (_, name: string, date: string) => {

@@ -11,18 +11,18 @@ import { drawVariants } from "../seeds.ts";
 import { withSmallTiers } from "../trial.ts";
 import { type Network, startNoisyProxy } from "./noisy-proxy.ts";
 
-/** What a run has to cope with. Milliseconds. */
+/** Disturbances of a run. In milliseconds. */
 export interface Noise extends Network {
   readonly name: string;
-  /** The event loop of this process, and so that of a reference server in it, stands still for up to so long, ten times a second. */
+  /** Longest time for which the event loop of this process is blocked, ten times a second. A reference server in this process is blocked, too. */
   readonly loopMs: number;
-  /** Threads, one for each core, that compute for so long out of each 100 ms. */
+  /** How long one thread for each core computes out of each 100 ms. */
   readonly hogMs: number;
 }
 
 const calm = { jitterMs: 0, resets: 0, dateLagSeconds: 0, loopMs: 0, hogMs: 0 } as const;
 
-/** Each by itself, and all together; what takes least time comes first. */
+/** Each disturbance by itself, the fastest first, then all together. */
 export const noises: readonly Noise[] = [
   { ...calm, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...calm, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -32,15 +32,15 @@ export const noises: readonly Noise[] = [
   { name: "all of it", jitterMs: 60, resets: 0.01, dateLagSeconds: 5, loopMs: 50, hogMs: 50 },
 ];
 
-/** A server as a target: a sound one. */
+/** A correct server as a target. */
 export interface Server {
   readonly target: Target;
-  /** Advisory clauses of which its legal behaviours draw a note. */
+  /** Advisory clauses that its legal behaviours break. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
 
-/** The reference server with the legal variants that a seed draws, and no tier whose hour takes thousands of requests. */
+/** Starts the reference server with the legal variants that a seed draws, without tiers whose hour takes thousands of requests. */
 export async function startLegal(seed: number): Promise<Server> {
   const patches = drawVariants(seed);
   const { target, close } = await startEmbedded(patches);
@@ -49,7 +49,7 @@ export async function startLegal(seed: number): Promise<Server> {
   return { target: { ...small, keys }, notes: patches.flatMap(({ breaks }) => breaks), close };
 }
 
-/** The suites but a part of them, which the seed chooses, since every request waits for the noise. */
+/** Picks half of the suites by the seed, because every request waits for the noise. */
 function someSuites(seed: number): typeof suites {
   const numbers = seededNumbers(seed);
   return suites.filter(() => numbers() < partOfSuites);
@@ -57,7 +57,7 @@ function someSuites(seed: number): typeof suites {
 
 const partOfSuites = 0.5;
 
-/** What a run through the noise said of a sound server that it must not: empty where there was no false alarm. */
+/** Runs a correct server through the noise and returns its false alarms. */
 export async function alarmsIn(noise: Noise, server: Server, seed: number): Promise<string[]> {
   const numbers = seededNumbers(seed);
   const at = new URL(server.target.baseUrl);
@@ -88,7 +88,7 @@ export async function alarmsIn(noise: Noise, server: Server, seed: number): Prom
   }
 }
 
-/** Takes the processor away for stretches of time, until it is closed. */
+/** Occupies the processor until it is closed. */
 export interface Busy {
   readonly close: () => Promise<void>;
 }
@@ -98,7 +98,7 @@ const hog = `
   setInterval(() => { for (const end = Date.now() + workerData.workMs; Date.now() < end;); }, workerData.everyMs);
 `;
 
-/** One thread for each core, which computes for `workMs` out of each `everyMs`. */
+/** Starts one thread for each core that computes for `workMs` out of each `everyMs`. */
 export function hogCores(workMs: number, everyMs: number): Busy {
   const hogs = Array.from({ length: availableParallelism() }, () => {
     return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
@@ -106,7 +106,7 @@ export function hogCores(workMs: number, everyMs: number): Busy {
   return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
 }
 
-/** Keeps the event loop of this thread for up to `mostMs` at a time, about as often as it lets it go for `everyMs`. */
+/** Blocks the event loop of this thread for up to `mostMs` at a time, with pauses of `everyMs`. */
 export function delayLoop(mostMs: number, everyMs: number, numbers: () => number): Busy {
   const timer = setInterval(() => {
     const until = performance.now() + numbers() * mostMs;

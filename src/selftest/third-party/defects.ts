@@ -1,6 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** What a run with every role finds of a defect: clauses of which at least one turns red, or why none does. */
+/** The result of a defect in a run with every role: clauses of which at least one turns red, or why none does. */
 export type Found = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the vendor in Go, by the names of its switches. */
@@ -49,12 +49,12 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "hook-other-agent-failed": { found: ["WHK-3"] },
 };
 
-/** The table for people: each defect, and the clauses that turned red or why none did. */
+/** Renders the defects as a table: the clauses that turned red, or why none did. */
 export function thirdPartyTable(): string {
   const rows = Object.entries(goDefects);
-  const seen = rows.filter(([, row]) => "found" in row);
+  const detected = rows.filter(([, row]) => "found" in row);
   return [
-    `A vendor in Go: ${seen.length} of ${rows.length} defects turn a clause red.`,
+    `A vendor in Go: ${detected.length} of ${rows.length} defects turn a clause red.`,
     "",
     "| Defect | Clauses that turn red, or why none does |",
     "|---|---|",

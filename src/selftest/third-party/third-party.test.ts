@@ -7,19 +7,19 @@ import { suites } from "../../suites/all.ts";
 import { goDefects } from "./defects.ts";
 import { goVendor, startVendor, type Switch, switchesOf } from "./testing/vendor.ts";
 
-/** Each run takes some seconds: agents and receivers of a vendor live in real time. */
+/** Each run takes some seconds: a vendor's agents and receivers live in real time. */
 const runTimeoutMs = 300_000;
-/** A quick run asks only whether the table is whole. */
+/** A quick run only tests that the table is complete. */
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
 
-/** Switches in so many hands, those that stand side by side in different ones: they are of one kind, and would hide each other. */
+/** Distributes neighbouring switches over different runs: they are of one kind, and would hide each other. */
 const dealt = (switches: readonly Switch[], hands: number) =>
   Array.from({ length: hands }, (_, hand) => {
     const those = switches.filter((each) => switches.indexOf(each) % hands === hand);
     return { named: those.map(({ name }) => name).join(", "), those };
   });
 
-/** What a run of everything finds, with all that the vendor is told to do wrong or oddly. */
+/** Runs everything against the vendor with all its defects and oddities. */
 async function findings(switches: readonly Switch[]): Promise<{ red: string[]; unjudged: unknown[]; clauses: number }> {
   const { target, close } = await startVendor(goVendor, switches);
   try {
@@ -47,7 +47,7 @@ async function findings(switches: readonly Switch[]): Promise<{ red: string[]; u
   }
 }
 
-/** What turns red by a defect; none where it is known to be missed. */
+/** Clauses that a defect turns red; none if it is known to be missed. */
 function clausesOf(defect: string): readonly string[] {
   const row = goDefects[defect];
   return row !== undefined && "found" in row ? row.found : [];

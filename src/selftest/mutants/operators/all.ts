@@ -1,10 +1,10 @@
 import type { CleanRun } from "../clean-run.ts";
-import { bodyMessage, deliveryMessage, eventMessages } from "../messages.ts";
+import { bodyMessage, deliveryMessage, eventMessages, type MutableMessage } from "../messages.ts";
 import type { Mutant } from "../mutant.ts";
 import { type MutationSite, mutationSites } from "../mutation-sites.ts";
-import { answersMutants } from "./across-responses.ts";
-import { deliveriesMutants } from "./across-deliveries.ts";
-import { bodyMutants, declaredMutants, headerSpellingMutants, writtenMutants, errorMutants } from "./bodies.ts";
+import { acrossResponses } from "./across-responses.ts";
+import { acrossDeliveries } from "./across-deliveries.ts";
+import { bodyMutants, contentTypeMutants, headerSpellingMutants, writtenMutants, errorMutants } from "./bodies.ts";
 import { deliveriesToMutate, deliveryMutants } from "./deliveries.ts";
 import { fieldMutants, unknownFieldMutants } from "./fields.ts";
 import { rateHeaderMutants } from "./rate-headers.ts";
@@ -12,30 +12,30 @@ import { streamMutants } from "./streams.ts";
 
 /** Every mutant of a clean run. */
 export const mutantsOf = (run: CleanRun): Mutant[] => [
-  ...answersMutants(run),
-  ...deliveriesMutants(run),
-  ...mutationSites(run).flatMap(answerMutants),
+  ...acrossResponses(run),
+  ...acrossDeliveries(run),
+  ...mutationSites(run).flatMap(responseMutants),
   ...deliveriesToMutate(run).flatMap((delivery) => {
-    const bearer = deliveryMessage(delivery);
-    return [...(bearer === null ? [] : bearerMutants(bearer)), ...deliveryMutants(delivery, run)];
+    const message = deliveryMessage(delivery);
+    return [...(message === null ? [] : messageMutants(message)), ...deliveryMutants(delivery, run)];
   }),
 ];
 
-function answerMutants(place: MutationSite): Mutant[] {
-  const body = bodyMessage(place);
+function responseMutants(site: MutationSite): Mutant[] {
+  const body = bodyMessage(site);
   return [
-    ...rateHeaderMutants(place),
-    ...headerSpellingMutants(place),
-    ...declaredMutants(place),
-    ...(body === null ? [] : [...bearerMutants(body), ...bodyMutants(place, body)]),
-    ...eventMessages(place).flatMap(bearerMutants),
-    ...streamMutants(place),
-    ...errorMutants(place),
+    ...rateHeaderMutants(site),
+    ...headerSpellingMutants(site),
+    ...contentTypeMutants(site),
+    ...(body === null ? [] : [...messageMutants(body), ...bodyMutants(site)]),
+    ...eventMessages(site).flatMap(messageMutants),
+    ...streamMutants(site),
+    ...errorMutants(site),
   ];
 }
 
-const bearerMutants = (bearer: Parameters<typeof fieldMutants>[0]): Mutant[] => [
-  ...fieldMutants(bearer),
-  ...unknownFieldMutants(bearer),
-  ...writtenMutants(bearer),
+const messageMutants = (message: MutableMessage): Mutant[] => [
+  ...fieldMutants(message),
+  ...unknownFieldMutants(message),
+  ...writtenMutants(message),
 ];

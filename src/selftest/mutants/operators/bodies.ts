@@ -1,6 +1,5 @@
 import { getPath } from "../../../base/json.ts";
-import { bodyJson, bodyText } from "../../../evidence/exchange.ts";
-import type { ClauseId } from "../../../spec/clauses.ts";
+import { bodyJson, bodyText, type Header } from "../../../evidence/exchange.ts";
 import { errorCodes } from "../../../spec/errors.ts";
 import {
   type JsonStyle,
@@ -13,79 +12,55 @@ import {
   withText,
 } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
-import { type Mutant, inPlaceOf } from "../mutant.ts";
+import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** That bodies are JSON, in which shape an endpoint answers, and that an error has one of the two forms. */
-const bodies = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
+/** Clauses on JSON bodies, on the envelope, and on the two forms of an error. */
+const bodyClauses = ["SVC-1", "REQ-4", "REQ-7", "ERR-2", "ERR-3", "ERR-4"] as const;
 
-const wrongBodies: Readonly<Record<string, (text: string) => string>> = {
+const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
   "a page of HTML for JSON": () => "<h1>nope</h1>",
   "JSON that is cut off": (text) => text.slice(0, -2),
   "JSON behind a guard": (text) => `)]}',\n${text}`,
   "two JSON values": (text) => `${text}\n${text}`,
 };
 
-/** Ways to spoil the body of an answer as a whole. */
-export function bodyMutants(place: MutationSite, bearer: MutableMessage): Mutant[] {
-  const { exchange } = place;
+/** Replaces the body of a response by an illegal one. */
+export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const text = bodyText(exchange);
-  if (text === null || place.endpoint === null) return [];
-  return Object.entries(wrongBodies).map(([operator, change]) => ({
-    ...whole(
-      place,
-      bearer.tables.flatMap(() => []),
-    ),
-    operator,
-    make: () => inPlaceOf(withText(exchange, change(text))),
-  }));
+  if (text === null || endpoint === null) return [];
+  const where = { place, subject: "the body", id: exchange.id };
+  return Object.entries(illegalBodies).map(([operator, change]) =>
+    mutantOf(operator, where, bodyClauses, () => inPlaceOf(withText(exchange, change(text)))),
+  );
 }
-
-const whole = (
-  { name, exchange: { id } }: MutationSite,
-  more: readonly ClauseId[],
-): Omit<Mutant, "operator" | "make"> => ({
-  kind: "wrong",
-  place: name,
-  subject: "the body",
-  id,
-  expects: [...bodies, ...more],
-});
 
 const contentType = "Content-Type";
 
-/** Ways to spoil what an answer's body is declared as. */
-export function declaredMutants(place: MutationSite): Mutant[] {
-  const { exchange, name } = place;
+/** Changes the `Content-Type` of a response. */
+export function contentTypeMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const declared = headerOf(exchange.answer.headers, contentType);
-  if (declared === null || place.endpoint === null) return [];
+  if (declared === null || endpoint === null) return [];
   const isStream = /^text\/event-stream/i.test(declared);
-  const base = { place: name, subject: contentType, id: exchange.id } as const;
-  const as = (operator: string, type: string): Mutant => ({
-    ...base,
-    kind: "wrong",
-    operator,
-    expects: isStream ? ["SSE-1", "SVC-2", "REQ-4"] : ["REQ-4", "SVC-1"],
-    make: () => inPlaceOf(withHeader(exchange, contentType, () => [type])),
-  });
+  const expects = isStream ? (["SSE-1", "SVC-2", "REQ-4"] as const) : (["REQ-4", "SVC-1"] as const);
   const bare = declared.split(";")[0] ?? "";
-  const still = (operator: string, type: string): Mutant => ({
-    ...base,
-    kind: "legal",
-    operator,
-    expects: [],
-    make: () => inPlaceOf(withHeader(exchange, contentType, () => [type])),
-  });
-  return [
-    as("declared as HTML", "text/html; charset=utf-8"),
-    as("declared as plain text", "text/plain"),
+  const illegal = {
+    "declared as HTML": "text/html; charset=utf-8",
+    "declared as plain text": "text/plain",
     ...(isStream
-      ? [as("a stream declared as JSON", "application/json")]
-      : [as("JSON declared as a stream", "text/event-stream")]),
-    still("a media type without parameters", bare),
-    still("a media type with a parameter", `${bare};charset=UTF-8`),
-    still("a media type in capitals", `${bare.toUpperCase()} ; charset="utf-8"`),
-  ];
+      ? { "a stream declared as JSON": "application/json" }
+      : { "JSON declared as a stream": "text/event-stream" }),
+  };
+  const legal = {
+    "a media type without parameters": bare,
+    "a media type with a parameter": `${bare};charset=UTF-8`,
+    "a media type in capitals": `${bare.toUpperCase()} ; charset="utf-8"`,
+  };
+  return Object.entries({ ...illegal, ...legal }).map(([operator, type]) =>
+    mutantOf(operator, { place, subject: contentType, id: exchange.id }, operator in legal ? [] : expects, () =>
+      inPlaceOf(withHeader(exchange, contentType, () => [type])),
+    ),
+  );
 }
 
 const styles: Readonly<Record<string, JsonStyle>> = {
@@ -95,84 +70,62 @@ const styles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-/** The same value, written otherwise. */
-export const writtenMutants = (bearer: MutableMessage): Mutant[] =>
-  Object.entries(styles).map(([operator, style]) => ({
-    kind: "legal",
-    operator,
-    place: bearer.place,
-    subject: "the body",
-    id: bearer.id,
-    expects: [],
-    make: () => bearer.with(bearer.value, style),
-  }));
-
-/** Headers as HTTP allows them. */
-export function headerSpellingMutants({ exchange, name }: MutationSite): Mutant[] {
-  const { headers } = exchange.answer;
-  const legal = (operator: string, changed: typeof headers): Mutant => ({
-    kind: "legal",
-    operator,
-    place: name,
-    subject: "headers",
-    id: exchange.id,
-    expects: [],
-    make: () => inPlaceOf(answeredWith(exchange, { headers: changed })),
-  });
-  return [
-    legal(
-      "names of headers in lower case",
-      headers.map(([each, value]) => [each.toLowerCase(), value]),
+/** Writes the same JSON value in other ways. */
+export const writtenMutants = (message: MutableMessage): Mutant[] =>
+  Object.entries(styles).map(([operator, style]) =>
+    mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>
+      message.with(message.value, style),
     ),
-    legal(
-      "names of headers in upper case",
-      headers.map(([each, value]) => [each.toUpperCase(), value]),
+  );
+
+const otherHeaders: Readonly<Record<string, (headers: readonly Header[]) => readonly Header[]>> = {
+  "names of headers in lower case": (headers) => headers.map(([name, value]) => [name.toLowerCase(), value]),
+  "names of headers in upper case": (headers) => headers.map(([name, value]) => [name.toUpperCase(), value]),
+  "headers in another order": (headers) => headers.toReversed(),
+  "unknown headers": (headers) => [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers],
+};
+
+/** Changes headers in ways that HTTP allows. */
+export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): Mutant[] =>
+  Object.entries(otherHeaders).map(([operator, change]) =>
+    mutantOf(operator, { place, subject: "headers", id: exchange.id }, [], () =>
+      inPlaceOf(answeredWith(exchange, { headers: change(exchange.answer.headers) })),
     ),
-    legal("headers in another order", headers.toReversed()),
-    legal("unknown headers", [["X-Conformance-More", "7"], ["Server", "other/1.0"], ...headers]),
-  ];
-}
+  );
 
-/** A code that the document gives to another status. */
-const strangeCode = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
+/** Returns a code that the document gives to another status. */
+const codeOfOtherStatus = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
 
-/** A status that the document does not have, or has for other codes. */
-const strangeStatuses = [402, 409, 418, 200] as const;
+/** Statuses that the document does not have, or has for other codes. */
+const otherStatuses = [402, 409, 418, 200] as const;
 
 const statusOfCode = (code: unknown): unknown => {
   const known: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
   return typeof code === "string" && Object.hasOwn(errorCodes, code) ? known[code]?.status : undefined;
 };
 
-/** Ways to spoil what an error says it is: its code, its words, and its status. */
-export function errorMutants({ exchange, endpoint, status, name }: MutationSite): Mutant[] {
+/** Changes an error's code, message or status. */
+export function errorMutants({ exchange, endpoint, status, name: place }: MutationSite): Mutant[] {
   const body = bodyJson(exchange);
-  const code = getPath(body, "error", "code");
-  if (endpoint === null || status < 400 || statusOfCode(code) !== status) return [];
-  const saying = (operator: string, field: "code" | "message", to: string, expects: readonly ClauseId[]): Mutant => ({
-    kind: "wrong",
-    operator,
-    place: name,
-    subject: `error.${field}`,
-    id: exchange.id,
-    expects,
-    make: () => inPlaceOf(withJson(exchange, changedAt(body, ["error", field], to))),
-  });
+  if (endpoint === null || status < 400 || statusOfCode(getPath(body, "error", "code")) !== status) return [];
+  const { id } = exchange;
+  const withField = (operator: string, field: "code" | "message", text: string, expects: Mutant["expects"]): Mutant =>
+    mutantOf(operator, { place, subject: `error.${field}`, id }, expects, () =>
+      inPlaceOf(withJson(exchange, changedAt(body, ["error", field], text))),
+    );
+  const reportsStatus = getPath(body, "error", "status") !== undefined;
   return [
-    saying("a code of another status", "code", strangeCode(status), ["ERR-10", "ERR-9"]),
-    saying("an empty text", "code", "", ["ERR-5"]),
-    saying("an empty text", "message", "", ["ERR-5"]),
-    ...strangeStatuses.map((other): Mutant => {
-      const told = getPath(body, "error", "status") === undefined ? body : changedAt(body, ["error", "status"], other);
-      return {
-        kind: "wrong",
-        operator: "a status that is not the code's",
-        place: name,
-        subject: "the status",
-        id: exchange.id,
-        expects: ["ERR-1", "ERR-10", "INV-2", "SVC-2"],
-        make: () => inPlaceOf(answeredWith(withJson(exchange, told), { status: other })),
-      };
+    withField("a code of another status", "code", codeOfOtherStatus(status), ["ERR-10", "ERR-9"]),
+    withField("an empty text", "code", "", ["ERR-5"]),
+    withField("an empty text", "message", "", ["ERR-5"]),
+    ...otherStatuses.map((other) => {
+      const otherBody = reportsStatus ? changedAt(body, ["error", "status"], other) : body;
+      return mutantOf(
+        "a status that is not the code's",
+        { place, subject: "the status", id },
+        ["ERR-1", "ERR-10", "INV-2", "SVC-2"],
+        () => inPlaceOf(answeredWith(withJson(exchange, otherBody), { status: other })),
+      );
     }),
   ];
 }

@@ -3,11 +3,14 @@ import type { ClauseId } from "../../../spec/clauses.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import { headerNames } from "../../../spec/headers.ts";
 import { changedHeaders, headerOf } from "../edits.ts";
-import { inPlaceOfDeliveries, type Mutant, type MutantKind, withoutDelivery } from "../mutant.ts";
+import { inPlaceOfDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
 import { placeOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 
-/** One delivery of each type: the first to its address or not, signed or not, a first attempt or a later one; and every attempt at a receiver that always fails. */
+/**
+ * Picks one delivery of each kind: by type, whether it is signed, and whether it is a first or a later attempt. Keeps every attempt at a receiver
+ * that always fails.
+ */
 export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   const known = new Set<string>();
   return deliveries.filter((delivery) => {
@@ -22,17 +25,16 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   });
 }
 
-/** Address of the receiver that fails whatever it gets. */
+/** Name of the receiver that fails every delivery. */
 export const failingHook = "webhook-failing";
 
-interface DeliveryOperator {
-  readonly operator: string;
-  readonly subject: string;
-  readonly kind?: MutantKind;
-  readonly expects: readonly ClauseId[];
-  /** `null` where there is nothing to change. */
-  readonly change: (delivery: Delivery) => Delivery | null;
-}
+type Row = readonly [
+  operator: string,
+  subject: string,
+  expects: readonly ClauseId[],
+  /** Returns `null` if there is nothing to change. */
+  change: (delivery: Delivery) => Delivery | null,
+];
 
 const signature = headerNames.deliverySignature;
 
@@ -48,126 +50,74 @@ const withHeaders = (delivery: Delivery, headers: Delivery["request"]["headers"]
   request: { ...delivery.request, headers },
 });
 
-/** Of hexadecimal digits. */
+/** Reverses hexadecimal digits. */
 const reversed = (digits: string): string => digits.split("").toReversed().join("");
 
 const textOf = ({ request: { body } }: Delivery): string => (body.kind === "text" ? body.text : "");
 
-const operators: readonly DeliveryOperator[] = [
-  { operator: "a signature left out", subject: signature, expects: ["HOOK-21"], change: signed(() => []) },
-  {
-    operator: "a signature in capitals",
-    subject: signature,
-    expects: ["HOOK-21"],
-    change: signed((value) => [value.toUpperCase()]),
-  },
-  {
-    operator: "a signature with its method",
-    subject: signature,
-    expects: ["HOOK-21"],
-    change: signed((value) => [`sha256=${value}`]),
-  },
-  {
-    operator: "a signature in Base64",
-    subject: signature,
-    expects: ["HOOK-21"],
-    change: signed((value) => [Buffer.from(value, "hex").toString("base64")]),
-  },
-  {
-    operator: "a signature of something else",
-    subject: signature,
-    expects: ["HOOK-21"],
-    change: signed((value) => [reversed(value)]),
-  },
-  {
-    operator: "a signature cut off",
-    subject: signature,
-    expects: ["HOOK-21"],
-    change: signed((value) => [value.slice(0, 40)]),
-  },
-  {
-    operator: "two signatures",
-    subject: signature,
-    expects: ["HOOK-21"],
-    change: signed((value) => [value, reversed(value)]),
-  },
-  {
-    operator: "a body that is no JSON",
-    subject: "the body",
-    expects: ["HOOK-1"],
-    change: (each) => withDeliveryText(each, "plain words"),
-  },
-  {
-    operator: "a body in a list",
-    subject: "the body",
-    expects: ["HOOK-1"],
-    change: (each) => withDeliveryText(each, `[${textOf(each)}]`),
-  },
-  {
-    operator: "a body cut off",
-    subject: "the body",
-    expects: ["HOOK-1"],
-    change: (each) => withDeliveryText(each, textOf(each).slice(0, -3)),
-  },
-  {
-    operator: "names of headers in lower case",
-    subject: "headers",
-    kind: "legal",
-    expects: [],
-    change: (each) =>
+const rows: readonly Row[] = [
+  ["a signature left out", signature, ["HOOK-21"], signed(() => [])],
+  ["a signature in capitals", signature, ["HOOK-21"], signed((value) => [value.toUpperCase()])],
+  ["a signature with its method", signature, ["HOOK-21"], signed((value) => [`sha256=${value}`])],
+  ["a signature in Base64", signature, ["HOOK-21"], signed((value) => [Buffer.from(value, "hex").toString("base64")])],
+  ["a signature of something else", signature, ["HOOK-21"], signed((value) => [reversed(value)])],
+  ["a signature cut off", signature, ["HOOK-21"], signed((value) => [value.slice(0, 40)])],
+  ["two signatures", signature, ["HOOK-21"], signed((value) => [value, reversed(value)])],
+  ["a body that is no JSON", "the body", ["HOOK-1"], (each) => withDeliveryText(each, "plain words")],
+  ["a body in a list", "the body", ["HOOK-1"], (each) => withDeliveryText(each, `[${textOf(each)}]`)],
+  ["a body cut off", "the body", ["HOOK-1"], (each) => withDeliveryText(each, textOf(each).slice(0, -3))],
+  [
+    "names of headers in lower case",
+    "headers",
+    [],
+    (each) =>
       withHeaders(
         each,
         each.request.headers.map(([name, value]) => [name.toLowerCase(), value]),
       ),
-  },
-  {
-    operator: "unknown headers",
-    subject: "headers",
-    kind: "legal",
-    expects: [],
-    change: (each) => withHeaders(each, [["X-Conformance-More", "7"], ...each.request.headers]),
-  },
+  ],
+  [
+    "unknown headers",
+    "headers",
+    [],
+    (each) => withHeaders(each, [["X-Conformance-More", "7"], ...each.request.headers]),
+  ],
 ];
 
-/** Every way to spoil a delivery besides the fields of its body. */
+/** Changes a delivery's signature, headers or whole body. */
 export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): Mutant[] {
   const place = placeOf(delivery);
   const { id } = delivery;
-  const plain = operators.flatMap(({ operator, subject, kind = "wrong", expects, change }): Mutant[] => {
+  const plain = rows.flatMap(([operator, subject, expects, change]): Mutant[] => {
     const changed = change(delivery);
     return changed === null
       ? []
-      : [{ kind, operator, place, subject, id, expects, make: () => inPlaceOfDeliveries(changed) }];
+      : [mutantOf(operator, { place, subject, id }, expects, () => inPlaceOfDeliveries(changed))];
   });
   return [...plain, ...attemptMutants(delivery, deliveries, place)];
 }
 
 const schedule = ["HOOK-22", "HOOK-23", "HOOK-24", "HOOK-25", "HOOK-26", "HOOK-27", "HOOK-28"] as const;
 
-/** Attempts of the schedule at another time, or left out; only of what is tried again and again. */
+/** Moves or removes an attempt of the retry schedule. */
 function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], place: string): Mutant[] {
   const before = deliveries.find(({ hook, attempt }) => hook === failingHook && attempt === delivery.attempt - 1);
   const isLast = delivery.attempt === deliveryPolicy.maxAttempts;
   if (delivery.hook !== failingHook || before === undefined || delivery.attempt > deliveryPolicy.maxAttempts) return [];
   const waitedMs = delivery.clockMs + delivery.receivedMs - before.clockMs - before.receivedMs;
-  const moved = (operator: string, byMs: number): Mutant => ({
-    kind: "wrong",
-    operator,
-    place,
-    subject: `attempt ${delivery.attempt}`,
-    id: delivery.id,
-    expects: schedule,
-    make: () =>
+  const where = { place, subject: `attempt ${delivery.attempt}`, id: delivery.id };
+  const delayed = (operator: string, byMs: number): Mutant =>
+    mutantOf(operator, where, schedule, () =>
       inPlaceOfDeliveries({
         ...delivery,
         clockMs: delivery.clockMs + byMs,
         clockAtMostMs: delivery.clockAtMostMs + byMs,
       }),
-  });
+    );
   return [
-    // Moved beyond it, another attempt would come out of its order.
-    ...(isLast ? [moved("an attempt late by half of its wait", waitedMs / 2)] : []),
-    ...(waitedMs > 30_000 ? [moved("an attempt early by half of its wait", -waitedMs / 2)] : []),
-    { ...moved("an attempt left out", 0), make: () => withoutDelivery(delivery) },
+    // Any other attempt would come after its successor if it was this late.
+    ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
+    ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
+    mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),
   ];
 }

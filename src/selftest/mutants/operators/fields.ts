@@ -3,9 +3,9 @@ import type { ClauseId } from "../../../spec/clauses.ts";
 import { type FieldRow, type FieldTableName, type FieldType, fieldTableOf } from "../../../spec/fields.ts";
 import { type Steps, changedAt, stepsOf, valueAt } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
-import type { Mutant, MutantKind } from "../mutant.ts";
+import { type Mutant, mutantOf } from "../mutant.ts";
 
-/** Values that are of another type, by what they are. */
+/** Values of other types, by a description of the value. */
 const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, true: true, "an object": { text: "seven" }, "a list": ["seven"] },
   integer: { "a string": "7", "a fraction": 7.5, true: true, "an object": { value: 7 } },
@@ -28,13 +28,13 @@ const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>>
 };
 
 interface Change {
-  readonly kind: MutantKind;
   readonly operator: string;
-  /** `undefined` takes it out. */
+  /** `undefined` removes the field. */
   readonly to: unknown;
+  readonly isLegal?: boolean;
 }
 
-/** Every way to spoil, and every harmless way to change, one field by its row of a table. */
+/** Lists illegal and legal changes of one field, by its row in a table. */
 function changesOf(
   row: FieldRow,
   value: unknown,
@@ -42,108 +42,86 @@ function changesOf(
   mayBeNull: boolean,
   tookMs: number | null,
 ): Change[] {
-  const called = isNeeded ? "a required field" : "an optional field";
+  const field = isNeeded ? "a required field" : "an optional field";
   const isPartOfMap = /\*$|\[\]$/.test(row.path);
   return [
     ...(isPartOfMap
       ? []
       : [
-          { kind: isNeeded ? ("wrong" as const) : ("legal" as const), operator: `${called} left out`, to: undefined },
-          {
-            kind: isNeeded && !mayBeNull ? ("wrong" as const) : ("legal" as const),
-            operator: `${called} \`null\``,
-            to: null,
-          },
+          { operator: `${field} left out`, to: undefined, isLegal: !isNeeded },
+          { operator: `${field} \`null\``, to: null, isLegal: !isNeeded || mayBeNull },
         ]),
-    ...Object.entries(otherTypes[row.type]).map(([what, to]): Change => ({
-      kind: "wrong",
-      operator: `${what} for ${row.type}`,
-      to,
-    })),
+    ...Object.entries(otherTypes[row.type]).map(([what, to]) => ({ operator: `${what} for ${row.type}`, to })),
     ...(row.oneOf === null
       ? []
-      : [{ kind: "wrong" as const, operator: "a value that is not of the list", to: "unheard-of" }]),
-    ...(row.oneOf === null
-      ? []
-      : [{ kind: "wrong" as const, operator: "a value of the list in upper case", to: String(value).toUpperCase() }]),
+      : [
+          { operator: "a value that is not of the list", to: "unheard-of" },
+          { operator: "a value of the list in upper case", to: String(value).toUpperCase() },
+        ]),
     ...unitChanges(row, value, tookMs),
   ];
 }
 
-/** A duration in seconds that is told in milliseconds shows where it is longer than the request took; so much longer is far enough. */
+/** A duration in milliseconds instead of seconds can only be detected if it is longer than the request by this much. */
 const farSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): Change[] {
   if (unit === null || typeof value !== "number") return [];
   const isDuration = unit === "seconds" && path.endsWith("execution_time");
-  const toldMs = isDuration && tookMs !== null ? Math.max(value * 1000, Math.round(tookMs)) : value * 1000;
-  const isFar = !isDuration || tookMs === null || toldMs > tookMs / 1000 + farSeconds;
+  const inMs = isDuration && tookMs !== null ? Math.max(value * 1000, Math.round(tookMs)) : value * 1000;
+  const isFar = !isDuration || tookMs === null || inMs > tookMs / 1000 + farSeconds;
   return [
-    { kind: "wrong", operator: "a negative quantity", to: -1 - value },
-    ...(unit === "seconds" && isFar && toldMs !== value
-      ? [{ kind: "wrong" as const, operator: "milliseconds for seconds", to: toldMs }]
-      : []),
-    ...(unit === "percent" && value > 1
-      ? [{ kind: "wrong" as const, operator: "a share above 100", to: value * 100 }]
-      : []),
+    { operator: "a negative quantity", to: -1 - value },
+    ...(unit === "seconds" && isFar && inMs !== value ? [{ operator: "milliseconds for seconds", to: inMs }] : []),
+    ...(unit === "percent" && value > 1 ? [{ operator: "a share above 100", to: value * 100 }] : []),
   ];
 }
 
-/** Every mutant of the fields that the tables know in a JSON value. */
-export const fieldMutants = (bearer: MutableMessage): Mutant[] =>
-  bearer.tables.flatMap(({ name, steps: root }) =>
+/** Changes each field that the tables know in a JSON value. */
+export const fieldMutants = (message: MutableMessage): Mutant[] =>
+  message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
-      const found = stepsOf(valueAt(bearer.value, root), row.path);
-      // Of many values of a map or a list, the first stands for all.
-      return found.slice(0, 1).flatMap((within) => mutantsAt(bearer, name, row, [...root, ...within]));
+      const found = stepsOf(valueAt(message.value, root), row.path);
+      // In a map or a list, the first value stands for all.
+      return found.slice(0, 1).flatMap((within) => mutantsAt(message, name, row, [...root, ...within]));
     }),
   );
 
-function mutantsAt(bearer: MutableMessage, table: FieldTableName, row: FieldRow, steps: Steps): Mutant[] {
-  const value = valueAt(bearer.value, steps);
+function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow, steps: Steps): Mutant[] {
+  const value = valueAt(message.value, steps);
   if (value === null) return [];
   const name = `${table}.${row.path}`;
-  const root = valueAt(bearer.value, steps.slice(0, steps.length - row.path.split(/\.|(?=\[)/).length));
-  const asking = requiringClause(table, row.path, root);
-  const expects = [row.clause, ...(asking === null ? [] : [asking]), ...(relatedClauses[name] ?? [])];
-  return changesOf(row, value, row.isRequired || asking !== null, maybeUnknown.has(name), bearer.tookMs).map(
-    ({ kind, operator, to }) => ({
-      kind,
-      operator,
-      place: bearer.place,
-      subject: row.path,
-      id: bearer.id,
-      expects: kind === "legal" ? [] : expects,
-      make: () => bearer.with(changedAt(bearer.value, steps, to)),
-    }),
+  const root = valueAt(message.value, steps.slice(0, steps.length - row.path.split(/\.|(?=\[)/).length));
+  const requiredBy = requiringClause(table, row.path, root);
+  const expects = [row.clause, ...(requiredBy === null ? [] : [requiredBy]), ...(relatedClauses[name] ?? [])];
+  return changesOf(row, value, row.isRequired || requiredBy !== null, maybeUnknown.has(name), message.tookMs).map(
+    ({ operator, to, isLegal = false }) =>
+      mutantOf(operator, { place: message.place, subject: row.path, id: message.id }, isLegal ? [] : expects, () =>
+        message.with(changedAt(message.value, steps, to)),
+      ),
   );
 }
 
-/** Unknown fields in each object that has fields of its own: not in a map, whose every value the document speaks of. */
-export function unknownFieldMutants(bearer: MutableMessage): Mutant[] {
+/** Adds unknown fields to each object that has fields of its own. Leaves out maps, in which the document covers every value. */
+export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
-    bearer.tables.flatMap(({ name }) =>
+    message.tables.flatMap(({ name }) =>
       (fieldTableOf(name).fields ?? []).flatMap(({ path }) => (path.endsWith(".*") ? [path.slice(0, -2)] : [])),
     ),
   );
-  const paths = bearer.tables.flatMap(({ name, steps }) =>
+  const paths = message.tables.flatMap(({ name, steps }) =>
     (fieldTableOf(name).fields ?? [])
       .filter(({ type, path }) => type === "object" && !maps.has(path))
-      .flatMap(({ path }) => stepsOf(valueAt(bearer.value, steps), path).map((within) => [...steps, ...within])),
+      .flatMap(({ path }) => stepsOf(valueAt(message.value, steps), path).map((within) => [...steps, ...within])),
   );
   return [[], ...paths].flatMap((steps) => {
-    const holder = valueAt(bearer.value, steps);
+    const holder = valueAt(message.value, steps);
     if (!isObject(holder)) return [];
+    const where = { place: message.place, subject: steps.join(".") || "the body", id: message.id };
     return [
-      {
-        kind: "legal",
-        operator: "unknown fields",
-        place: bearer.place,
-        subject: steps.join(".") || "the body",
-        id: bearer.id,
-        expects: [],
-        make: () => bearer.with(changedAt(bearer.value, steps, { ...unknownFields, ...holder, x_last: "more" })),
-      },
+      mutantOf("unknown fields", where, [], () =>
+        message.with(changedAt(message.value, steps, { ...unknownFields, ...holder, x_last: "more" })),
+      ),
     ];
   });
 }
@@ -153,7 +131,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limited = ["HDR-18", "ERR-16"] as const;
 
-/** Clauses that speak of a field besides the one of its row, by table and path. */
+/** Further clauses that cover a field, apart from the one of its row, by table and path. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -174,16 +152,16 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "formBLimited.error.details.reset_at": ["ERR-8", ...limited],
 };
 
-/** What is optional in its table, and asked for where something else is so. */
-interface AskedFor {
+/** A field that is optional in its table, but required in some cases. */
+interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
-  /** @param root what holds the table's fields */
+  /** @param root the object with the table's fields */
   readonly where: (root: unknown) => boolean;
   readonly clause: ClauseId;
 }
 
-const askedFor: readonly AskedFor[] = [
+const conditionallyRequired: readonly ConditionalField[] = [
   { table: "health", path: "warnings", where: (root) => getPath(root, "status") === "degraded", clause: "HLT-14" },
   {
     table: "streamError",
@@ -205,11 +183,11 @@ const askedFor: readonly AskedFor[] = [
   },
 ];
 
-/** The clause that asks for an optional field in this place; `null` where none does. */
+/** Returns the clause that requires an optional field here; `null` if none does. */
 export const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
-  askedFor.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
+  conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 
-/** Required fields that may be `null` as long as nothing is known of them. */
+/** Required fields that may be `null` until something is known of them. */
 export const maybeUnknown: ReadonlySet<string> = new Set([
   "webhookMetrics.average_response_time",
   "webhookMetrics.last_delivery",

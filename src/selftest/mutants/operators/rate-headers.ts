@@ -1,158 +1,92 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
-import { headerNames, rateLimitHeaders } from "../../../spec/headers.ts";
+import { headerNames, rateLimitHeaders as all } from "../../../spec/headers.ts";
 import { headerOf, withHeader } from "../edits.ts";
-import { inPlaceOf, type Mutant, type MutantKind } from "../mutant.ts";
+import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses that say that the four headers are there, each of its part of all responses. */
+/** Clauses that require the four headers, each for a part of all responses. */
 const presence = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const counts = [rateLimit, rateRemaining];
 const times = [rateReset, rateResetAfter];
-const all = rateLimitHeaders;
 
-/** What is done to a header's value. */
-interface HeaderOperator {
-  readonly operator: string;
-  readonly kind?: MutantKind;
-  readonly of: readonly string[];
-  /** Without a key that is good for everything, what the headers say is open; that they are numbers is not. */
-  readonly needsValidKey?: true;
-  readonly expects: readonly ClauseId[];
-  /** The values in its place; `null` where there is nothing to change. */
-  readonly change: (value: string, place: MutationSite) => readonly string[] | null;
-}
+/** Returns a header's new values, or `null` if there is nothing to change. */
+type Change = (value: string, site: MutationSite) => readonly string[] | null;
 
-const number =
-  (change: (value: number, place: MutationSite) => number | null) => (value: string, place: MutationSite) => {
-    const changed = change(Number(value), place);
+const toNumber =
+  (change: (value: number) => number | null): Change =>
+  (value) => {
+    const changed = change(Number(value));
     return changed === null || String(changed) === value ? null : [String(changed)];
   };
 
-const operators: readonly HeaderOperator[] = [
-  { operator: "a rate header left out", of: all, expects: presence, change: () => [] },
-  { operator: "a rate header empty", of: all, expects: ["HDR-9", ...presence], change: () => [""] },
-  { operator: "a rate header in words", of: all, expects: ["HDR-9"], change: () => ["many"] },
-  { operator: "a rate header with its unit", of: all, expects: ["HDR-9"], change: (value) => [`${value} s`] },
-  {
-    operator: "a rate header in hexadecimal",
-    of: all,
-    expects: ["HDR-9"],
-    change: (value) => [`0x${Number(value).toString(16)}`],
-  },
-  {
-    operator: "a rate header twice",
-    of: all,
-    expects: ["HDR-9"],
-    change: (value) => [value, String(Number(value) + 7)],
-  },
-  {
-    operator: "a rate header with two values",
-    of: all,
-    expects: ["HDR-9"],
-    change: (value) => [`${value}, ${Number(value) + 7}`],
-  },
-  { operator: "a rate header negative", of: all, expects: ["HDR-9"], change: (value) => [`-${Number(value) + 1}`] },
-  { operator: "a count with a fraction", of: counts, expects: ["HDR-9"], change: (value) => [`${value}.5`] },
-  { operator: "a time with decimals", kind: "legal", of: times, expects: [], change: (value) => [`${value}.25`] },
-  {
-    operator: "a limit that is not published",
-    of: [rateLimit],
-    needsValidKey: true,
-    expects: ["HDR-10", "HDR-11"],
-    change: number((value) => value + 17),
-  },
-  {
-    operator: "a limit of 0",
-    of: [rateLimit],
-    needsValidKey: true,
-    expects: ["HDR-10", "HDR-11"],
-    change: () => ["0"],
-  },
-  {
-    operator: "more remaining than the limit",
-    of: [rateRemaining],
-    needsValidKey: true,
-    expects: ["HDR-11"],
-    change: number((_, { exchange }) => {
-      const limit = headerOf(exchange.answer.headers, rateLimit);
-      return limit === null ? null : Number(limit) + 1;
-    }),
-  },
-  {
-    operator: "a reset in milliseconds",
-    of: [rateReset],
-    needsValidKey: true,
-    expects: ["HDR-14"],
-    change: number((value) => value * 1000),
-  },
-  {
-    operator: "a reset in milliseconds from now",
-    of: [rateResetAfter],
-    needsValidKey: true,
-    expects: ["HDR-14", "HDR-15", "HDR-16"],
-    change: number((value) => (value < 4 ? null : value * 1000)),
-  },
-  {
-    operator: "a reset of an hour before",
-    of: [rateReset],
-    needsValidKey: true,
-    expects: ["HDR-14"],
-    change: number((value) => value - 3600),
-  },
-  {
-    operator: "a reset in seconds from now",
-    of: [rateReset],
-    needsValidKey: true,
-    expects: ["HDR-14"],
-    change: (_, { exchange }) => {
-      const after = headerOf(exchange.answer.headers, rateResetAfter);
-      return after === null ? null : [after];
-    },
-  },
-  {
-    operator: "a reset-after in Unix time",
-    of: [rateResetAfter],
-    needsValidKey: true,
-    expects: ["HDR-14", "HDR-15", "HDR-16"],
-    change: (_, { exchange }) => {
-      const reset = headerOf(exchange.answer.headers, rateReset);
-      return reset === null ? null : [reset];
-    },
-  },
-  {
-    operator: "a reset-after that is a minute short or long",
-    of: [rateResetAfter],
-    needsValidKey: true,
-    expects: ["HDR-14", "HDR-15", "HDR-16"],
-    change: number((value) => (value >= 60 ? value - 60 : value + 60)),
-  },
+/** Takes over the value of another header of the same response. */
+const toValueOf =
+  (other: string, change: (value: string) => string = (value) => value): Change =>
+  (_, { exchange }) => {
+    const value = headerOf(exchange.answer.headers, other);
+    return value === null ? null : [change(value)];
+  };
+
+type Row = readonly [operator: string, headers: readonly string[], expects: readonly ClauseId[], change: Change];
+
+/** Changes of the format, which is specified for every response. */
+const formatChanges: readonly Row[] = [
+  ["a rate header left out", all, presence, () => []],
+  ["a rate header empty", all, ["HDR-9", ...presence], () => [""]],
+  ["a rate header in words", all, ["HDR-9"], () => ["many"]],
+  ["a rate header with its unit", all, ["HDR-9"], (value) => [`${value} s`]],
+  ["a rate header in hexadecimal", all, ["HDR-9"], (value) => [`0x${Number(value).toString(16)}`]],
+  ["a rate header twice", all, ["HDR-9"], (value) => [value, String(Number(value) + 7)]],
+  ["a rate header with two values", all, ["HDR-9"], (value) => [`${value}, ${Number(value) + 7}`]],
+  ["a rate header negative", all, ["HDR-9"], (value) => [`-${Number(value) + 1}`]],
+  ["a count with a fraction", counts, ["HDR-9"], (value) => [`${value}.5`]],
+  ["a time with decimals", times, [], (value) => [`${value}.25`]],
 ];
 
-/** Every way to spoil the four headers of an answer. */
-export const rateHeaderMutants = (place: MutationSite): Mutant[] =>
-  operators.flatMap((row) => row.of.flatMap((header) => mutantOf(place, row, header)));
+/** Changes of the values, which are specified only for a response to a valid key. */
+const valueChanges: readonly Row[] = [
+  ["a limit that is not published", [rateLimit], ["HDR-10", "HDR-11"], toNumber((value) => value + 17)],
+  ["a limit of 0", [rateLimit], ["HDR-10", "HDR-11"], () => ["0"]],
+  [
+    "more remaining than the limit",
+    [rateRemaining],
+    ["HDR-11"],
+    toValueOf(rateLimit, (limit) => String(Number(limit) + 1)),
+  ],
+  ["a reset in milliseconds", [rateReset], ["HDR-14"], toNumber((value) => value * 1000)],
+  [
+    "a reset in milliseconds from now",
+    [rateResetAfter],
+    ["HDR-14", "HDR-15", "HDR-16"],
+    toNumber((value) => (value < 4 ? null : value * 1000)),
+  ],
+  ["a reset of an hour before", [rateReset], ["HDR-14"], toNumber((value) => value - 3600)],
+  ["a reset in seconds from now", [rateReset], ["HDR-14"], toValueOf(rateResetAfter)],
+  ["a reset-after in Unix time", [rateResetAfter], ["HDR-14", "HDR-15", "HDR-16"], toValueOf(rateReset)],
+  [
+    "a reset-after that is a minute short or long",
+    [rateResetAfter],
+    ["HDR-14", "HDR-15", "HDR-16"],
+    toNumber((value) => (value >= 60 ? value - 60 : value + 60)),
+  ],
+];
 
-function mutantOf(
-  place: MutationSite,
-  { operator, kind = "wrong", needsValidKey, expects, change }: HeaderOperator,
-  header: string,
-): Mutant[] {
-  const { exchange, name } = place;
+/** Changes each of a response's four rate-limit headers. */
+export function rateHeaderMutants(site: MutationSite): Mutant[] {
+  const rows = site.hasValidKey && site.status !== 401 ? [...formatChanges, ...valueChanges] : formatChanges;
+  return rows.flatMap((row) => row[1].flatMap((header) => headerMutants(site, row, header)));
+}
+
+function headerMutants(site: MutationSite, [operator, , expects, change]: Row, header: string): Mutant[] {
+  const { exchange, name: place } = site;
   const value = headerOf(exchange.answer.headers, header);
-  if (value === null || (needsValidKey === true && !(place.hasValidKey && place.status !== 401))) return [];
-  const values = change(value, place);
+  const values = value === null ? null : change(value, site);
   if (values === null) return [];
   return [
-    {
-      kind,
-      operator,
-      place: name,
-      subject: header,
-      id: exchange.id,
-      expects,
-      make: () => inPlaceOf(withHeader(exchange, header, () => values)),
-    },
+    mutantOf(operator, { place, subject: header, id: exchange.id }, expects, () =>
+      inPlaceOf(withHeader(exchange, header, () => values)),
+    ),
   ];
 }

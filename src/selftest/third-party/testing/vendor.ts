@@ -10,30 +10,30 @@ import { z } from "zod";
 import { targetFromObject } from "../../../target/file.ts";
 import type { Target } from "../../../target/target.ts";
 
-/** A server that somebody wrote from the document alone, and how to build and start it. */
+/** A server written from the document alone by another author, with the commands that build and start it. */
 export interface Vendor {
   readonly language: string;
-  /** Whether what it is built and run with is on this machine. */
+  /** Whether the tools to build and run it are on this machine. */
   readonly isHere: () => boolean;
-  /** Builds it where that was not done yet; the command that starts it. */
+  /** Builds the server unless that is done. Returns the command that starts it. */
   readonly build: () => readonly [command: string, ...args: string[]];
 }
 
-/** One of its switches: a defect, or behaviour that is odd and legal. */
+/** One of its switches: a defect, or odd but legal behaviour. */
 export interface Switch {
   readonly kind: string;
   readonly name: string;
 }
 
-/** What it says of itself once it listens, as far as a target file wants to know. */
-const greetingSchema = z.object({
+/** The part of its start-up message that a target file needs. */
+const startMessageSchema = z.object({
   base_url: z.string(),
   keys: z.array(z.object({ name: z.string(), key: z.string() })),
   agents: z.record(z.string(), z.string()),
   clock: z.object({ url: z.string() }),
   deploy: z.string(),
 });
-type Greeting = z.infer<typeof greetingSchema>;
+type StartMessage = z.infer<typeof startMessageSchema>;
 
 const sources = (language: string): string =>
   new URL(`../../../../tools/strangers/${language}`, import.meta.url).pathname;
@@ -57,7 +57,7 @@ export const goVendor: Vendor = {
   },
 };
 
-/** All that it can do wrong or oddly. */
+/** Lists its switches. */
 export function switchesOf(vendor: Vendor): Switch[] {
   const [command, ...args] = vendor.build();
   const { stdout } = spawnSync(command, [...args, "--list"], { encoding: "utf8" });
@@ -88,25 +88,25 @@ export async function startVendor(
   const child = spawn(command, [...args, ...flags, ...switches.flatMap(({ kind, name }) => [`--${kind}`, name])], {
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const greeting = await greetingOf(child);
+  const startMessage = await startMessageOf(child);
   return {
-    target: targetFromObject(targetFileOf(greeting), `the vendor in ${vendor.language}`, {}),
+    target: targetFromObject(targetFileOf(startMessage), `the vendor in ${vendor.language}`, {}),
     close: () => child.kill(),
   };
 }
 
-async function greetingOf(child: ChildProcess): Promise<Greeting> {
+async function startMessageOf(child: ChildProcess): Promise<StartMessage> {
   if (child.stdout === null) throw new Error("The vendor has no output.");
   const ended = once(child, "exit").then(() => {
     throw new Error("The vendor ended before it listened.");
   });
   const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), ended])) as [string];
   ended.catch(() => {});
-  return greetingSchema.parse(JSON.parse(line));
+  return startMessageSchema.parse(JSON.parse(line));
 }
 
-/** Whole, as a vendor would write it for the own test deployment. */
-function targetFileOf({ base_url: baseUrl, keys, agents, clock, deploy }: Greeting): unknown {
+/** The target file is complete, as a vendor would write it for its own test deployment. */
+function targetFileOf({ base_url: baseUrl, keys, agents, clock, deploy }: StartMessage): unknown {
   const key = (name: string): string | undefined => keys.find((each) => each.name === name)?.key;
   const fresh = (name: string, tier: string): unknown => ({ key: key(name), tier, fresh: true });
   const trigger = (event: string): unknown => ({ url: deploy, body: { agent_id: agents["degraded"], event } });

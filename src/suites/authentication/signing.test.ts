@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { suite } from "../../run/judge/check.ts";
-import { signingChecks } from "./signing.ts";
-import type { SignedBadly, SignedValidly } from "./signing-probes.ts";
+import { type SignedBadly, type SignedValidly, signingChecks } from "./signing.ts";
 import { exchange, unanswered } from "../testing/exchange.ts";
 import { judgeBy } from "../testing/judging.ts";
 import { judged } from "../testing/judged.ts";

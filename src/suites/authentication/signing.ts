@@ -1,7 +1,143 @@
+import type { Exchange, Header } from "../../evidence/exchange.ts";
+import { headerNames } from "../../spec/headers.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, follows, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import { requestSignature, type SignableRequest } from "../../wire/request-signature.ts";
+import { keyToSignFor } from "../../target/target.ts";
+import { dateSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
-import { signedBadly, signedValidly, type SignedValidly } from "./signing-probes.ts";
+
+/** Correctly signed requests, and the same requests without a signature. */
+export interface SignedValidly {
+  /** A GET of the list with a query string, not signed. */
+  readonly control: Exchange;
+  /** The same GET, with a signature of path and query string. */
+  readonly withQuery: Exchange;
+  /** The same GET, with a signature of the path only. */
+  readonly withoutQuery: Exchange;
+  /** A signed invoke with a body that is not ASCII; `null` if no agent is known. */
+  readonly posted: Exchange | null;
+  /** The same invoke, not signed. Sent only if the signed one did not succeed. */
+  readonly postedPlainly: Exchange | null;
+}
+
+const list = "/agents?page=1&limit=2";
+const question = JSON.stringify({ query: "Grüße, 你好 🙂. Please answer in a few words." });
+
+const signedValidly = probe(
+  "signed requests are sent",
+  { needs: ["signing"], requests: 3 },
+  async (context): Promise<SignedValidly> => {
+    const { client, target, discovery } = context;
+    const agent = target.agents.answering;
+    const signed = signer(context);
+    const withQuery = await signed("GET", list);
+    const withoutQuery = await signed("GET", list, { path: (path) => path.replace(/[?].*/, "") });
+    const evidence = { control: discovery.listing, withQuery, withoutQuery };
+    if (agent === undefined) return { ...evidence, posted: null, postedPlainly: null };
+    const path = agentPath(agent, "invoke");
+    const posted = await signed("POST", path, { body: question });
+    const postedPlainly = isSuccess(posted) ? null : await client.send("POST", path, { text: question });
+    return { ...evidence, posted, postedPlainly };
+  },
+);
+
+/** Ways to sign a request incorrectly. */
+const mistakes = {
+  "a wrong secret": { secret: (secret: string) => `${secret}-not` },
+  "a changed path": { path: (path: string) => path.replace(/usage$/, "agents") },
+  "a timestamp an hour old": { seconds: (now: number) => String(now - 3600) },
+  "a timestamp an hour ahead": { seconds: (now: number) => String(now + 3600) },
+  "upper-case hexadecimal": { signature: (signature: string) => signature.toUpperCase() },
+  "a timestamp that is no number": { seconds: () => "now" },
+} as const satisfies Readonly<Record<string, Signing>>;
+
+/** Requests with an incorrect signature. */
+export interface SignedBadly {
+  /** The same request, not signed. */
+  readonly control: Exchange;
+  /** By the mistake. */
+  readonly asked: Readonly<Record<string, Exchange>>;
+  /** The same request, not signed, with a key that requires signatures; `null` if the target has no such key. */
+  readonly unsigned: Exchange | null;
+}
+
+const signedBadly = probe(
+  "badly signed requests are sent",
+  { needs: ["signing"], requests: 7 },
+  async (context): Promise<SignedBadly> => {
+    const agent = context.target.agents.answering;
+    const signed = signer(context);
+    const asked: Record<string, Exchange> = {};
+    for (const [mistake, signing] of Object.entries(mistakes)) asked[mistake] = await signed("GET", "/usage", signing);
+    if (agent !== undefined)
+      asked["a changed body"] = await signed("POST", agentPath(agent, "invoke"), {
+        body: question,
+        signedBody: `${question} `,
+      });
+    const signedKey = keyToSignFor(context.target);
+    const unsigned = signedKey === null ? null : await context.client.as(signedKey).send("GET", "/usage");
+    return { control: context.discovery.usage, asked, unsigned };
+  },
+);
+
+/** Deviations from the signature that the document defines. */
+interface Signing {
+  readonly body?: string;
+  readonly signedBody?: string;
+  readonly path?: (path: string) => string;
+  readonly secret?: (secret: string) => string;
+  /** Makes the timestamp from the target's time in Unix seconds. */
+  readonly seconds?: (nowSeconds: number) => string;
+  readonly signature?: (signature: string) => string;
+}
+
+type Signed = (method: string, path: string, signing?: Signing) => Promise<Exchange>;
+
+function signer(context: ProbeContext<"signing">): Signed {
+  const { given, target } = context;
+  const client = context.client.as(keyToSignFor(context.target) ?? context.client.key);
+  const root = new URL(target.baseUrl).pathname;
+  return (method, path, signing = {}) => {
+    const wire = `${root}${path}`;
+    const headers = (): Header[] => {
+      const seconds = Math.floor(targetSeconds(context));
+      const timestamp = signing.seconds?.(seconds) ?? String(seconds);
+      const request: SignableRequest = {
+        method,
+        path: signing.path?.(wire) ?? wire,
+        timestamp,
+        body: signing.signedBody ?? signing.body ?? "",
+      };
+      const signature = requestSignature(request, signing.secret?.(given.signing) ?? given.signing);
+      return [
+        [headerNames.timestamp, timestamp],
+        [headerNames.signature, signing.signature?.(signature) ?? signature],
+      ];
+    };
+    return client.send(method, path, { ...(signing.body === undefined ? {} : { text: signing.body }), headers });
+  };
+}
+
+/**
+ * The target's current time in Unix seconds, from its `Date` header, else from its rate-limit headers, plus the time that
+ * elapsed since. So a clock difference between the machines does not invalidate the signature.
+ */
+function targetSeconds({ discovery: { usage }, time }: ProbeContext<"signing">): number {
+  const date = dateSeconds(usage) ?? nowByReset(usage);
+  if (date === null || usage.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
+  return date + (time.targetMs() - usage.answer.headMs - usage.clockMs) / 1000;
+}
+
+/** The current time in Unix seconds: the end of a window minus the seconds until then. */
+function nowByReset(exchange: Exchange): number | null {
+  const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
+    wholeNumberHeader(exchange, name),
+  );
+  return typeof reset === "number" && typeof after === "number" ? reset - after : null;
+}
 
 /** Judges a GET with a query string: the signed path may include the query string or not. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {

@@ -47,46 +47,44 @@ const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** Judges whether an event was sent again after the receiver's first reply, which was a failure. */
-const retriedAfter =
-  (script: ReceiverScript, failure: string) =>
-  (evidence: RetryEvidence): Finding<never> => {
+/** Judges the attempts to deliver one event to a receiver. Unproven if they prove nothing, or if there are none. */
+const onAttempts =
+  <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
+  (evidence: RetryEvidence): F | Unproven => {
     const inconclusive = whyInconclusive(evidence, script);
     if (inconclusive !== null) return inconclusive;
-    const attempts = attemptsTo(evidence, script);
-    const [first] = attempts;
-    if (first === undefined) return noDelivery;
-    if (attempts.length > 1) return holds();
+    const [first, ...retries] = attemptsTo(evidence, script);
+    return first === undefined ? noDelivery : judge(evidence, first, retries);
+  };
+
+/** Judges whether an event was sent again after the receiver's first reply, which was a failure. */
+const retriedAfter = (script: ReceiverScript, failure: string) =>
+  onAttempts(script, (evidence, first, retries): Finding<never> => {
+    if (retries.length > 0) return holds();
     if (first.reply.kind === "silent" && first.reply.leftMs === null)
       return unproven("the sender still waits for a reply; how long it waits is unknown (HOOK-24)");
     const dueWithinMs = firstRetryWithinMs + (script === "silent" ? maxSenderTimeoutMs : 0);
-    if (!isObservedFor(evidence, first, dueWithinMs)) {
-      const observedMs = observedUntilMs(evidence) - attemptSpan(first, first, evidence).toMs;
-      return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longer);
-    }
-    return breach(`another attempt after ${failure}`, `none within ${seconds(dueWithinMs)}`, first);
-  };
+    if (isObservedFor(evidence, first, dueWithinMs))
+      return breach(`another attempt after ${failure}`, `none within ${seconds(dueWithinMs)}`, first);
+    const observedMs = observedUntilMs(evidence) - attemptSpan(first, first, evidence).toMs;
+    return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longer);
+  });
 
 /** Observes the sender's timeout: whether it still accepts a reply that comes after the documented timeout. */
-const observeTimeout = (evidence: RetryEvidence): Observation => {
-  const inconclusive = whyInconclusive(evidence, "late");
-  if (inconclusive !== null) return inconclusive;
-  const attempts = attemptsTo(evidence, "late");
-  const [first] = attempts;
+const observeTimeout = onAttempts("late", (evidence, first, retries): Observation => {
   const heldForMs = evidence.sent.heldForMs.late;
-  if (first === undefined || heldForMs === null) return noDelivery;
+  if (heldForMs === null) return noDelivery;
   if (heldForMs <= deliveryPolicy.responseTimeoutMs)
     return unproven("too little of the target's time could pass for a late reply", longer);
-  if (attempts.length > 1) return observed(`a reply after ${seconds(heldForMs)} is too late`);
-  if (!isObservedFor(evidence, first, firstRetryWithinMs)) return tooShort("a late reply");
-  return observed(`a reply after ${seconds(heldForMs)} is still accepted`);
-};
+  if (retries.length > 0) return observed(`a reply after ${seconds(heldForMs)} is too late`);
+  return isObservedFor(evidence, first, firstRetryWithinMs)
+    ? observed(`a reply after ${seconds(heldForMs)} is still accepted`)
+    : tooShort("a late reply");
+});
 
 /** Judges whether no attempt followed the first 2xx. */
-const stopsAfterSuccess = (evidence: RetryEvidence): Finding<never> => {
-  const inconclusive = whyInconclusive(evidence, "recovering");
-  if (inconclusive !== null) return inconclusive;
-  const attempts = attemptsTo(evidence, "recovering");
+const stopsAfterSuccess = onAttempts("recovering", (evidence, first, retries): Finding<never> => {
+  const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
   const accepted = attempts[at];
   if (accepted === undefined)
@@ -96,24 +94,21 @@ const stopsAfterSuccess = (evidence: RetryEvidence): Finding<never> => {
   const next = attempts.slice(at + 1).find((each) => isLater(each, accepted, evidence));
   if (next !== undefined) return breach("no attempt after a reply of 2xx", "another attempt", accepted, next);
   return isObservedFor(evidence, accepted, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
-};
+});
 
 /** A reply this early reaches the sender within its timeout, even over a slow network. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 /** Judges whether the sender accepts a slow reply within its timeout. */
-const acceptsSlowReply = (evidence: RetryEvidence): Finding<never> => {
-  const inconclusive = whyInconclusive(evidence, "held");
-  if (inconclusive !== null) return inconclusive;
-  const [first, ...others] = attemptsTo(evidence, "held");
+const acceptsSlowReply = onAttempts("held", (evidence, first, retries): Finding<never> => {
   const heldForMs = evidence.sent.heldForMs.held;
-  if (first === undefined || heldForMs === null) return noDelivery;
+  if (heldForMs === null) return noDelivery;
   if (heldForMs > safeReplyMs) return unproven("the reply could not be sent within the sender's timeout");
-  const next = others.find((each) => isLater(each, first, evidence) || !wasAccepted(first));
+  const next = retries.find((each) => isLater(each, first, evidence) || !wasAccepted(first));
   if (next !== undefined)
     return breach(`a reply of 200 after ${seconds(heldForMs)} is accepted`, "another attempt", first, next);
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
-};
+});
 
 /** Whether an attempt came too late after the first to be its duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
@@ -156,24 +151,26 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
   );
 
-/** The attempts to deliver an event that always failed, and how each reading of the schedule explains them. */
-function explainFailing(
-  evidence: RetryEvidence,
-): Unproven | { readonly explanations: readonly Explanation[]; readonly attempts: Delivery[] } {
-  const inconclusive = whyInconclusive(evidence, "failing");
-  if (inconclusive !== null) return inconclusive;
-  const attempts = withoutDuplicates(attemptsTo(evidence, "failing"), evidence);
-  if (attempts.length === 0) return noDelivery;
-  return { explanations: explainAttempts(observedAttempts(attempts, evidence)), attempts };
+interface FailedAttempts {
+  readonly attempts: readonly Delivery[];
+  /** How each reading of the schedule explains the attempts. The best comes first. */
+  readonly explanations: readonly Explanation[];
 }
+
+/** Judges the attempts to deliver an event that always failed. */
+const onSchedule = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
+  onAttempts("failing", (evidence, first, retries) => {
+    const attempts = withoutDuplicates([first, ...retries], evidence);
+    return judge(evidence, { attempts, explanations: explainAttempts(observedAttempts(attempts, evidence)) });
+  });
 
 const onlySome = ({ length }: readonly Delivery[]): Unproven =>
   unproven(`only ${length} attempts of the schedule were observed`, longer);
 
-const judgeDelays = (evidence: RetryEvidence): Finding<"from-previous" | "from-first"> => {
-  const explained = explainFailing(evidence);
-  if (!("explanations" in explained)) return explained;
-  const { explanations, attempts } = explained;
+const judgeDelays = (
+  evidence: RetryEvidence,
+  { attempts, explanations }: FailedAttempts,
+): Finding<"from-previous" | "from-first"> => {
   const [best] = explanations;
   if (best === undefined) throw new Error("the schedule has no reading");
   if (best.kind === "under way") return onlySome(attempts);
@@ -212,10 +209,10 @@ function describeAttempts(evidence: RetryEvidence, attempts: readonly Delivery[]
 /** More attempts than any reading allows. */
 const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
-const judgeAttempts = (evidence: RetryEvidence): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
-  const explained = explainFailing(evidence);
-  if (!("explanations" in explained)) return explained;
-  const { explanations, attempts } = explained;
+const judgeAttempts = (
+  evidence: RetryEvidence,
+  { attempts, explanations }: FailedAttempts,
+): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
   if (attempts.length > maxInAnyReading)
     return breach(`at most ${deliveryPolicy.maxAttempts} attempts`, describeAttempts(evidence, attempts), ...attempts);
   if (explanations.some(({ kind }) => kind === "under way")) return onlySome(attempts);
@@ -232,6 +229,23 @@ const isFinished = (evidence: RetryEvidence, attempts: readonly Delivery[]): boo
   return last !== undefined && isObservedFor(evidence, last, maxPauseMs);
 };
 
+/** Judges whether the target marks the delivery, or its webhook, as failed after the last attempt. */
+const judgeFailureMark = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"delivery" | "webhook"> => {
+  const { attempts } = failed;
+  if (evidence.sent.passed === null) return onlySome(attempts);
+  const { listed, shown } = evidence.sent.passed;
+  if (listed === null) return unproven("the response to the creation has no `webhook_id` or `id`");
+  if (!isSuccess(listed)) return unproven(`the deliveries were not listed (${outcomeOf(listed)})`);
+  const mark = findFailureMark(bodyJson(listed), shown === null || !isSuccess(shown) ? undefined : bodyJson(shown));
+  if (mark.kind === "marked") return follows(mark.which);
+  const isOver = judgeAttempts(evidence, failed).kind === "follows" || attempts.length > maxInAnyReading;
+  if (!isOver) return unproven("the attempts do not end as documented; see HOOK-28");
+  if (mark.kind === "unknown")
+    return unproven("the list of deliveries shows no state; what it must show is a gap (WHK-8)");
+  const states = mark.states.map((state) => formatValue(state)).join(", ");
+  return breach("the delivery, or the webhook, marked failed", `states ${states}`, listed);
+};
+
 /** Checks of deliveries to receivers that fail. */
 export const retryChecks = [
   check("HOOK-22", retryProbes, retriedAfter("mismatched", "a 401 from a receiver that finds the signature wrong")),
@@ -244,25 +258,9 @@ export const retryChecks = [
   check("HOOK-26", retryProbes, retriedAfter("redirecting", "a 302"), { as: "302" }),
   check("HOOK-26", retryProbes, retriedAfter("silent", "no reply"), { as: "silence" }),
   check("HOOK-26", retryProbes, retriedAfter("resetting", "a connection reset"), { as: "reset" }),
-  check("HOOK-27", retryProbes, judgeDelays),
-  check("HOOK-28", retryProbes, judgeAttempts),
-  check("HOOK-29", retryProbes, (evidence) => {
-    const explained = explainFailing(evidence);
-    if (!("explanations" in explained)) return explained;
-    const { attempts } = explained;
-    if (evidence.sent.passed === null) return onlySome(attempts);
-    const { listed, shown } = evidence.sent.passed;
-    if (listed === null) return unproven("the response to the creation has no `webhook_id` or `id`");
-    if (!isSuccess(listed)) return unproven(`the deliveries were not listed (${outcomeOf(listed)})`);
-    const mark = findFailureMark(bodyJson(listed), shown === null || !isSuccess(shown) ? undefined : bodyJson(shown));
-    if (mark.kind === "marked") return follows(mark.which);
-    const isOver = judgeAttempts(evidence).kind === "follows" || attempts.length > maxInAnyReading;
-    if (!isOver) return unproven("the attempts do not end as documented; see HOOK-28");
-    if (mark.kind === "unknown")
-      return unproven("the list of deliveries shows no state; what it must show is a gap (WHK-8)");
-    const states = mark.states.map((state) => formatValue(state)).join(", ");
-    return breach("the delivery, or the webhook, marked failed", `states ${states}`, listed);
-  }),
+  check("HOOK-27", retryProbes, onSchedule(judgeDelays)),
+  check("HOOK-28", retryProbes, onSchedule(judgeAttempts)),
+  check("HOOK-29", retryProbes, onSchedule(judgeFailureMark)),
   check("HOOK-32", retryProbes, (evidence) => {
     const [first, ...others] = attemptsTo(evidence, "failing");
     if (first === undefined || others.length === 0) return unproven("no event was sent twice");

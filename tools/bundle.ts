@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "rolldown";
 
-import type { Catalogue } from "../src/cli/catalogue/catalogue.ts";
+import type { Catalogue } from "../src/cli/catalogue/entry.ts";
 
 // Bundles the command, with the libraries that it uses, into a folder: `node tools/bundle.ts FOLDER`. It runs on the project's own Node.
 
@@ -20,7 +20,7 @@ export const entries = [
 ];
 
 /** What is known of each clause takes every suite and every fault to tell: the bundle has it as data. */
-const catalogueModule = join(root, "src", "cli", "catalogue", "of-this-version.ts");
+const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
   load: async (id) => {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { scenarioNamed } from "../../src/load/scenarios.ts";
-import { limitYoungGeneration } from "../../src/cli/v8-flags.ts";
+import { limitYoungGeneration } from "../../src/cli/runtime.ts";
 import { createLineCollector, evidenceOf } from "../../src/load/engines/k6/evidence.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { endLine, limits, sampleLine } from "../made/k6-log.ts";

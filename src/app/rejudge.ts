@@ -12,9 +12,9 @@ import { suites } from "../suites/all.ts";
 import { packageVersion } from "./version.ts";
 
 /**
- * The report that the suites of this version make of kept evidence. Nothing is sent. What the evidence keeps in words stays in those.
+ * Judges saved evidence by the suites of this version. Sends nothing. Texts that are part of the evidence do not change.
  *
- * @param selected default: what the run had selected, and what has come since on probes that it ran
+ * @param selected default: the checks that the run selected, and newer checks that need only the run's probes
  */
 export function rejudgeRun(
   report: Report,
@@ -38,15 +38,15 @@ export function rejudgeRun(
   };
 }
 
-/** The checks that the run had selected, and those that have come since and can be judged by what its probes brought back. */
+/** Selects the run's checks, and newer checks that the evidence of its probes suffices for. */
 function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
   const selected = new Set(findings.map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // What looks back at everything may do so for others, as may a probe of two sections; of the clauses left out, a report names those of
-    // a must alone.
+    // A check that the run deselected must not come back. For `must` clauses the report names them. For others, the evidence of a review
+    // probe, or of a probe of two sections, does not show that the check was selected.
     const isOwn =
       clauseOf(clause).level === "must" || (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));

@@ -95,7 +95,7 @@ describe("conformance compare", () => {
       /^--html cannot be written/,
     ],
     ["judging what was not kept", ["fine", "fine", "--rejudge"], 2, /^The report cannot be read: fine \(ENOENT\)/],
-    ["nothing in common", ["fine", "other"], 3, /^No finding and no load stands in both reports/],
+    ["nothing in common", ["fine", "other"], 3, /^The reports have no finding and no load in common/],
   ])("refuses %s in one line", async (_, args, code, err) => {
     const ended = await conformance(["compare", ...args]);
     expect(ended.err).toMatch(err);

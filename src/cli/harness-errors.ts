@@ -2,7 +2,7 @@ import { messageOf, traceOf } from "../base/errors.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { secretsOf } from "../app/judge/target-secrets.ts";
+import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
 
 /** Secrets of every target that the command has read: an error may quote any of them. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type EmbeddedServer, startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { readTargetFile } from "../target/file.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { FormattedPlan } from "./plan/said-plan.ts";
+import type { FormattedPlan } from "./plan/plan-text.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "init-"));

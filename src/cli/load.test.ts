@@ -57,11 +57,7 @@ describe("conformance load, where something is wrong", () => {
       here("burst", "recovery", "--tier", "pro", "--emit", "k6-operator"),
       /name one scenario/,
     ],
-    [
-      "a key for a manifest whose tier is unknown",
-      here("burst", "--emit", "k6-operator"),
-      /The tier of no key is known/,
-    ],
+    ["a key for a manifest whose tier is unknown", here("burst", "--emit", "k6-operator"), /No key has a known tier/],
     ["evidence that is not there", ["load", "judge", "none.json"], /cannot be read: none\.json \(ENOENT\)/],
     ["evidence that is none", ["load", "judge", file("other.json", {})], /other\.json is no load evidence: format/],
     ["a log that is none", ["load", "judge", file("pod.log", "hello")], /pod\.log is no load evidence\. .*last line/],

@@ -1,7 +1,6 @@
 import { enableCompileCache } from "node:module";
 
-import { compileCacheFolder } from "./compile-cache.ts";
-import { collectGarbageOften } from "./v8-flags.ts";
+import { compileCacheFolder, collectGarbageOften } from "./runtime.ts";
 
 // Before anything is loaded: what has grown stays large.
 collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);

@@ -1,10 +1,11 @@
-import { statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, statSync, writeFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
 
+import { makeFolder, writePieces } from "../app/report-folder/write-files.ts";
+import { errorCodeOrText, messageOf } from "../base/errors.ts";
 import { UsageError } from "../base/usage-error.ts";
-import { writePieces } from "../app/report-folder/write-files.ts";
-import { prepareFile } from "./output.ts";
 
-/** A text that a flag asks for, and where it goes. */
+/** A text that a flag asks for, and its destination. */
 export interface OutputFile<Name extends string> {
   readonly name: Name;
   readonly flag: string;
@@ -12,7 +13,7 @@ export interface OutputFile<Name extends string> {
   readonly file: string | null;
 }
 
-/** What a command writes besides its report; every file has been made sure of. */
+/** What a command writes besides its report. Every file can be written. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   /** Whether one of them takes standard output, so that nothing else may be printed there. */
@@ -20,18 +21,19 @@ export interface OutputFiles<Name extends string> {
 }
 
 /**
- * Makes sure that every text has a file of its own that can be written, before there is anything to write.
+ * Checks that every text has a writable file of its own, before there is anything to write.
  *
- * @param wanted in the order in which they are written; a `path` of `-` is standard output
+ * @param outputs in the order in which they are written; a path of `-` is standard output, and `undefined` means not requested
  * @throws {UsageError}
  */
 export function prepareFiles<Name extends string>(
-  wanted: readonly { readonly name: Name; readonly flag: string; readonly path: string }[],
+  outputs: readonly { readonly name: Name; readonly flag: string; readonly path: string | undefined }[],
 ): OutputFiles<Name> {
-  const printed = wanted.filter(({ path }) => path === "-").map(({ flag }) => flag);
+  const requested = outputs.flatMap(({ path, ...each }) => (path === undefined ? [] : [{ ...each, path }]));
+  const printed = requested.filter(({ path }) => path === "-").map(({ flag }) => flag);
   if (printed.length > 1)
     throw new UsageError(`${printed.join(" and ")} cannot both be printed: give all but one a file.`);
-  const files = wanted.map(({ name, flag, path }) => ({
+  const files = requested.map(({ name, flag, path }) => ({
     name,
     flag,
     file: path === "-" ? null : prepareFile(path, flag),
@@ -44,13 +46,13 @@ export function prepareFiles<Name extends string>(
   return { files, isStdoutTaken: printed.length > 0 };
 }
 
-/** Two names, one of them a link, can be the same file. */
+/** Identifies a file: two paths are the same file if one is a link. */
 function identityOf(file: string): string {
   const { dev, ino } = statSync(file);
   return `${dev}:${ino}`;
 }
 
-/** Writes one, whole or piece by piece; gives a line where that fails, or where its text cannot be made. */
+/** Writes or prints a text. Returns a line if that fails, or if the text cannot be made. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,
@@ -62,11 +64,53 @@ export function writeOutput<Name extends string>(
     else writePieces(file, text);
     return [];
   } catch (error) {
-    return [`${flag} could not be written${file === null ? "" : `: ${file}`} (${reasonOf(error)}).`];
+    const reason = error instanceof Error && "code" in error ? String(error.code) : messageOf(error).replace(/\.$/, "");
+    return [`${flag} could not be written${file === null ? "" : `: ${file}`} (${reason}).`];
   }
 }
 
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  return "code" in error ? String(error.code) : error.message.replace(/\.$/, "");
-};
+/**
+ * Checks, before anything is sent, that a folder can be written. Creates it if it is missing.
+ *
+ * @returns its absolute path
+ * @throws {UsageError}
+ */
+export function prepareFolder(folder: string, flag = "--out"): string {
+  const path = resolve(folder);
+  try {
+    makeFolder(path);
+    // With a trailing slash, this fails if the path is a file.
+    accessSync(`${path}/`, constants.R_OK);
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new UsageError(
+      `The output folder cannot be written: ${path} (${errorCodeOrText(error)}). Give another with ${flag}.`,
+    );
+  }
+  return path;
+}
+
+/**
+ * Checks, before anything is sent, that a file can be written.
+ *
+ * @returns its absolute path
+ * @throws {UsageError}
+ */
+export function prepareFile(file: string, flag: string): string {
+  const path = resolve(file);
+  try {
+    makeFolder(dirname(path));
+    // Opening and closing a pipe would end it for its reader.
+    if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) accessSync(path, constants.W_OK);
+    else writeFileSync(path, "", { flag: "a" });
+  } catch (error) {
+    throw new UsageError(`${flag} cannot be written: ${path} (${errorCodeOrText(error)}).`);
+  }
+  return path;
+}
+
+/** A path as the user would write it: relative if it is below the current folder. */
+export function displayPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith("..") ? path : short;
+}

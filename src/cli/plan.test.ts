@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { defaultBounds } from "../run/plan/bounds.ts";
 import { startAnswering } from "../wire/testing/hostile.ts";
-import type { FormattedPlan } from "./plan/said-plan.ts";
+import type { FormattedPlan } from "./plan/plan-text.ts";
 import { commandLineIn } from "./testing/command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plan-"));

@@ -1,6 +1,8 @@
+import type { RunEvents } from "../app/judge/judge.ts";
+import { packageVersion } from "../app/version.ts";
+import { duration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";
-import { duration } from "../base/duration.ts";
 
 /** What progress is written to; a stream of Node.js is one. On a terminal it has `isTTY` and, at most times, `columns`. */
 export interface ProgressStream {
@@ -119,3 +121,15 @@ function repeat(ms: number, callback: () => void): () => void {
 
 const seconds = (ms: number): string =>
   ms < 60_000 ? formatCount(Math.ceil(ms / 1000), "second") : duration(Math.ceil(ms / 1000) * 1000);
+
+/** Shows a person at standard error how a run goes on. */
+export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents; readonly done: () => void } {
+  const progress = startProgress(process.stderr, { quiet: isQuiet });
+  const events: RunEvents = {
+    onStart: ({ name, baseUrl }) => progress.started(packageVersion(), name, baseUrl),
+    onPlan: progress.planned,
+    onProbe: progress.probeDone,
+    onWait: progress.waiting,
+  };
+  return { events, done: progress.done };
+}

@@ -1,5 +1,5 @@
 import { requestedModule } from "../base/spawn-module.ts";
-import { collectGarbageOften } from "./v8-flags.ts";
+import { collectGarbageOften } from "./runtime.ts";
 
 // Where the one executable file starts, whether a person or the command itself has started it. Each of the imports is code of the same
 // file, run when it is asked for.

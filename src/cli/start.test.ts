@@ -9,13 +9,13 @@ import { commandTable } from "./command-table.ts";
 const main = new URL("main.ts", import.meta.url).pathname;
 const recorder = new URL("testing/record-modules.ts", import.meta.url).pathname;
 
-/** What of `src` a command may stand on that neither sends nor judges anything: rooms, and files of others. */
+/** Folders and files of `src` that a command may load if it neither sends nor judges anything. */
 const lightParts = [
   "base/",
   "evidence/",
   "cli/",
   "spec/",
-  "app/judge/target-secrets.ts",
+  "app/judge/secrets.ts",
   "app/use-case-error.ts",
   "app/version.ts",
 ];

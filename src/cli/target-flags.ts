@@ -1,8 +1,19 @@
 import { type Command, Option } from "commander";
+import type { z } from "zod";
 
+import type { Network } from "../base/network/network.ts";
 import { joinWithOr } from "../base/text.ts";
-import { withNetworkOptions } from "./network-flags.ts";
-import { publishedTierNames } from "../spec/tiers.ts";
+import { UsageError } from "../base/usage-error.ts";
+import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
+import { webhooksSchema } from "../target/file-schema.ts";
+import { type NetworkFlags, withDefaultStreaming, readTargetFile, webhooksOf } from "../target/file.ts";
+import { networkOf, type NetworkSettings } from "../target/network.ts";
+import { oneKeyTarget } from "../target/one-key.ts";
+import type { Target } from "../target/target.ts";
+import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import type { Patch } from "../reference/patch.ts";
+import { registerSecrets } from "./harness-errors.ts";
+import { collect } from "./option-parsers.ts";
 
 /** Flags that name a target; shared by every command that talks to one. */
 export function withTargetOptions(command: Command): Command {
@@ -21,3 +32,169 @@ export function withTargetOptions(command: Command): Command {
     .option("--receiver-url <url>", "address under which the target reaches it, such as a tunnel's");
   return withNetworkOptions(withTarget);
 }
+
+/** What a person can say of the network on the command line. */
+export interface NetworkFlagValues {
+  readonly proxy?: string | undefined;
+  readonly ca?: string | undefined;
+  readonly clientCert?: string | undefined;
+  readonly clientKey?: string | undefined;
+}
+
+/** Flags of the network between here and a target; shared by every command that sends something to one. */
+export const withNetworkOptions = (command: Command): Command =>
+  command
+    .option(
+      "--proxy <url>",
+      "send everything through this proxy, loopback too; none for no proxy (otherwise HTTPS_PROXY, HTTP_PROXY, NO_PROXY)",
+    )
+    .option("--ca <file>", "certificates of authorities of your own (PEM), trusted besides the machine's")
+    .option("--client-cert <file>", "certificate that is shown where the target asks for one (PEM)")
+    .option("--client-key <file>", "its key (PEM)");
+
+const names: Readonly<Record<keyof NetworkSettings, string>> = {
+  proxy: "--proxy",
+  ca: "--ca",
+  clientCert: "--client-cert",
+  clientKey: "--client-key",
+};
+
+const nameOf = (part: keyof NetworkSettings): string => names[part];
+
+export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlagValues): NetworkFlags => ({
+  network: {
+    ...(proxy !== undefined && { proxy }),
+    ...(ca !== undefined && { ca }),
+    ...(clientCert !== undefined && { clientCert }),
+    ...(clientKey !== undefined && { clientKey }),
+  },
+  nameOf,
+});
+
+/**
+ * The network of a target that has no file.
+ *
+ * @throws {UsageProblem}
+ */
+export const networkFromFlags = (
+  flags: NetworkFlagValues,
+  environment: Readonly<Record<string, string | undefined>>,
+): Network => networkOf(networkFlagsOf(flags).network, { nameOf, folder: "." }, environment);
+
+/** What a person can say of a target on the command line. */
+export interface TargetFlags extends NetworkFlagValues {
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly tier?: string | undefined;
+  readonly target?: string | undefined;
+  /** Host and port where the harness listens for deliveries. */
+  readonly receiverListen?: string | undefined;
+  /** Address under which the target reaches it. */
+  readonly receiverUrl?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The target of a run, from flags, environment or a target file; `null` where none is given, which means the embedded server.
+ *
+ * @throws {UsageError}
+ */
+export const readTarget = (flags: TargetFlags, environment: Environment): Target | null =>
+  registerSecrets(targetIn(flags, environment));
+
+function targetIn(flags: TargetFlags, environment: Environment): Target | null {
+  if (flags.target !== undefined) return fromFile(flags, flags.target, environment);
+  const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
+  const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);
+  if (baseUrl === undefined) {
+    for (const [flag, value] of [
+      ["--api-key", flags.apiKey],
+      ["--agent", flags.agent],
+      ["--tier", flags.tier],
+      ["--receiver-listen", flags.receiverListen],
+      ["--receiver-url", flags.receiverUrl],
+      ["--proxy", flags.proxy],
+      ["--ca", flags.ca],
+      ["--client-cert", flags.clientCert],
+      ["--client-key", flags.clientKey],
+    ] as const)
+      if (value !== undefined) throw new UsageError(`${flag} needs a target: give --base-url as well.`);
+    return null;
+  }
+  if (key === undefined)
+    throw new UsageError("There is a base URL but no API key. Set CONFORMANCE_API_KEY, or give --api-key.");
+  return oneKeyTarget({
+    baseUrl,
+    apiKey: key,
+    agent: flags.agent,
+    tier: tierOf(flags),
+    webhooks: receiverOf(flags),
+    network: networkFromFlags(flags, environment),
+  });
+}
+
+function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
+  for (const [flag, value] of [
+    ["--base-url", flags.baseUrl],
+    ["--api-key", flags.apiKey],
+    ["--tier", flags.tier],
+  ] as const)
+    if (value !== undefined) throw new UsageError(`${flag} and --target exclude each other: the target file says it.`);
+  const file = readTargetFile(path, environment, networkFlagsOf(flags));
+  const receiver = receiverOf(flags);
+  const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };
+  if (flags.agent === undefined) return target;
+  const { streaming: _, ...agents } = target.agents;
+  return { ...target, ...withDefaultStreaming({ ...agents, answering: flags.agent }) };
+}
+
+/** @throws {UsageError} */
+function tierOf({ tier }: TargetFlags): PublishedTier | undefined {
+  if (tier === undefined || isPublished(tier)) return tier;
+  throw new UsageError(
+    `--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
+  );
+}
+
+const isPublished = (tier: string): tier is PublishedTier => publishedTierNames.some((name) => name === tier);
+
+/** @throws {UsageError} */
+function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeof webhooksSchema> | undefined {
+  if (receiverListen === undefined && receiverUrl === undefined) return undefined;
+  const parsed = webhooksSchema.safeParse({ listen: receiverListen, publicUrl: receiverUrl });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const flag = issue?.path[0] === "publicUrl" ? "--receiver-url" : "--receiver-listen";
+  throw new UsageError(`${flag}: ${issue?.message ?? "cannot be used"}.`);
+}
+
+/** Faults and variants of the embedded server. */
+export interface PatchFlags {
+  readonly fault: readonly string[];
+  readonly variant: readonly string[];
+}
+
+export const withPatchOptions = (command: Command): Command =>
+  command
+    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
+    .option(
+      "--variant <name>",
+      "embedded server only: behave differently, and still legally (repeatable)",
+      collect,
+      [],
+    );
+
+/** @throws {UsageError} if a name is unknown, or a target is given: only the embedded server can be changed */
+export function readPatches({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
+  const patches = patchesByName(fault, variant);
+  if (target === null || patches.length === 0) return patches;
+  throw new UsageError("--fault and --variant change the embedded server only; a target of your own cannot have them.");
+}
+
+/** `--fault x --variant y`, as a command repeats them. */
+export const patchFlagsText = (patches: readonly Patch[]): string =>
+  patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");
+
+const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

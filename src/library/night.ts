@@ -1,7 +1,7 @@
 import { findEngines } from "../app/load/engines.ts";
-import { silentLoadEvents } from "../app/load/load-events.ts";
-import { describeNotSent } from "../app/load/not-sent-reason.ts";
+import { silentLoadEvents } from "../app/load/send-load.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
+import { describeNotSent } from "../app/load/not-sent-reason.ts";
 import { runNight } from "../app/nightly/run-night.ts";
 import type { Regression } from "../report/compare/comparison.ts";
 import type { ReportedLatencyShift } from "../report/history/night.ts";

@@ -1,6 +1,6 @@
 import { findEngines } from "../app/load/engines.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
-import { defaultConcurrency } from "../app/vendors/judge-concurrently.ts";
+import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
 import type { NamedVendor } from "../app/vendors/vendors-file.ts";
 import type { VendorComparison } from "../report/vendors/comparison.ts";

@@ -5,9 +5,9 @@ import { suites as allSuites } from "../../suites/all.ts";
 import type { Target } from "../../target/target.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
-/** How a run goes on, for whoever shows it. */
+/** Progress of a run. */
 export interface RunEvents {
-  /** The target is known, and nothing was sent to it yet. */
+  /** Called before the first request. */
   readonly onStart?: (target: Target) => void;
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
@@ -17,19 +17,19 @@ export interface RunEvents {
 export interface JudgeTargetOptions extends RunScope {
   /** `null`: the embedded reference server, started for this run alone. */
   readonly target: Target | null;
-  /** What the embedded server does otherwise than it should or could. */
+  /** Faults and variants of the embedded server. */
   readonly patches: readonly Patch[];
-  /** The receiver of deliveries is left open, for its user to go on with and to close. Default `false`. */
+  /** Leaves the webhook receiver open after the run; the caller closes it. Default: `false`. */
   readonly keepsListening?: boolean;
-  /** Ends the run early; what was seen so far is judged. */
+  /** Ends the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly events: RunEvents;
 }
 
-/** What came of a run, and the target that it was of. */
+/** The result of a run, with its target. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Judges a target by the suites that were selected, or the embedded server. Nothing is written. */
+/** Judges a target, or the embedded server, by the selected suites. Writes no files. */
 export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
   const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: nothing };
   try {

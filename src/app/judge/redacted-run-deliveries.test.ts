@@ -11,7 +11,7 @@ import { breach, holds } from "../../run/judge/finding.ts";
 import { probe } from "../../run/probe.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { startAnswering } from "../../wire/testing/hostile.ts";
-import { webhookSecret, withoutWebhookSecrets } from "./hook-secrets.ts";
+import { webhookSecret, withoutWebhookSecrets } from "./secrets.ts";
 import { type Judged, judgedRun } from "../../cli/testing/judged-session.ts";
 
 const key = "pk_Zw7+Qm/4t=Lx9&Rv2Bn8";

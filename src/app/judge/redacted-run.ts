@@ -9,18 +9,18 @@ import type { ProbeRunResult } from "../../run/execute.ts";
 import { describeSkip, type Messages } from "../../run/skip-reason.ts";
 import { runSuites, type RunOptions, type RunResult } from "../../run/run.ts";
 import { redactorOf, secretsInResponses } from "./redactor.ts";
-import { secretsOf } from "./target-secrets.ts";
+import { secretsOf } from "./secrets.ts";
 import { describeRoles } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 
-/** A run as it may leave the process: nothing in it is secret. */
+/** The result of a run without secrets: only this may leave the process. */
 export type RedactedRun =
   | (Kept & {
       readonly kind: "judged";
-      /** How the run listened for deliveries; `null` where it did not. */
+      /** The webhook receiver of the run; `null` if it had none. */
       readonly listened: ListeningState | null;
     })
-  /** Its report says why, in the same sentence. */
+  /** The report contains the same sentence. */
   | (Kept & { readonly kind: "nothing to judge"; readonly sentence: string });
 
 interface Kept {
@@ -29,26 +29,26 @@ interface Kept {
   readonly interrupted: boolean;
 }
 
-/** How a run listened for deliveries. Nothing in it is the target's secret: what webhooks are signed with was made for one run. */
+/** State of a webhook receiver after a run. It contains the signing secrets of webhooks, which were generated for this run. */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
-  /** The receiver itself, where it was to be left open. */
+  /** The receiver itself, if it was left open. */
   readonly live: Receiver | null;
   /** Start of the run, in Unix milliseconds. */
   readonly epochMs: number;
-  /** It listened until then, in milliseconds since the start of the run. */
+  /** End of listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
 }
 
 export interface RedactedRunOptions extends RunOptions {
-  /** The words of whoever asked for the run, in which its report and its evidence are written. */
+  /** Messages of the entry point that started the run, for report and evidence. */
   readonly messages: Messages;
 }
 
 /**
- * Runs the suites and takes every secret out of what comes of it: the one door between evidence and the outside.
+ * Runs the suites and removes every secret from the result. No evidence leaves the process in another way.
  *
- * @param unselected must clauses that have checks, and that the selection left out
+ * @param unselected must clauses whose checks were not selected
  */
 export async function runAndRedact(
   options: RedactedRunOptions,
@@ -66,7 +66,7 @@ export async function runAndRedact(
   }
 }
 
-/** What is left of a run whose evidence could not be written: a row for each check, which says so. */
+/** The result if making the report failed: an error for each check. */
 function withoutEvidence(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
@@ -97,7 +97,7 @@ function sessionOf(
       result: saidResult(outcome, messages),
     })),
   };
-  // In one pass, so that an exchange or a delivery that both hold stays one and the same.
+  // In one pass: objects that report and evidence share stay shared.
   const { deep } = redactorOf([...secrets, ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

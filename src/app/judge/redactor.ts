@@ -1,16 +1,17 @@
-import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { parseBoundedJson } from "../../base/shallow-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { webhookSecretsIn, looksRandom } from "./hook-secrets.ts";
-import { isHarnessText } from "./own-words.ts";
+import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
+import { probesOf } from "../../run/judge/check.ts";
+import { clauses } from "../../spec/clauses.ts";
+import { publishedEndpoints } from "../../spec/endpoints.ts";
+import { headerNames } from "../../spec/headers.ts";
+import { suites } from "../../suites/all.ts";
+import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/** Takes secrets out of everything but the words that the harness itself writes into every report. */
+/** Redacts secrets, except in texts that the harness itself writes into every report. */
 export const redactorOf = (secrets: readonly Secret[]): Redactor => redactorFor(secrets, isHarnessText);
 
-/**
- * Secrets that a target made during the run and told in an answer: a webhook's signing secret of its own, a key. What the harness itself had
- * sent is none of them.
- */
+/** Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Secrets of the harness do not count. */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const told = exchanges.flatMap(({ answer }) =>
@@ -25,7 +26,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/** Answers are a few levels deep, whatever a hostile one sends. */
+/** Responses are a few levels deep; a hostile one may be deeper. */
 const mostDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
@@ -35,4 +36,30 @@ function secretsWithin(value: unknown, depth: number): string[] {
       ? [each]
       : secretsWithin(each, depth - 1),
   );
+}
+
+/**
+ * Whether the harness writes a text into every report, so that it reveals no key. Redacting it would make the report unreadable: an
+ * example is the key `agent-hosting-conformance`.
+ *
+ * @param gram consecutive characters in lower case
+ */
+export function isHarnessText(gram: string): boolean {
+  own ??= ownText();
+  return own.includes(gram);
+}
+
+let own: string | null = null;
+
+function ownText(): string {
+  const checks = suites.flatMap((suite) => suite.checks);
+  const texts = [
+    "agent-hosting-conformance/report/1 agent-hosting-conformance/evidence/1 embedded reference server",
+    "closed by us unanswered unreachable nonconformant incomplete application/json text/event-stream authorization",
+    "durationms fingerprint unselected untestable computedsignature receivedms clockatmostms deliveries",
+    JSON.stringify([clauses, publishedEndpoints, headerNames]),
+    ...suites.map(({ title }) => title),
+    ...checks.flatMap((check) => [...Object.values(probesOf(check.on)), ...check.also].map(({ name }) => name)),
+  ];
+  return texts.join("\n").toLowerCase();
 }

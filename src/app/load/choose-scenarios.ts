@@ -2,13 +2,13 @@ import { scenarioNamed, scenarios, type Scenario } from "../../load/scenarios.ts
 import { UnsendableLoadError } from "./not-sent-reason.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** Without names, on the embedded server: all tiers, and done within a minute. */
+/** Default scenarios for the embedded server: they cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Without names, on a target whose clock is real: what its keys have. A key rests for a minute between two of them. */
+/** Default scenarios for a target with a real clock. Each key pauses for a minute between two of them. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /**
- * The scenarios of these names, each once and in the order given; of no name, the short set.
+ * Returns the scenarios with the given names, without duplicates; without names, the default scenarios.
  *
  * @throws {UnsendableLoadError} with near names where there is no such scenario
  */
@@ -35,7 +35,7 @@ function namesNear(name: string): string[] {
 const isNear = (name: string, typed: string, words: readonly string[]): boolean =>
   words.some((word) => word.length > 2 && name.includes(word)) || distance(name, typed.toLowerCase()) <= 3;
 
-/** How many letters must be put in, taken out or changed (Levenshtein). */
+/** Levenshtein distance: the number of letters to insert, delete or change. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (const [at, letter] of Array.from(one).entries()) {

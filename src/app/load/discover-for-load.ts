@@ -13,24 +13,24 @@ import { type Target, withDetectedTier } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
-/** A target of which agent and tier are known, or why there is nothing to send load to. */
+/** A target with known agents and tier, or why no load can be sent to it. */
 export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /** Keys with which agents were tried for roles, and when that ended, by `performance.now()`: they are fresh no more. */
+      /** Keys that discovery used to try agents, with the end time by `performance.now()`: they are no longer fresh. */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "unsendable agent" | "interrupted" }>;
 
-/** The look must not wait for windows: it is a few requests. */
+/** Discovery sends few requests, and must not wait for rate-limit windows. */
 const maxWaitMs = 5000;
 
 /**
- * Finds what nobody named of a target: an agent that answers, the tier of its key, and slow agents where load needs them, made as a run makes
- * them. A few requests with the main key, and none but an agent's health where all of it is named.
+ * Discovers what the user did not name: an agent that answers, the tier of the key, and slow agents if the scenarios need them. Sends a few
+ * requests with the main key, or only a health request if everything is named.
  *
- * @param needed what the scenarios need
+ * @param needed needs of the scenarios
  */
 export async function discoverForLoad(
   target: Target,
@@ -63,7 +63,7 @@ export async function discoverForLoad(
   }
 }
 
-/** What a few requests show, or why there is nothing to send load to. */
+/** Discovers agent and tier, or says why no load can be sent. */
 async function seen(target: Target, client: Client, shownTier: () => string | null): Promise<LoadDiscovery> {
   if (target.agents.answering !== undefined && client.key.tier !== null) return reached(target, client);
   const looked = await discoverTarget(client, target);

@@ -17,14 +17,14 @@ export interface EmbeddedEnvironment extends LoadEnvironment {
   readonly close: () => Promise<void>;
 }
 
-/** Real time in which deliveries that are still missing may come. */
+/** Time to wait for missing deliveries after the load. */
 const deliveriesWithinMs = 15_000;
 
-/** What the tier's numbers are under a scenario on the embedded server. */
+/** The limits of a tier on the embedded server; a scenario may set its own. */
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
-/** The embedded server in a process of its own, with fresh keys for every trial. It starts with the first trial. */
+/** Runs the embedded server in a separate process, with fresh keys for each trial. It starts with the first trial. */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): EmbeddedEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;

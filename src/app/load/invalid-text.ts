@@ -1,7 +1,7 @@
 import { trialInstance, formatScenarioTrials } from "../../report/model/trial-id.ts";
 import type { Report } from "../../report/model/report.ts";
 
-/** Which runs are no verdict, in one sentence; `null` where all are. A run that was interrupted is what its user wanted. */
+/** Names invalid trials, which say nothing about the target; `null` if there are none. Trials that the user interrupted are ignored. */
 export function invalidText({ load }: Report): string | null {
   const invalid = (load?.runs ?? []).filter(
     ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",

@@ -6,9 +6,9 @@ import { runEndFor } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
 
 /**
- * Judges kept load evidence: files, logs of k6 pods, or the folder of a load report.
+ * Judges saved load evidence: files, logs of k6 pods, or the folder of a load report.
  *
- * @param clocksApartMs how far the clocks of the machines that sent segments of it may be apart
+ * @param clocksApartMs maximum difference between the clocks of the machines that sent segments
  * @throws {UsageProblem} where it cannot be read
  */
 export function judgeSavedLoad(paths: readonly string[], clocksApartMs: number): ReportDocument {
@@ -23,7 +23,7 @@ const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
     ),
   );
 
-/** Evidence does not name the target: who brought it back knows. */
+/** Assembles the report. Load evidence does not name its target. */
 function reportOf(kept: readonly SavedOutcome[]) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const spans = kept.flatMap(({ outcome }) => {

@@ -1,21 +1,21 @@
 import type { EngineName } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 
-/** What load somebody wants. */
+/** Which load to send. */
 export interface LoadParameters {
-  /** Names of scenarios; none of them: the short set. */
+  /** Names of scenarios. Empty: the default scenarios. */
   readonly scenarios: readonly string[] | "all";
   /** `first`: each scenario's own first choice; `in turns`: one after the other, so that both are used. */
   readonly engine: EngineName | "first" | "in turns";
-  /** So many processes of k6 share the load. */
+  /** Number of k6 processes that share the load. */
   readonly segments: number;
-  /** `null`: every tier that there are keys of. */
+  /** `null`: every tier with a key. */
   readonly tier: TierName | null;
-  /** What does not fit is skipped; `Infinity`: as many as the scenarios send. */
+  /** Maximum number of requests. Scenarios that would exceed it are skipped. */
   readonly maxRequests: number;
 }
 
-/** The short set, each scenario by its own first engine, on every tier, without a bound. */
+/** The default scenarios on every tier, each with its preferred engine, without a request limit. */
 export const defaultLoadParameters: LoadParameters = {
   scenarios: [],
   engine: "first",

@@ -20,9 +20,9 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   const ground = tiers?.find(({ tier }) => tier === trial.tier);
   if (ground === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // A webhook is registered around a run, and there is nobody around the pods.
+  // Pods have no harness beside them that could receive webhooks.
   if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
-  // Pods have a network of their own, and no file of ours.
+  // Pods have their own network, and no files of this machine.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(lacking(trial, noFiles));
   const keys = { main: ground.main, second: ground.second };

@@ -3,26 +3,26 @@ import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** Why no load is sent. Each way in says it in its own words; {@link describeNotSent} are plain ones. */
+/** Why no load is sent. {@link describeNotSent} describes it without naming flags or options. */
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
   | { readonly kind: "no engine"; readonly lack: SkipText }
   | { readonly kind: "no tier" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
-  /** `left`: what was chosen and cannot be sent, a sentence each. */
+  /** `left`: a sentence for each chosen scenario that cannot be sent. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly lack: SkipText }
-  /** The first look found nothing that load could be sent to. */
+  /** Discovery found no usable target. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
-  /** Its name is taken out of every URL. */
+  /** URLs cannot contain the agent's name. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
-  /** Load invokes agents, and nothing but GET may be sent. */
+  /** Load invokes agents, and only GET requests are allowed. */
   | { readonly kind: "read only" }
   | { readonly kind: "interrupted" }
   | { readonly kind: "not agreed" };
 
-/** A choice of load that cannot be sent, whatever the target answers. */
+/** Load parameters with which no load can be sent, whatever the target responds. */
 export class UnsendableLoadError extends UsageError {
   readonly why: NotSentReason;
 
@@ -32,7 +32,7 @@ export class UnsendableLoadError extends UsageError {
   }
 }
 
-/** Why there is no load, in one sentence that names no way in. */
+/** Describes in one sentence why no load is sent. */
 export function describeNotSent(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":
@@ -40,13 +40,13 @@ export function describeNotSent(why: NotSentReason): string {
     case "no engine":
       return why.lack.needs ?? why.lack.reason;
     case "no tier":
-      return "The tier of no key is known, or its numbers are not: give `tier` and `tiers` in a target file.";
+      return "No key has a known tier with known limits: give `tier` and `tiers` in a target file.";
     case "no key of the tier":
       return `The target has no usable key of the ${why.wanted} tier; there are keys of ${why.tiers.join(", ")}.`;
     case "nothing to send":
       return `There is nothing to send: ${why.left.join("; ")}.`;
     case "several runs":
-      return `A manifest is of one run, and ${why.runs} are chosen: name one scenario, and one tier.`;
+      return `A manifest holds one run, and ${why.runs} are chosen: name one scenario, and one tier.`;
     case "lacks what it needs":
       return `${why.scenario}: ${why.lack.reason}${why.lack.needs === null ? "" : ` (${why.lack.needs})`}.`;
     case "nothing to load":
@@ -54,7 +54,7 @@ export function describeNotSent(why: NotSentReason): string {
     case "unsendable agent":
       return `${why.problem}: name another agent. Nothing was sent.`;
     case "read only":
-      return "load invokes agents, and nothing but GET may be sent.";
+      return "load invokes agents, and only GET requests are allowed.";
     case "interrupted":
       return "Interrupted before any load was sent.";
     case "not agreed":

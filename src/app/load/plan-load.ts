@@ -11,33 +11,35 @@ import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** What is going to be sent, and what was asked for and cannot be. */
+/** The trials to send, and the scenarios that cannot be sent. */
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
-  /** Numbers and keys of each tier; `null` for the embedded server, which makes fresh keys. */
+  /** Limits and keys of each tier; `null` for the embedded server, which creates fresh keys. */
   readonly tiers: readonly TierKeys[] | null;
-  /** Scenarios that were chosen and have no trial, in a sentence each. */
+  /** A sentence for each chosen scenario without a trial. */
   readonly unsendable: readonly string[];
 }
 
-/** What is going to be sent, for whoever is asked to agree to it. */
+/** A summary of the load, shown before somebody is asked to agree to it. */
 export interface LoadPreview {
   /** `null`: the embedded server. */
   readonly baseUrl: string | null;
-  /** Of the embedded server every trial takes fresh keys: no names. */
+  /** Names of keys. Empty for the embedded server, which creates fresh keys. */
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
-  /** Real time in which keys rest between trials, in seconds. */
+  /** Total cooldown of keys between trials, in seconds. */
   readonly restSeconds: number;
-  /** Scenarios that were chosen and cannot be sent at all, in a sentence each. */
+  /** A sentence for each chosen scenario that cannot be sent. */
   readonly unsendable: readonly string[];
 }
 
 /**
+ * Plans the trials of a load.
+ *
  * @param target `null`: the embedded server
- * @param engines those that are here
- * @throws {UnsendableLoadError} where a scenario is unknown, no tier is known, or nothing is left to send
+ * @param engines the available engines
+ * @throws {UnsendableLoadError} if a scenario or every tier is unknown, or there is nothing to send
  */
 export function planLoad(wish: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(wish.scenarios, target !== null);
@@ -57,7 +59,7 @@ export function planLoad(wish: LoadParameters, target: Target | null, engines: r
 }
 
 /**
- * What can be known to be wrong with the load before anything is sent: of a target whose tiers only a look can show, less.
+ * Checks the load parameters before anything is sent. Without a known tier, only scenarios and engine can be checked.
  *
  * @throws {UnsendableLoadError}
  */
@@ -68,9 +70,9 @@ export function assertLoadParameters(wish: LoadParameters, target: Target | null
 }
 
 /**
- * The part of it that no target changes.
+ * Checks the load parameters that do not depend on a target.
  *
- * @throws {UnsendableLoadError} where a scenario is unknown, or the engine that was named is not here
+ * @throws {UnsendableLoadError} if a scenario is unknown, or the named engine is not installed
  */
 export function assertScenariosAndEngine(
   { scenarios, engine }: Pick<LoadParameters, "scenarios" | "engine">,
@@ -107,10 +109,10 @@ function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** A key rests for a minute between two trials. */
+/** Cooldown of a key between two trials. */
 const restSeconds = 61;
 
-/** Trials that cannot be sent are not part of what a person is asked to agree to. */
+/** Creates the preview. It leaves out trials that will be skipped. */
 export function previewOf(
   plan: LoadPlan,
   target: Target | null,
@@ -127,7 +129,7 @@ export function previewOf(
   return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * restSeconds, unsendable };
 }
 
-/** Most requests that a trial sends; `null` where answers decide how many. */
+/** The maximum number of requests of a trial; `null` if responses decide it. */
 export function maxRequestsOf(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;

@@ -1,40 +1,45 @@
-import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { TrialResult } from "../../load/run-trials.ts";
+import { evidenceFileOf } from "../../load/trials.ts";
 import { serializeReport } from "../../report/model/report-file.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
+import type { RunEnd } from "../../report/model/verdict.ts";
 import { type Digests, sha256Of } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
-import { writeFiles } from "../report-folder/write-files.ts";
 import { redactorOf } from "../judge/redactor.ts";
-import { secretsOf } from "../judge/target-secrets.ts";
-import { evidenceFileOf } from "../../load/trials.ts";
+import { secretsOf } from "../judge/secrets.ts";
+import { writeFiles } from "../report-folder/write-files.ts";
+import { assembleLoadReport, loadReportTarget } from "../report/load-report.ts";
+import { packageVersion } from "../version.ts";
+import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
+import { rolesIn } from "./target-environment.ts";
 
-/** Load as it may leave the process: nothing in it is secret. */
+/** The result of a load without secrets: only this may leave the process. */
 export interface SentLoad {
   readonly document: ReportDocument;
-  /** Of the evidence as it was written, for a statement. */
+  /** Digests of the written evidence files, for a statement. */
   readonly digests: Digests;
-  /** Where the files are: not what was asked for where that could not be written. `null`: nothing was written. */
+  /** Folder of the files: a temporary one if the requested folder could not be written. `null`: nothing was written. */
   readonly folder: string | null;
 }
 
-/** Load as it may leave the process, kept as it comes: nothing in it is secret. */
+/** Redacts and writes evidence after each trial, and the report at the end. */
 export interface LoadWriter {
-  /** Evidence by the names of its files. */
+  /** Evidence by file name. */
   readonly evidence: ReadonlyMap<string, LoadEvidence>;
-  /** Of the evidence as it was written. */
+  /** Digests of the written files by file name. */
   readonly digests: ReadonlyMap<string, string>;
-  /** Where the files are: not what was asked for where that could not be written. `null`: nowhere. */
+  /** Folder of the files: a temporary one if the requested folder could not be written. `null`: nothing is written. */
   readonly folder: () => string | null;
   readonly keepOutcome: (outcome: TrialResult) => void;
-  /** Gives the report without secrets. */
+  /** Writes the report and returns it without secrets. */
   readonly keepReport: (report: Report) => Report;
 }
 
 /**
- * @param target whose secrets are taken out; `null`: the embedded server, which has none
- * @param wanted where `report.json` and `load/*.json` are written; `null`: nowhere
- * @param onProblem gets a sentence where that could not be done
+ * @param target its secrets are redacted; `null`: the embedded server, which has none
+ * @param wanted folder for `report.json` and `load/*.json`; `null`: nothing is written
+ * @param onProblem called with a sentence if writing fails
  */
 export function openLoadWriter(
   target: Target | null,
@@ -62,7 +67,7 @@ export function openLoadWriter(
       const text = `${JSON.stringify(kept)}\n`;
       evidence.set(file, kept);
       digests.set(file, sha256Of(text));
-      // At once: what comes later must not cost what is there.
+      // Written at once, so that a later failure does not lose it.
       write(file, text);
     },
     keepReport: (report) => {
@@ -71,4 +76,56 @@ export function openLoadWriter(
       return shown;
     },
   };
+}
+
+/**
+ * Writes the report of a load that was not sent because of the target or an interruption, so that a CI job finds a file. Returns `null` if the
+ * load parameters were the reason.
+ *
+ * @param folder folder for `report.json`; `null`: nothing is written
+ * @param onProblem called with a sentence if writing fails
+ */
+export function saveNotSent(
+  why: NotSentReason,
+  { target, started }: { readonly target: Target | null; readonly started: Date },
+  folder: string | null,
+  onProblem: (sentence: string) => void,
+): SentLoad | null {
+  const end = endFor(why);
+  if (end === null) return null;
+  const keeper = openLoadWriter(target, folder, onProblem);
+  const report = assembleLoadReport([], {
+    version: packageVersion(),
+    target: { ...loadReportTarget(target), ...rolesIn(target) },
+    started,
+    finished: new Date(),
+    waitedMs: 0,
+    end,
+    fileOf: () => "",
+  });
+  return {
+    document: { report: keeper.keepReport(report), evidence: null, load: new Map() },
+    digests: {},
+    folder: keeper.folder(),
+  };
+}
+
+function endFor(why: NotSentReason): RunEnd | null {
+  switch (why.kind) {
+    case "nothing to load":
+      return { kind: "unreachable", why: describeNotSent(why) };
+    case "unsendable agent":
+    case "interrupted":
+      return { kind: "stopped", why: describeNotSent(why) };
+    case "unknown scenario":
+    case "no engine":
+    case "no tier":
+    case "no key of the tier":
+    case "nothing to send":
+    case "several runs":
+    case "lacks what it needs":
+    case "read only":
+    case "not agreed":
+      return null;
+  }
 }

@@ -13,7 +13,7 @@ import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.
 import { mergeEvidence } from "../../load/merge.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** What kept evidence comes to, and the file that it stands in: the first one of several segments. */
+/** The result of judging saved evidence, and its file: of several segments the first. */
 export interface SavedOutcome {
   readonly outcome: TrialResult;
   readonly file: string;
@@ -25,10 +25,10 @@ interface Kept {
 }
 
 /**
- * Judges kept load evidence: files that `conformance load` wrote, logs of the pods of a k6-operator, or the folder of a load report. What
- * is of one scenario, tier and engine is merged as the segments of one run.
+ * Judges saved load evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load report. Evidence of the same
+ * scenario, tier and engine is merged as segments of one trial.
  *
- * @param clocksApartMs how far the clocks of the machines that sent the segments may be apart
+ * @param clocksApartMs maximum difference between the clocks of the machines that sent segments
  * @throws {UsageError}
  */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedOutcome[] {
@@ -49,7 +49,7 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
   });
 }
 
-/** The load evidence of a report's folder, or the file itself. */
+/** Lists the load evidence in a report's folder, or returns the file itself. */
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
@@ -66,7 +66,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readText(file);
-  // The log of a pod has a line of JSON for each request. To have V8 say of a million lines that they are no JSON takes it a fifth of a second.
+  // The log of a pod has a line of JSON for each request. Trying to parse a million lines as one JSON text would take V8 0.2 s.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return fromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

@@ -16,10 +16,9 @@ import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
 import { runNight } from "../nightly/run-night.ts";
 import { judgeVendors } from "../vendors/judge-vendors.ts";
-import { silentLoadEvents } from "./load-events.ts";
-import { type SendLoadOptions, sendLoad } from "./send-load.ts";
-import { cliMessages } from "../../cli/messages.ts";
+import { silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts";
 import { defaultLoadParameters } from "./load-parameters.ts";
+import { cliMessages } from "../../cli/messages.ts";
 
 /** What the last load was conducted with. */
 const conducted: RunTrialsOptions[] = [];
@@ -128,7 +127,7 @@ describe("load that is sent by load, nightly and vendors", () => {
   it("is not sent where nothing but GET may be", async () => {
     const before = conducted.length;
     const night = await byNight(join(root, "reading"), true);
-    expect(night).toMatchObject({ kind: "kept", lived: { load: null, noLoad: { kind: "read only" } } });
+    expect(night).toMatchObject({ kind: "kept", executed: { load: null, noLoad: { kind: "read only" } } });
     const { judged } = await byVendors(join(root, "reading-vendors"), true);
     expect(judged[0]?.vendor).toMatchObject({ load: null, notes: [expect.stringMatching(/^No load was sent: /)] });
     expect(conducted.length).toBe(before);
@@ -175,7 +174,7 @@ describe("sending load from a program", () => {
     const asked: unknown[] = [];
     const refused = await send({ target, scenarios, agree: (outlook) => asked.push(outlook) > 1 });
     expect(refused).toEqual({ kind: "not sent", why: { kind: "not agreed" }, kept: null });
-    expect(asked).toMatchObject([{ baseUrl: target.baseUrl, left: [] }]);
+    expect(asked).toMatchObject([{ baseUrl: target.baseUrl, unsendable: [] }]);
     expect(await send({ target, scenarios })).toEqual(refused);
     expect(conducted.length).toBe(before);
   });

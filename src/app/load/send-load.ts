@@ -1,19 +1,20 @@
-import { runTrials } from "../../load/run-trials.ts";
+import type { LoadProgress } from "../../load/engine.ts";
+import { runTrials, type TrialResult, type LoadEnvironment } from "../../load/run-trials.ts";
 import { evidenceFileOf, type LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { describeStop } from "../../run/time/stop-signal.ts";
+import { runEndFor } from "../../report/model/verdict.ts";
 import type { Messages } from "../../run/skip-reason.ts";
+import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
-import { packageVersion } from "../version.ts";
 import { assembleLoadReport, loadReportTarget } from "../report/load-report.ts";
-import { type AvailableEngines, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
+import { packageVersion } from "../version.ts";
 import { chooseScenarios } from "./choose-scenarios.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
-import { openLoadWriter, type LoadWriter, type SentLoad } from "./save-load.ts";
-import { type LoadEvents, silentLoadEvents } from "./load-events.ts";
+import { openEmbeddedEnvironment } from "./embedded-environment.ts";
+import { type AvailableEngines, engines as sendingEngines, enginesFor, findEngines } from "./engines.ts";
+import { type LoadParameters, defaultLoadParameters } from "./load-parameters.ts";
 import { UnsendableLoadError, type NotSentReason } from "./not-sent-reason.ts";
-import { openEnvironment } from "./open-ground.ts";
 import {
   maxRequestsOf,
   assertLoadParameters,
@@ -22,31 +23,29 @@ import {
   previewOf,
   planLoad,
 } from "./plan-load.ts";
-import { runEndFor } from "../../report/model/verdict.ts";
-import { rolesIn } from "./target-environment.ts";
-import { saveNotSent } from "./unsent.ts";
-import { type LoadParameters, defaultLoadParameters } from "./load-parameters.ts";
+import { openLoadWriter, type LoadWriter, type SentLoad, saveNotSent } from "./save-load.ts";
+import { rolesIn, openTargetEnvironment } from "./target-environment.ts";
 
-/** What load is sent to, and who is asked and told. What is left out of the wish is as in {@link defaultLoadParameters}. */
+/** Options of a load. Load parameters default to {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
   /** `null`: the embedded server, in a process of its own. */
   readonly target: Target | null;
   /** Faults and variants of the embedded server. */
   readonly patches?: readonly Patch[];
-  /** Engines that are here; looked for where they are not given. */
+  /** Available engines. Default: they are searched for. */
   readonly engines?: AvailableEngines;
-  /** When requests were last sent with the target's keys, by `performance.now()`; `null`, the default, where nobody has used them. */
+  /** Time of the last request with the target's keys, by `performance.now()`. Default: `null`, the keys are unused. */
   readonly usedAtMs?: number | null;
-  /** Whether nothing but GET may be sent: then no load is. */
+  /** Whether only GET requests are allowed: then no load is sent. */
   readonly readOnly?: boolean;
-  /** In which is said why something was not sent. */
+  /** For reasons why something was not sent. */
   readonly messages: Messages;
-  /** Asked before load is sent to a server that is not on loopback; without it, none is. */
+  /** Asked before load is sent to a server that is not on loopback. Default: no load is sent to it. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly view?: LoadEvents;
-  /** File for k6's own page of a trial; `null` for none. */
+  /** File for k6's own page of a trial; `null`: none. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
-  /** Stops the trial that runs, and starts no other one. */
+  /** Stops the current trial, and starts no other. */
   readonly signal?: AbortSignal;
 }
 
@@ -56,17 +55,17 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /** The report that says so; `null` where the choice itself was at fault. */
+  /** The report; `null` if the load parameters were the reason. */
   readonly kept: SentLoad | null;
 }
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
- * Sends load and judges the limits by it: looks at the target, plans, asks whoever must agree, sends one trial after another, and keeps the
- * evidence of each at once.
+ * Sends load and judges rate limits by it: discovers the target, plans the trials, asks for consent, runs the trials in sequence, and saves the
+ * evidence after each.
  *
- * @param folder where `report.json` and `load/*.json` are written; `null`: nowhere
+ * @param folder folder for `report.json` and `load/*.json`; `null`: nothing is written
  */
 export async function sendLoad(
   options: SendLoadOptions,
@@ -86,16 +85,16 @@ export async function sendLoad(
   }
 }
 
-/** Load that everybody agrees to, on a target that answers. */
+/** A planned load with consent, on a target that answers. */
 export interface OpenedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Sends some of the trials; may be called again, for some of them once more. */
+  /** Runs some of the trials. Can be called again to repeat trials. */
   readonly send: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
   readonly close: () => Promise<void>;
 }
 
-/** All of {@link sendLoad} but the sending, for whoever sends some of it again on the same server. */
+/** Does everything that {@link sendLoad} does before the first trial, for callers that repeat trials on the same server. */
 export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
   const { patches = [], usedAtMs = null, view = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -127,12 +126,12 @@ type Planned =
       readonly kind: "planned";
       readonly plan: LoadPlan;
       readonly target: Target | null;
-      /** Keys that the look has used, and when, by `performance.now()`. */
+      /** Keys that discovery used, and when, by `performance.now()`. */
       readonly used: ReadonlyMap<string, number>;
     }
   | NotSent;
 
-/** The plan, once a look has shown what nobody had said of the target; what is wrong with the wish is found before. */
+/** Checks the load parameters, discovers what is not known of the target, and plans the trials. */
 async function plannedLoad(
   wish: LoadParameters,
   named: Target | null,
@@ -213,3 +212,45 @@ async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper:
     view.done();
   }
 }
+
+/** Progress of a load. */
+export interface LoadEvents {
+  /** Called after discovery, before the first trial. */
+  readonly planned: (outlook: LoadPreview) => void;
+  readonly trial: (trial: LoadTrial, at: number, of: number) => void;
+  readonly waiting: (ms: number, why: string) => void;
+  readonly progress: (progress: LoadProgress) => void;
+  readonly outcome: (outcome: TrialResult) => void;
+  /** Called with a sentence about a problem outside the load, such as a file that could not be written. */
+  readonly problem: (sentence: string) => void;
+  /** Called when no more progress follows. */
+  readonly done: () => void;
+}
+
+export const silentLoadEvents: LoadEvents = {
+  planned() {},
+  trial() {},
+  waiting() {},
+  progress() {},
+  outcome() {},
+  problem() {},
+  done() {},
+};
+
+/** A load environment that has to be closed. */
+export type OpenEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
+
+/**
+ * Creates the environment. Starts and sends nothing yet.
+ *
+ * @param target `null`: the embedded server, with faults and variants applied
+ * @param used see {@link openTargetEnvironment}; the embedded server creates fresh keys for each trial
+ */
+export const openEnvironment = (
+  target: Target | null,
+  patches: readonly Patch[],
+  used: ReadonlyMap<string, number>,
+): OpenEnvironment =>
+  target === null
+    ? openEmbeddedEnvironment(patches.map(({ kind, name }) => ({ kind, name })))
+    : openTargetEnvironment(target, used);

@@ -9,12 +9,12 @@ import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiv
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { roleAssignmentOf, describeRoles, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 
-/** A tier of a target: its numbers, and the keys that load is sent with. */
+/** The limits of a target's tier, and the keys that load is sent with. */
 export interface TierKeys {
   readonly tier: TierName;
   readonly limits: TierLimits;
   readonly main: TargetKey;
-  /** `null` where there is one key only. */
+  /** `null` if there is only one key. */
   readonly second: TargetKey | null;
 }
 
@@ -24,7 +24,7 @@ export interface TargetEnvironment extends LoadEnvironment {
 
 const deliveriesWithinMs = 30_000;
 
-/** Tiers that the target has usable keys of, and the numbers of. A tier of the target's own counts as enterprise: a custom one. */
+/** Returns the tiers with known limits and usable keys. A tier that the document does not define counts as enterprise. */
 export function tierKeysOf(target: Target): TierKeys[] {
   const byTier = Map.groupBy(usableKeys(target), ({ tier }) => tier);
   return [...byTier].flatMap(([name, [main, second = null]]): TierKeys[] => {
@@ -35,10 +35,9 @@ export function tierKeysOf(target: Target): TierKeys[] {
 }
 
 /**
- * A target that somebody runs, on its own clock, with the keys that it was given.
+ * A load environment for a deployment with its own clock and keys.
  *
- * @param used by names of keys when requests were last sent with them, by `performance.now()`: those are still in the windows of the keys, which
- *   rest as between two loads, and are not fresh
+ * @param used time of the last request by key name, by `performance.now()`. Such keys are not fresh, and cool down before the first trial.
  */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
@@ -103,7 +102,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
 const publishedOr = (tiers: ReadonlyMap<TierName, TierKeys>, tier: TierName): TierLimits =>
   tiers.get(tier)?.limits ?? { perHour: 1, perMinute: 1, concurrent: 1, burst: 1, tokensPerMonth: null };
 
-/** The target's agents by what load needs them for; one that answers streams as well. */
+/** The target's agents by role. An agent that answers is also used for streams. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,
@@ -121,6 +120,6 @@ const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
     storage: loadStorage,
   });
 
-/** Which agent played which role, as a load report names it; nothing of the embedded server. */
+/** The roles of agents for a load report; empty for the embedded server. */
 export const rolesIn = (target: Target | null): { readonly roles?: Readonly<Record<string, string>> } =>
   target === null ? {} : { roles: describeRoles(target) };

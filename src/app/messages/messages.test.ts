@@ -75,7 +75,7 @@ describe("the core", () => {
     const { commands } = await conformanceProgram(() => true);
     const flags = new Set(commands.flatMap(({ options }) => options.map(({ long }) => long)));
     const files = globSync("src/{run,rules,suites,load,target,receiver}/**/*.ts", { cwd: packageRoot() }).filter(
-      // What k6 takes is another program's.
+      // Flags of k6 belong to another program.
       (file) => !/\.test\.ts$|engines\/k6\/|\/testing\//.test(file),
     );
     const named = files.flatMap((file) =>

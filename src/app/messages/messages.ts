@@ -3,7 +3,7 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type Hint, targetFileHint } from "./target-file-hints.ts";
 
-/** What an entry point (the command line, the library) calls the settings of a run. */
+/** Names and hints of an entry point: the command line or the library. */
 export interface MessageTerms {
   /** `maxWaitMs` is `--max-wait` on the command line, and itself in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;

@@ -1,20 +1,20 @@
 import type { Need } from "../../run/plan/needs.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** What a person gives to enable something, and what that is. Among others it stands without. */
+/** A line that would enable a check: what to give, and what it means. In a list of alternatives, only `give` is shown. */
 export interface Hint {
   readonly give: string;
-  /** `null` where it goes without saying. */
+  /** Explanation of `give`; `null` if it needs none. */
   readonly is: string | null;
 }
 
 type OfAgent = `agents.${AgentRole}`;
 type OfEvent = Extract<Need, `triggers.${string}`>;
 
-/** The receiver can be named by each way in, beside the target file. */
-type OfItsOwn = Exclude<Need, OfAgent | OfEvent | "receiver">;
+/** Needs with a hint of their own. Each entry point has its own hint for the receiver. */
+type OtherNeed = Exclude<Need, OfAgent | OfEvent | "receiver">;
 
-const lines: Readonly<Record<OfItsOwn, Hint>> = {
+const lines: Readonly<Record<OtherNeed, Hint>> = {
   clock: { give: "`clock.advance` in the target file", is: "a call that moves the target's clock" },
   signing: {
     give: "`signing.secret`, or `signingSecret` of a key, in the target file",
@@ -50,7 +50,7 @@ const lines: Readonly<Record<OfItsOwn, Hint>> = {
   },
 };
 
-/** The line of a target file that gives a probe what it needs. */
+/** Describes the line of a target file that meets a need. */
 export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
   if (isOfEvent(need))
     return {

@@ -1,46 +1,52 @@
-import { performance } from "node:perf_hooks";
 import { join } from "node:path";
+import { performance } from "node:perf_hooks";
 
+import type { LoadTrial } from "../../load/trials.ts";
+import type { Patch } from "../../reference/patch.ts";
+import type { RegressionRules } from "../../report/compare/regression-rules.ts";
 import { loadsToConfirm } from "../../report/history/gate/judge-night.ts";
 import { emptyNight, nightLoadOf, nightFromReports } from "../../report/history/night-from-reports.ts";
 import { trialKey, type Night } from "../../report/history/night.ts";
-import type { TrialId } from "../../report/model/trial-id.ts";
-import { reportFolder } from "./history-store.ts";
-import type { LoadTrial } from "../../load/trials.ts";
-import { clausesHash } from "../report/assemble.ts";
+import { reportFolder, type Retention } from "./history-store.ts";
+import type { DamagedNight } from "../../report/history/night.ts";
 import { renderHtml } from "../../report/html/render.ts";
-import type { ReportDocument, Report } from "../../report/model/report.ts";
 import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
+import type { ReportDocument, Report } from "../../report/model/report.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
+import type { TrialId } from "../../report/model/trial-id.ts";
 import type { Target } from "../../target/target.ts";
+import { judge, type RunEvents } from "../judge/judge.ts";
+import type { RedactedRun } from "../judge/redacted-run.ts";
+import type { AvailableEngines } from "../load/engines.ts";
+import { type LoadEvents, openLoad, type OpenedLoad } from "../load/send-load.ts";
+import type { LoadParameters } from "../load/load-parameters.ts";
+import type { NotSentReason } from "../load/not-sent-reason.ts";
+import type { LoadPreview } from "../load/plan-load.ts";
+import { documentOf } from "../report-folder/read-document.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
-import { judge } from "../judge/judge.ts";
-import type { NotSentReason } from "../load/not-sent-reason.ts";
-import { openLoad, type OpenedLoad } from "../load/send-load.ts";
-import { documentOf } from "../report-folder/read-document.ts";
-import type { RedactedRun } from "../judge/redacted-run.ts";
+import { clausesHash } from "../report/assemble.ts";
 import { packageVersion } from "../version.ts";
-import type { RunNightOptions } from "./night-options.ts";
 
-/** A night that is about to begin, and those before it. */
+/** Options of a night, with the earlier nights. */
 export interface NightPlan extends RunNightOptions {
   readonly id: string;
   readonly before: readonly Night[];
 }
 
-/** A night as it was lived through, second runs included; not yet judged. */
+/** A night after its run and load, not yet judged. */
 export interface ExecutedNight {
   readonly night: Night;
-  /** `null` where nothing could be judged. */
+  /** `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
-  /** `null` where none was sent. */
+  /** `null` if no load was sent. */
   readonly load: ReportDocument | null;
-  /** Why no load was sent though it was wanted; `null` where it was, or nobody wanted any. */
+  /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
   readonly noLoad: NotSentReason | null;
   readonly interrupted: boolean;
 }
 
-/** Runs the suites, sends the load, and sends that load again which the history makes suspect. Reports are written as they come. */
+/** Runs the suites and the load, and repeats trials that look worse than in earlier nights. Writes each report at once. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const session = await judgedByRun(plan);
@@ -59,7 +65,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   }
 }
 
-/** Load within what the run has left of its bounds. */
+/** Prepares the load. It may send the requests that the run has left of `maxRequests`. */
 function openedAfter(plan: NightPlan, wish: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, messages, agree, view, signal } = plan;
   const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
@@ -93,7 +99,7 @@ async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly 
   return (document.report.load?.runs ?? []).map(nightLoadOf);
 }
 
-/** Those of the trials that have to be sent again. */
+/** Returns the trials to repeat. */
 function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialKey));
   return trials.filter(({ scenario, tier, engine }) => names.has(trialKey({ scenario: scenario.name, tier, engine })));
@@ -125,7 +131,7 @@ function nothingLived(
 ): ExecutedNight {
   const { id, target } = plan;
   const { sentence, interrupted, report, evidence } = session;
-  // One that was interrupted is not kept.
+  // An interrupted run is not saved.
   if (!interrupted) keepRun(plan, { report, evidence }, { "report.html": renderHtml(documentOf(report, evidence)) });
   const times = { id, started: started.toISOString(), finished: new Date().toISOString() };
   const night = emptyNight(times, {
@@ -137,8 +143,40 @@ function nothingLived(
   return { night, run: null, load: null, noLoad: null, interrupted };
 }
 
-/** The name of a history's target. */
+/** The name of the target in the history. */
 export const nameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
 const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
   join(reportFolder(history, id), part);
+
+/** Progress of a night. */
+export interface NightEvents {
+  /** Called before the run with the entries of the history that cannot be read. */
+  readonly damaged: (damaged: readonly DamagedNight[]) => void;
+  /** Progress of the run. No event follows `done`. */
+  readonly run: { readonly events: RunEvents; readonly done: () => void };
+  readonly load: LoadEvents;
+  /** Called before trials are repeated, to confirm that they are worse than before. */
+  readonly again: (trials: readonly LoadTrial[]) => void;
+}
+
+/** Options of a night. The limits apply to run and load together: read-only nights send no load, and both share `maxRequests`. */
+export interface RunNightOptions extends RunScope {
+  /** Folder of the history; created if it is missing. */
+  readonly history: string;
+  /** `null`: the embedded server. */
+  readonly target: Target | null;
+  /** Faults and variants of the embedded server. */
+  readonly patches: readonly Patch[];
+  /** `null`: no load. The engines never alternate: nights are compared trial by trial, with the same engine. */
+  readonly load: Omit<LoadParameters, "maxRequests"> | null;
+  readonly engines: AvailableEngines;
+  /** Asks for consent before load is sent to a server that is not on loopback. */
+  readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
+  readonly keep: Retention;
+  readonly rules: RegressionRules;
+  /** Another file for the trend page of the history; `null`: none. */
+  readonly page: string | null;
+  readonly view: NightEvents;
+  readonly signal: AbortSignal;
+}

@@ -1,19 +1,20 @@
-import type { Sample } from "../../rules/limits/sample.ts";
+import { setImmediate as turn } from "node:timers/promises";
+
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
 import { executeStages } from "../../run/execute.ts";
-import { startPacer } from "../../run/send/pacing.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import { requestsOf, type WaitOptions } from "../../run/probe.ts";
-import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
-import { limitsOf } from "../../run/plan/key-limits.ts";
-import { type RunClock, startRunClock } from "../../run/time/run-clock.ts";
+import { startPacer } from "../../run/send/pacing.ts";
+import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { virtualTimers } from "./virtual-timers.ts";
 
-/** How the waits of a run come to lie within its bound. */
+/** Which probes of a run fit the maximum wait. */
 export interface DryRun {
-  /** Probes for which too little is left. */
+  /** Probes for which not enough waiting time is left. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }
@@ -21,16 +22,16 @@ export interface DryRun {
 export interface DryRunParts {
   readonly target: Target;
   readonly main: TargetKey;
-  /** What the look before the first probe sends with the main key. */
+  /** Requests that discovery sends with the main key. */
   readonly looked: number;
   readonly maxWaitMs: number;
 }
 
 /**
- * Goes through a run on a time of its own, with the pacing, the order and the budget of a real one; sends nothing. An estimate: it
- * takes answers to need no time, and to come as the document says.
+ * Simulates a run on virtual time, with the pacing, the order and the wait budget of a real run. Sends nothing. The result is an
+ * estimate: simulated responses take no time and follow the document.
  *
- * @param planned what a run would try
+ * @param planned probes that the run would start
  */
 export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<DryRun> {
   const { target, main, looked, maxWaitMs } = parts;
@@ -71,22 +72,22 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
   return { short, waitedMs: time.waitedMs() };
 }
 
-/** Who waits for its turn with a key takes it before the one that has just had its answer. */
+/** Lets other probes that wait for the key send before this one sends again. */
 async function othersTurn(): Promise<void> {
   for (let steps = 0; steps < stepsOfTurn; steps++) await Promise.resolve();
 }
 
-/** A turn is handed on within so many steps of the event loop's queue of promises. */
+/** Promise steps until the pacer has handed a slot to the next probe. */
 const stepsOfTurn = 10;
 
 interface Stage {
   readonly target: Target;
   readonly main: TargetKey;
   readonly time: RunClock;
-  /** When probes were over that ran, by name. */
+  /** End times of finished probes by name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** A window has begun with one request. */
+  /** Simulates the first request of a window. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -102,7 +103,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe that uses a key up waits for its windows by itself; others need room in one.
+  // A probe of a tier's limits waits for its windows itself; others are paced.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -133,7 +134,7 @@ async function letPass(waits: WaitOptions, { target, time, endedMs }: Stage): Pr
 const stepMs = 1000;
 const windowSeconds = 60;
 
-/** An answer that counts, and shows nothing of its limiter. */
+/** A response that counts against the limit and has no rate-limit headers. */
 const answerAt = (ms: number): Sample => ({
   id: "",
   kind: "other",
@@ -147,7 +148,7 @@ const answerAt = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** The least bound of waiting, in whole minutes, for which nothing is left out; `null` where none of a day is enough. */
+/** Finds the smallest maximum wait, in minutes, with which no probe is skipped; `null` if a day is not enough. */
 export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<number | null> {
   const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
   const all = await run(mostMinutes);
@@ -158,5 +159,45 @@ export async function enoughMinutes(planned: readonly PlannedProbe[], parts: Dry
 }
 
 const mostMinutes = 24 * 60;
-/** Some waits are taken only where they are left: a run does with so much less. */
+/** Optional waits may make the first simulation longer than necessary by this much. */
 const roomMinutes = 2;
+
+interface Sleeper {
+  readonly untilMs: number;
+  readonly wake: () => void;
+}
+
+/** Turns of the event loop without a new sleeper after which everything sleeps. */
+const quietTurns = 3;
+
+/** Virtual time: it jumps to the next wake-up as soon as everything sleeps. */
+export function virtualTimers(): Timers {
+  let nowMs = 0;
+  let isWaking = false;
+  const sleepers: Sleeper[] = [];
+
+  const wakeNext = async (): Promise<void> => {
+    isWaking = true;
+    while (sleepers.length > 0) {
+      for (let turns = 0, known = -1; turns < quietTurns; turns++) {
+        if (sleepers.length !== known) turns = 0;
+        known = sleepers.length;
+        await turn();
+      }
+      sleepers.sort((one, other) => one.untilMs - other.untilMs);
+      const next = sleepers.shift();
+      if (next === undefined) break;
+      nowMs = Math.max(nowMs, next.untilMs);
+      next.wake();
+    }
+    isWaking = false;
+  };
+
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((wake) => {
+      sleepers.push({ untilMs: nowMs + ms, wake });
+      if (!isWaking) void wakeNext();
+    });
+
+  return { now: () => nowMs, sleep };
+}

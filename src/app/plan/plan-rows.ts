@@ -1,3 +1,4 @@
+import { limitsOf } from "../../run/plan/key-limits.ts";
 import {
   hasFewRequests,
   isKeyNeed,
@@ -9,24 +10,24 @@ import {
 } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type WaitOptions } from "../../run/probe.ts";
-import { publishedTierNames } from "../../spec/tiers.ts";
+import { publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A probe that would run. */
+/** A probe that a run would start. */
 export interface PlanRow {
   readonly probe: string;
   readonly stage: Stage;
-  /** Tier that it runs for; `null` for a probe that runs once. */
+  /** Tier of a probe that runs once for each tier; otherwise `null`. */
   readonly tier: string | null;
-  /** Names of the keys that it sends with; `requests` count against the first. */
+  /** Names of its keys; its requests count against the first. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /** How often it has an agent run, about, where reading usage draws on the allowance. */
+  /** Approximate number of agent executions, if reading usage counts as a request. */
   readonly executions: number;
-  /** Longest time that it lets pass, in seconds, on the target's clock. */
+  /** Longest time that the probe waits, in seconds. */
   readonly waitSeconds: number;
   readonly creates: Creations;
-  /** Ids of the checks that rest on it. */
+  /** Ids of the checks that use the probe. */
   readonly checks: readonly string[];
 }
 
@@ -65,12 +66,12 @@ const longestWait = (waits: WaitOptions | null, target: Target): number => {
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/** What the probes that test a tier's limits would add. */
+/** Additional cost of testing the limits of a tier. */
 export interface TierCost extends Cost {
   readonly tier: string;
 }
 
-/** The cost of each published tier, where the headers of the main key may come to show it. */
+/** The cost of each published tier, for a main key whose tier is detected only during the run. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -83,3 +84,53 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
     return [{ tier, requests: sum("requests"), waitSeconds: Math.ceil(sum("waitSeconds")) }];
   });
 }
+
+/** Total use of a key. */
+export interface KeyRow {
+  readonly key: string;
+  readonly tier: string | null;
+  /** Whether the limits of the tier are known; otherwise the run keeps to those of `free`. */
+  readonly isTierKnown: boolean;
+  readonly requests: number;
+  /** Maximum time in seconds for pacing and for windows to pass; 0 if the target has a test clock. */
+  readonly waitSeconds: number;
+}
+
+/** @param looked requests of discovery, and their key */
+export function keyRows(
+  rows: readonly PlanRow[],
+  looked: { readonly key: string; readonly requests: number },
+  target: Target,
+): KeyRow[] {
+  const byKey = Map.groupBy(rows, ({ keys: [first] }) => first);
+  return [...new Set([looked.key, ...byKey.keys()])].flatMap((name): KeyRow[] => {
+    const key = target.keys[name];
+    if (key === undefined) return [];
+    const used = byKey.get(name) ?? [];
+    const limits = limitsOf(key, target);
+    const first = name === looked.key ? looked.requests : 0;
+    const paced = first + sumOf(used.filter(({ tier }) => tier === null));
+    const waitSeconds = heldBackSeconds(paced, limits ?? publishedTiers.free) + longestWaits(used);
+    return [
+      {
+        key: name,
+        tier: key.tier,
+        isTierKnown: limits !== null,
+        requests: first + sumOf(used),
+        waitSeconds: target.clock === null ? waitSeconds : 0,
+      },
+    ];
+  });
+}
+
+const sumOf = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
+
+/** A minute and one second: rate-limit headers have a resolution of seconds. */
+const minuteSeconds = 61;
+
+/** How long pacing by the minute limit delays a number of requests. */
+const heldBackSeconds = (requests: number, { perMinute }: TierLimits): number =>
+  Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteSeconds;
+
+const longestWaits = (rows: readonly PlanRow[]): number =>
+  Math.ceil(rows.reduce((sum, { waitSeconds }) => sum + waitSeconds, 0));

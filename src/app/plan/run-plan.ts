@@ -6,44 +6,42 @@ import { stages } from "../../run/probe.ts";
 import type { Creations } from "../../run/probe.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
-import { type KeyRow, keyRows } from "./key-rows.ts";
-import { type OpenQuestion, openQuestions } from "./open-questions.ts";
-import { type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
-import { checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
+import { type KeyRow, keyRows, type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
+import { type OpenQuestion, openQuestions, checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
 
-/** What a run would do. Nothing was sent to make it. */
+/** A plan of a run. Planning sends nothing. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
-  /** Which agent plays which role, and what it is asked so that it does. */
+  /** Agents by role, with the request that makes them play it. */
   readonly roles: Readonly<Record<string, string>>;
-  /** What is sent before the first probe, to tell whether there is something to judge; `requests` count against the key. */
+  /** Discovery: the requests before the first probe. `requests` counts those that the key's limits count. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /** What stays on the target: the interface has no operation that deletes. */
+  /** Objects that stay on the target: the interface cannot delete them. */
   readonly creates: Required<Creations>;
   readonly skipped: readonly SkipGroup[];
-  /** What only the look at the target, or the run itself, can tell. */
+  /** Questions that only discovery or the run can answer. */
   readonly unknown: readonly OpenQuestion[];
-  /** What a tier would add that the headers of the main key may show. */
+  /** Additional cost of each tier that the main key might turn out to have. */
   readonly ifTierShown: readonly TierCost[];
-  /** `executions` are those of agents where reading usage draws on the allowance, about. `waitSeconds` is an estimate of what a run waits within its bound. */
+  /** `executions` and `waitSeconds` are estimates. */
   readonly totals: {
     readonly requests: number;
     readonly executions: number;
     readonly waitSeconds: number;
     readonly checks: number;
   };
-  /** What the bound of waiting leaves no time for, by estimate; `null` where it leaves enough, or the target's clock is moved. */
+  /** Checks that the maximum wait leaves no time for, by estimate; `null` if there are none. */
   readonly shortOfTime: ShortOfTime | null;
-  /** `maxRequests` is the target's where none was given, and `null` where there is none. */
+  /** The effective limits. `maxRequests` is `null` if there is no limit. */
   readonly bounds: Omit<RunBounds, "readOnly"> & { readonly isReadOnly: boolean };
 }
 
 export interface ShortOfTime {
-  /** Ids of the checks that would be skipped, for some tier at least. */
+  /** Ids of checks that would be skipped for at least one tier. */
   readonly checks: readonly string[];
-  /** Whole minutes of waiting with which none would be; `null` where a day is not enough. */
+  /** Maximum wait in minutes with which none would be skipped; `null` if a day is not enough. */
   readonly enoughMinutes: number | null;
 }
 
@@ -51,7 +49,7 @@ export interface PlanOptions extends RunScope {
   readonly target: Target;
 }
 
-/** Plans a run; `null` where the target has no key for general use. */
+/** Plans a run. Returns `null` if the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const { target: named, suites, messages, readOnly, ...bounds } = options;
   const { maxWaitMs } = bounds;
@@ -107,12 +105,12 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   };
 }
 
-/** Where the clock is moved, nothing is waited for. */
+/** With a test clock, a run does not wait. */
 const withClock: DryRun = { short: new Set(), waitedMs: 0 };
 
 const foundLater = "(found through the list)";
 
-/** A run that was given no agent looks for one in the list before it plans. */
+/** Adds placeholders for agents that a run would find through the list. */
 function withFoundAgent(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
   return { ...target, agents: { answering: foundLater, streaming: foundLater, ...target.agents } };
@@ -121,7 +119,7 @@ function withFoundAgent(target: Target): Target {
 const inLaneOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
   stages.flatMap((stage) => planned.filter(({ probe }) => probe.stage === stage));
 
-/** Invokes that find out which listed agent answers. */
+/** Maximum number of invokes to find a listed agent that answers. */
 const mostInvokes = 2;
 
 function lookOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {

@@ -1,28 +1,29 @@
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
-import { type Enabler, moreTime, need, tierOfKey, type Messages } from "../../run/skip-reason.ts";
 import { resolveNeeds, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { PlannedProbe } from "../../run/plan/plan.ts";
 import type { Probe } from "../../run/probe.ts";
+import { type Enabler, moreTime, need, tierOfKey, type Messages } from "../../run/skip-reason.ts";
 import type { Target } from "../../target/target.ts";
+import type { PlanRow } from "./plan-rows.ts";
 
-/** Checks that a run would skip for the same reason. */
+/** Checks that the same missing thing would enable. */
 export interface SkipGroup {
-  /** What would enable them, such as a line of the target file. */
+  /** Hint that would enable them, such as a line of the target file. */
   readonly enabledBy: string;
   readonly checks: readonly string[];
-  /** Those of them that need something else as well. */
+  /** Checks of the group that need something else as well. */
   readonly needingMore: readonly string[];
 }
 
 interface SkipConditions {
   readonly target: Target;
-  /** Probes for which too little waiting is left. */
+  /** Probes for which not enough waiting time is left. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   readonly messages: Messages;
 }
 
-/** Ids of the checks that rest on each probe. */
+/** Ids of the checks that use each probe. */
 export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   const found = new Map<Probe, string[]>();
   const note = (check: Check, probe: Probe): void => {
@@ -35,7 +36,7 @@ export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   return found;
 }
 
-/** What would be skipped, by all that would enable it; the largest group first. */
+/** Groups skipped checks by what would enable them, the largest group first. */
 export function skipsOf(
   planned: readonly PlannedProbe[],
   checks: ReadonlyMap<Probe, readonly string[]>,
@@ -63,7 +64,7 @@ export function skipsOf(
   return { isSkipped: (each) => (lacks.get(each) ?? []).length > 0, skipped };
 }
 
-/** Everything that a planned probe lacks. */
+/** Everything that would enable a planned probe. */
 function lacksOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
   const { probe } = planned;
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
@@ -74,8 +75,42 @@ function lacksOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditi
   ];
 }
 
-/** What a probe lacks that runs once a tier, where the tier of no key is known. */
+/** Everything that would enable a probe for which no key has a known tier. */
 function lacksOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
+}
+
+/** A question that a plan cannot answer, because planning sends nothing. */
+export type OpenQuestion =
+  /** The run finds an agent that answers through the list. */
+  | { readonly kind: "which agent" }
+  /** Until headers reveal the tier, the run keeps to the limits of `free`. */
+  | { readonly kind: "tier of a key"; readonly key: string }
+  /** Whether the target can reach the receiver. */
+  | { readonly kind: "reach of the receiver"; readonly listen: string }
+  /** How many webhook retries arrive within the maximum wait. */
+  | { readonly kind: "retries" }
+  /** If it does not, invokes have to fill windows, with this many more executions. */
+  | { readonly kind: "reading usage counts"; readonly executions: number }
+  /** Retries after 429 and requests without a key are not counted. */
+  | { readonly kind: "more requests" };
+
+export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {
+  const isFound = target.agentSource === "found" && target.agents.answering === undefined;
+  const isDelivering = rows.some(({ creates }) => (creates.webhooks ?? 0) + (creates.alerts ?? 0) > 0);
+  const tierless = Object.values(target.keys).filter(({ tier, expired }) => tier === null && !expired);
+  const filled = rows
+    .filter(({ tier, stage }) => tier !== null && stage === "limits")
+    .reduce((sum, { requests, executions }) => sum + Math.max(0, requests - executions), 0);
+  return [
+    ...(isFound ? [{ kind: "which agent" } as const] : []),
+    ...tierless.map(({ name }) => ({ kind: "tier of a key", key: name }) as const),
+    ...(isDelivering && target.webhooks?.isReachabilityPromised === false
+      ? [{ kind: "reach of the receiver", listen: target.webhooks.listen } as const]
+      : []),
+    ...(isDelivering && target.clock === null ? [{ kind: "retries" } as const] : []),
+    ...(filled === 0 ? [] : [{ kind: "reading usage counts", executions: filled } as const]),
+    { kind: "more requests" },
+  ];
 }

@@ -22,30 +22,30 @@ const told = (kept: Exchange, now: Exchange): string[] =>
 describe("the differences of two answers", () => {
   it.each<[string, Exchange, Exchange, string[]]>([
     ["none", json({ a: [1, "b", null] }), json({ a: [1, "b", null] }), []],
-    ["a status", json({}), json({}, 500), ["news status: 200 → 500"]],
+    ["a status", json({}), json({}, 500), ["significant status: 200 → 500"]],
     ["a value", json({ a: 1 }), json({ a: 2 }), ["value body.a: 1 → 2"]],
-    ["an error code", json(error("A"), 400), json(error("B"), 400), ['news body.error.code: "A" → "B"']],
-    ["an absent field", json({ a: { b: 1 } }), json({}), ["news body.a: object → absent"]],
-    ["a field that is new", json({}), json({ a: [1] }), ["news body.a: absent → array"]],
-    ["another type", json({ a: 1 }), json({ a: "1" }), ["news body.a: number → string"]],
+    ["an error code", json(error("A"), 400), json(error("B"), 400), ['significant body.error.code: "A" → "B"']],
+    ["an absent field", json({ a: { b: 1 } }), json({}), ["significant body.a: object → absent"]],
+    ["a field that is new", json({}), json({ a: [1] }), ["significant body.a: absent → array"]],
+    ["another type", json({ a: 1 }), json({ a: "1" }), ["significant body.a: number → string"]],
     [
       "types in an array",
       json({ a: [1] }),
       json({ a: [2, "x"] }),
-      ["news body.a[]: number → number or string", "value body.a[0]: 1 → 2"],
+      ["significant body.a[]: number → number or string", "value body.a[0]: 1 → 2"],
     ],
     ["an array that is longer", json({ a: [1] }), json({ a: [1, 2] }), []],
     ["an array that is empty", json({ a: [{ b: 1 }] }), json({ a: [] }), []],
-    ["JSON that is none", json({}), ended({ body: textBody("{") }), ["news body: JSON → text that is no JSON"]],
+    ["JSON that is none", json({}), ended({ body: textBody("{") }), ["significant body: JSON → text that is not JSON"]],
     ["other text", ended({ body: textBody("<a>") }), ended({ body: textBody("<b>") }), ["value body: <a> → <b>"]],
-    ["no body", json({}), ended({ body: textBody("") }), ["news body: JSON → none"]],
-    ["no answer", json({}), silent, ["news answer: 200 → silent"]],
+    ["no body", json({}), ended({ body: textBody("") }), ["significant body: JSON → none"]],
+    ["no answer", json({}), silent, ["significant response: 200 → silent"]],
     ["no answer, as before", silent, silent, []],
     [
       "an end",
       json({ result: {} }),
       ended({ ending: { kind: "broken", detail: "d" } }),
-      ["news ending: complete → broken"],
+      ["significant ending: complete → broken"],
     ],
     [
       "figures",
@@ -53,13 +53,18 @@ describe("the differences of two answers", () => {
       headed(["x-ratelimit-remaining", "8"]),
       ["usual x-ratelimit-remaining: 9 → 8"],
     ],
-    ["a figure that is gone", headed(["X-RateLimit-Limit", "9"]), headed(), ["news x-ratelimit-limit: 9 → absent"]],
+    [
+      "a figure that is gone",
+      headed(["X-RateLimit-Limit", "9"]),
+      headed(),
+      ["significant x-ratelimit-limit: 9 → absent"],
+    ],
     ["a date", headed(["Date", "a"]), headed(["Date", "b"]), ["usual date: a → b"]],
     [
       "a media type",
       headed(["Content-Type", "a/b"]),
       headed(["Content-Type", "c/d"]),
-      ["news content-type: a/b → c/d"],
+      ["significant content-type: a/b → c/d"],
     ],
     [
       "a charset",
@@ -74,27 +79,27 @@ describe("the differences of two answers", () => {
       stream(["start", {}], chunk("a"), chunk("b")),
       ["value events: start, chunk → start, chunk × 2"],
     ],
-    ["a second end", stream(["done", {}]), stream(["done", {}], ["done", {}]), ["news events: done → done × 2"]],
+    ["a second end", stream(["done", {}]), stream(["done", {}], ["done", {}]), ["significant events: done → done × 2"]],
     [
       "an event's field",
       stream(["done", { message: "m" }]),
       stream(["done", {}]),
-      ["news event done.message: string → absent"],
+      ["significant event done.message: string → absent"],
     ],
     [
       "an event's code",
       stream(["error", { code: "A" }]),
       stream(["error", { code: "B" }]),
-      ['news event error.code: "A" → "B"'],
+      ['significant event error.code: "A" → "B"'],
     ],
   ])("%s", (_, kept, now, lines) => {
     expect(told(kept, now)).toEqual(lines);
-    expect(isSignificant(differences(kept, now))).toBe(lines.some((line) => line.startsWith("news")));
+    expect(isSignificant(differences(kept, now))).toBe(lines.some((line) => line.startsWith("significant")));
   });
 
   it("are found in JSON of any depth and size", () => {
     const deep = (depth: number): Exchange => ended({ body: textBody(`${"[".repeat(depth)}1${"]".repeat(depth)}`) });
     expect(told(deep(5000), deep(5001))).toEqual([]);
-    expect(told(json(Array.from({ length: 50_000 }, () => 1)), json({}))).toEqual(["news body: array → object"]);
+    expect(told(json(Array.from({ length: 50_000 }, () => 1)), json({}))).toEqual(["significant body: array → object"]);
   });
 });

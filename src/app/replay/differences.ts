@@ -5,25 +5,27 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { shapeChanges, takeApart } from "./json-shape.ts";
 
 /**
- * One line of a comparison. `news`: status, error code or shape differ; `value`: something else does; `usual`: it differs from one
- * answer to the next.
+ * One line of a comparison. `significant`: the status, error code or shape differs. `value`: another value differs. `usual`: a value
+ * that differs in every response.
  */
 export interface DifferenceRow {
-  readonly mark: "same" | "news" | "value" | "usual";
+  readonly mark: "same" | "significant" | "value" | "usual";
   readonly name: string;
   readonly kept: string;
   readonly now: string;
 }
 
-export const isSignificant = (rows: readonly DifferenceRow[]): boolean => rows.some(({ mark }) => mark === "news");
+export const isSignificant = (rows: readonly DifferenceRow[]): boolean =>
+  rows.some(({ mark }) => mark === "significant");
 
-/** Compares what was kept with what has come now. */
+/** Compares a saved exchange with the new one. */
 export function differences(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
-  if (was.kind === "unanswered" || is.kind === "unanswered") return [row("answer", wordOf(kept), wordOf(now), "news")];
+  if (was.kind === "unanswered" || is.kind === "unanswered")
+    return [row("response", statusText(kept), statusText(now), "significant")];
   return [
-    row("status", String(was.status), String(is.status), "news"),
-    ...(was.ending.kind === is.ending.kind ? [] : [row("ending", was.ending.kind, is.ending.kind, "news")]),
+    row("status", String(was.status), String(is.status), "significant"),
+    ...(was.ending.kind === is.ending.kind ? [] : [row("ending", was.ending.kind, is.ending.kind, "significant")]),
     ...headerRows(was, is),
     ...(was.events.length + is.events.length > 0 ? eventRows(was, is) : bodyRows(kept, now, was, is)),
   ];
@@ -36,13 +38,13 @@ const row = (name: string, kept: string, now: string, mark: Exclude<DifferenceRo
   now,
 });
 
-/** What came, where no answer did. */
-export const wordOf = ({ answer }: Exchange): string =>
+/** The status of a response, or why there was none. */
+export const statusText = ({ answer }: Exchange): string =>
   answer.kind === "answered" ? String(answer.status) : answer.reason;
 
-const figures = new Set<string>(rateLimitHeaders.map((name) => name.toLowerCase()));
+const rateLimitNames = new Set<string>(rateLimitHeaders.map((name) => name.toLowerCase()));
 const usual = new Set([
-  ...figures,
+  ...rateLimitNames,
   "date",
   "age",
   "content-length",
@@ -54,21 +56,21 @@ const usual = new Set([
 ]);
 const isUsual = (name: string): boolean => usual.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
-/** Headers of the interface have to be there or not, as they were; the media type has to be the same. */
+/** Compares headers. Significant: a header of the interface appears or disappears, or the media type changes. */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [byName(was), byName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
     const [before, after] = [kept.get(name), now.get(name)];
-    const isOfInterface = figures.has(name) || name === "content-type" || name === "retry-after";
+    const isOfInterface = rateLimitNames.has(name) || name === "content-type" || name === "retry-after";
     if (before === undefined || after === undefined)
       return row(
         name,
         before ?? "absent",
         after ?? "absent",
-        isOfInterface ? "news" : isUsual(name) ? "usual" : "value",
+        isOfInterface ? "significant" : isUsual(name) ? "usual" : "value",
       );
     const isOther = name === "content-type" && mediaType(before) !== mediaType(after);
-    return row(name, before, after, isOther ? "news" : isUsual(name) ? "usual" : "value");
+    return row(name, before, after, isOther ? "significant" : isUsual(name) ? "usual" : "value");
   });
 }
 
@@ -83,15 +85,15 @@ function bodyRows(kept: Exchange, now: Exchange, was: Answered, is: Answered): D
   const [before, after] = [bodyJson(kept), bodyJson(now)];
   if (before !== undefined && after !== undefined) return jsonRows(before, after, "body");
   const [kindBefore, kindAfter] = [formOf(was.body, before), formOf(is.body, after)];
-  if (kindBefore !== kindAfter) return [row("body", kindBefore, kindAfter, "news")];
+  if (kindBefore !== kindAfter) return [row("body", kindBefore, kindAfter, "significant")];
   return kindBefore === "none" ? [] : [row("body", textOf(was.body), textOf(is.body), "value")];
 }
 
 function formOf({ kind }: Body, json: unknown): string {
   if (json !== undefined) return "JSON";
-  if (kind === "text") return "text that is no JSON";
-  if (kind === "base64") return "bytes that are no UTF-8";
-  return kind === "cut" ? "too long to be kept whole" : "none";
+  if (kind === "text") return "text that is not JSON";
+  if (kind === "base64") return "bytes that are not UTF-8";
+  return kind === "cut" ? "too long to be saved completely" : "none";
 }
 
 function textOf(body: Body): string {
@@ -107,23 +109,23 @@ function textOf(body: Body): string {
   }
 }
 
-/** Shapes first, then the values of both that are of one shape. The error code is no mere value. */
+/** Compares shapes, then values of the same shape. A different error code is significant. */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [takeApart(before, name), takeApart(after, name)];
-  const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "news"));
+  const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "significant"));
   const values = [...was.values].flatMap(([path, kept]) => {
     const now = is.values.get(path);
-    return now === undefined ? [] : [row(path, kept, now, path === `${name}.error.code` ? "news" : "value")];
+    return now === undefined ? [] : [row(path, kept, now, path === `${name}.error.code` ? "significant" : "value")];
   });
   const changed = new Set(shapes.map(({ name: path }) => path));
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/** Names and shapes of events; a stream may have more chunks or fewer. */
+/** Compares names and shapes of events. The number of chunks is not significant. */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => namesOf(answer));
   const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");
-  return [row("events", before ?? "", after ?? "", isSame ? "value" : "news"), ...firstOfEachName(was, is)];
+  return [row("events", before ?? "", after ?? "", isSame ? "value" : "significant"), ...firstOfEachName(was, is)];
 }
 
 function namesOf({ events }: Answered): string {
@@ -145,11 +147,13 @@ function firstOfEachName(was: Answered, is: Answered): DifferenceRow[] {
     const [kept, now] = [tryParseJson(before.data), tryParseJson(after.data)];
     const label = `event ${name ?? "message"}`;
     if (kept === undefined || now === undefined)
-      return [row(label, kept === undefined ? "no JSON" : "JSON", now === undefined ? "no JSON" : "JSON", "news")];
+      return [
+        row(label, kept === undefined ? "not JSON" : "JSON", now === undefined ? "not JSON" : "JSON", "significant"),
+      ];
     const code =
       getPath(kept, "code") === getPath(now, "code")
         ? []
-        : [row(`${label}.code`, text(getPath(kept, "code")), text(getPath(now, "code")), "news")];
+        : [row(`${label}.code`, text(getPath(kept, "code")), text(getPath(now, "code")), "significant")];
     return [...code, ...jsonRows(kept, now, label).filter((each) => each.name !== `${label}.code`)];
   });
 }

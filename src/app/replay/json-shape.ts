@@ -1,17 +1,17 @@
-/** JSON nested deeper than this, or after this many values, is not taken apart further. */
+/** Limits of flattening: JSON below this depth, or after this many values, is treated as one value. */
 const deepest = 30;
 const mostValues = 2000;
 
-/** JSON taken apart: the leaf values by their path, and the kinds of value by the shape of their path. */
+/** Flattened JSON: every leaf value by path, and the kinds of values at each path. */
 export interface TakenApart {
   readonly values: ReadonlyMap<string, string>;
-  /** Shapes have `[]` for every index. */
+  /** Kinds by path, with `[]` instead of array indexes. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Shapes of empty arrays, whose items are unknown. */
+  /** Paths of empty arrays: the kinds of their items are unknown. */
   readonly empty: ReadonlySet<string>;
 }
 
-/** @param name first step of every path, such as `body` */
+/** @param name root of the paths, such as `body` */
 export function takeApart(json: unknown, name: string): TakenApart {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();
@@ -38,14 +38,14 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A path at which two JSON values have different kinds, and the kinds in each. */
+/** A path at which the shapes of two JSON values differ, with the kind of each. */
 export interface ShapeChange {
   readonly path: string;
   readonly kept: string;
   readonly now: string;
 }
 
-/** Lists where the shapes differ, the outermost paths only. The unknown items of an empty array differ from nothing. */
+/** Finds the outermost paths at which shapes differ. The unknown items of an empty array never differ. */
 export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

@@ -4,7 +4,7 @@ import { partMark } from "../../evidence/secret.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { joinFirst } from "../../base/text.ts";
-import { secretsOf } from "../judge/target-secrets.ts";
+import { secretsOf } from "../judge/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
@@ -12,29 +12,29 @@ import { UseCaseError } from "../use-case-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where keys may come from. */
+/** Sources of keys. */
 export interface KeySources {
-  /** Holds the keys by their names; `null`: none was named. */
+  /** A target with keys of the same names; `null`: no target file was given. */
   readonly target: Target | null;
-  /** The key of a report that was made with one. */
+  /** The key, for a report that was made with a single key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
 }
 
-/** Keys by their names in the report, and everything that must not be shown. */
+/** Keys by their names in the report, and all secrets to redact. */
 export interface Keys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Variables that the report's own names led to. */
+  /** Environment variables that were read because of key names in the report. */
   readonly variables: readonly string[];
 }
 
 const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
 /**
- * The keys that stand redacted in the headers of exchanges.
+ * Finds the keys that are redacted in the headers of exchanges.
  *
- * @param all every exchange of the report: one `apiKey` serves only where one key made them
+ * @param all every exchange of the report: a single `apiKey` can be used only if one key made them
  * @throws {UsageError | UseCaseError} where one is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
@@ -58,7 +58,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** What stands there in part is not looked for: nothing can put it back. */
+/** Names of redacted keys. A partly redacted key cannot be restored. */
 const namesIn = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
@@ -67,7 +67,7 @@ const namesIn = ({ request }: Exchange): string[] =>
 const variablesOf = (names: readonly string[]): string =>
   names.map((name) => shellVariableOfKey(name) ?? name).join(", ");
 
-/** Holds the key of a report that was made with one. */
+/** Environment variable for a report that was made with a single key. */
 const onlyVariable = "CONFORMANCE_API_KEY";
 
 interface FoundKey {
@@ -95,7 +95,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment }:
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
-/** A text with keys in the places where they were redacted; `null` where something else was. */
+/** Restores redacted keys in a text. Returns `null` if something else was redacted. */
 export function filledIn(text: string, { values }: Keys): string | null {
   const filled = text.replace(redacted, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

@@ -4,16 +4,16 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
 import { filledIn, type Keys } from "./keys.ts";
 
-/** From which address to which. Both end in `/v1`. */
+/** Old and new base URL. Both end in `/v1`. */
 export interface AddressChange {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * A kept request, ready to be sent again.
+ * Rebuilds a saved request to send it again.
  *
- * @throws {UsageError} where it was not kept whole
+ * @throws {UsageError} if it was not saved completely
  */
 export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys): OutgoingRequest {
   const { id, key, request } = kept;
@@ -47,7 +47,7 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/** What a report says must not lead a key to any other host than the target's. */
+/** Rewrites the URL for the new base URL. A URL in a report must not send a key to another host. */
 function moved({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw lost(id, "a secret was redacted in its address");
   const origin = originOf(url);

@@ -1,33 +1,35 @@
 import type { Network } from "../../base/network/network.ts";
+import type { Evidence } from "../../evidence/evidence.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
-import { readBaseUrl } from "../../target/base-url.ts";
+import type { Report } from "../../report/model/report.ts";
+import { readBaseUrl, isLoopback } from "../../target/base-url.ts";
 import { secretsOfNetwork } from "../../target/network.ts";
 import type { Target } from "../../target/target.ts";
-import type { OutgoingRequest } from "../../wire/transport.ts";
+import { type OutgoingRequest, openTransport } from "../../wire/transport.ts";
+import { redactorOf, secretsInResponses } from "../judge/redactor.ts";
+import { withoutWebhookSecrets } from "../judge/secrets.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
-import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
-import { type ConfirmationReason, confirmationReason } from "./confirmation.ts";
+import { UseCaseError } from "../use-case-error.ts";
 import { differences, isSignificant } from "./differences.ts";
 import { findKeys, type KeySources } from "./keys.ts";
-import { type ReplayPair, redactedPairs } from "./pairs.ts";
-import { UseCaseError } from "../use-case-error.ts";
 import { rebuildRequest } from "./rebuild-request.ts";
-import { isUnreachable, resendAll } from "./resend.ts";
+import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
 
-/** Which requests of a kept run are sent again, with which keys, and where to. */
+/** Which requests of a saved run to send again, with which keys, and where. */
 export interface ReplayOptions extends KeySources {
   readonly kept: SavedRun;
   /** Id of a check, or of its clause. */
   readonly check: string;
-  /** Which finding of the check; `null`: there is only one. */
+  /** Instance of the finding, such as a tier; `null`: the check has only one. */
   readonly instance: string | null;
-  /** `null`: where the report's requests went. */
+  /** `null`: the address of the report. */
   readonly baseUrl: string | null;
-  /** How the requests get there. */
+  /** Network settings for the requests. */
   readonly network: Network;
 }
 
-/** A replay of which nothing was sent yet. */
+/** A replay before the first request. */
 export interface PreparedReplay {
   readonly kept: SavedRun;
   readonly chosen: ReplaySelection;
@@ -36,23 +38,25 @@ export interface PreparedReplay {
   readonly target: Target | null;
   readonly network: Network;
   readonly secrets: readonly Secret[];
-  /** Why somebody has to agree first; `null`: nobody has to. */
+  /** Why a user has to confirm first; `null`: no confirmation is needed. */
   readonly confirmation: ConfirmationReason | null;
 }
 
-/** What came of a replay. */
+/** The result of a replay. */
 export interface Replayed {
-  /** Of all requests, those that were sent, redacted. */
+  /** The requests that were sent, redacted. */
   readonly pairs: readonly ReplayPair[];
-  /** Why not all came to the target; `null` where all have. */
+  /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
-  /** `other`: an answer differs in status, error code or shape, or not all could be sent. */
+  /** `other`: a response differs in status, error code or shape, or not all requests could be sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
 /**
- * @throws {UsageProblem} where the report does not hold what it takes
- * @throws {UseCaseError} where something has to be said otherwise
+ * Selects and rebuilds the requests of a check. Sends nothing.
+ *
+ * @throws {UsageError} if the report does not contain the requests
+ * @throws {UseCaseError} if options are missing or contradict the report
  */
 export function prepareReplay(wish: ReplayOptions): PreparedReplay {
   const { kept, check, instance, target } = wish;
@@ -69,7 +73,7 @@ export function prepareReplay(wish: ReplayOptions): PreparedReplay {
   return { kept, chosen, requests, baseUrl, target, network, secrets: [...keys.secrets, ...ofProxy], confirmation };
 }
 
-/** Sends the requests again, one after another. */
+/** Sends the requests again in sequence, and compares the responses. */
 export async function replay(prepared: PreparedReplay, signal: AbortSignal): Promise<Replayed> {
   const { kept, chosen, secrets } = prepared;
   const sent = await resendAll(prepared.requests, prepared.network, signal);
@@ -79,10 +83,116 @@ export async function replay(prepared: PreparedReplay, signal: AbortSignal): Pro
   return { pairs, stopped: sent.stopped, outcome };
 }
 
-/** Keys of one deployment must not go to another by mistake. */
+/** The address to send to. Keys of one deployment must not go to another by mistake. */
 function addressOf(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
   if (target === null || target.baseUrl === ofReport) return ofReport;
   throw new UseCaseError({ kind: "two addresses", ofReport, ofTarget: target.baseUrl });
+}
+
+/** The saved and the new exchange of a request, both redacted. */
+export interface ReplayPair {
+  readonly kept: Exchange;
+  readonly now: Exchange;
+}
+
+interface UnredactedReplay {
+  readonly report: Report;
+  readonly evidence: Evidence;
+  readonly chosen: ReplaySelection;
+  readonly sent: ResentRequests;
+  readonly secrets: readonly Secret[];
+}
+
+/** Pairs saved and new exchanges, without keys and webhook secrets. */
+export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: UnredactedReplay): ReplayPair[] {
+  const { deep } = redactorOf([...own, ...secretsInResponses(sent.exchanges)]);
+  const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
+  const all = [...redacted.kept, ...redacted.now];
+  const shown = withoutWebhookSecrets({ report, exchanges: all, deliveries: [] }).exchanges;
+  const keptById = new Map(shown.slice(0, redacted.kept.length).map((each) => [each.id, each]));
+  return shown.slice(redacted.kept.length).flatMap((now, index) => {
+    const kept = keptById.get(chosen.exchanges[index]?.id ?? "");
+    return kept === undefined ? [] : [{ kept, now }];
+  });
+}
+
+/** Why a user has to confirm a replay. */
+export type ConfirmationReason =
+  /** Requests that may change something on a target of others, each with method and path. */
+  | { readonly kind: "changes"; readonly requests: readonly string[] }
+  /** Only the report says where the keys in these variables are sent. */
+  | { readonly kind: "keys"; readonly variables: readonly string[] };
+
+export interface Intent {
+  readonly requests: readonly OutgoingRequest[];
+  readonly baseUrl: string;
+  /** Whether the user or a target file gave the address, and not only the report. */
+  readonly isAddressGiven: boolean;
+  /** Environment variables that were read because of key names in the report. */
+  readonly variables: readonly string[];
+}
+
+/**
+ * Returns why a replay needs a confirmation, or `null`. Only GET requests are sent to other machines without one. A report of others must
+ * not send the user's keys to its own address.
+ */
+export function confirmationReason({
+  requests,
+  baseUrl,
+  isAddressGiven,
+  variables,
+}: Intent): ConfirmationReason | null {
+  if (isLoopback(baseUrl)) return null;
+  const changing = requests
+    .filter(({ method }) => method !== "GET")
+    .map(({ method, url }) => `${method} ${new URL(url).pathname}`);
+  if (changing.length > 0) return { kind: "changes", requests: [...new Set(changing)] };
+  return variables.length === 0 || isAddressGiven ? null : { kind: "keys", variables };
+}
+
+/** Time limit for all requests together. */
+const maxDurationMs = 5 * 60_000;
+
+/** New exchanges, in the order of the requests. The remaining requests were not sent. */
+export interface ResentRequests {
+  readonly exchanges: readonly Exchange[];
+  /** Why not all requests were answered; `null` if all were. */
+  readonly stopped: string | null;
+}
+
+/** Sends requests in sequence. Stops after an unreachable target, an interruption or the time limit. */
+export async function resendAll(
+  requests: readonly OutgoingRequest[],
+  network: Network,
+  interrupted: AbortSignal,
+): Promise<ResentRequests> {
+  const transport = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(maxDurationMs)]);
+  const exchanges: Exchange[] = [];
+  try {
+    for (const request of requests) {
+      if (signal.aborted) break;
+      const underway = transport.open(request);
+      signal.addEventListener("abort", underway.close);
+      const exchange = await underway.finished;
+      signal.removeEventListener("abort", underway.close);
+      if (signal.aborted) break;
+      exchanges.push(exchange);
+      if (isUnreachable(exchange)) break;
+    }
+  } finally {
+    await transport.close();
+  }
+  const isWhole = exchanges.length === requests.length && !exchanges.some(isUnreachable);
+  return { exchanges, stopped: isWhole ? null : whyStopped(exchanges, interrupted) };
+}
+
+export const isUnreachable = ({ answer }: Exchange): boolean =>
+  answer.kind === "unanswered" && answer.reason === "unreachable";
+
+function whyStopped(exchanges: readonly Exchange[], interrupted: AbortSignal): string {
+  if (interrupted.aborted) return "interrupted";
+  return exchanges.some(isUnreachable) ? "the target was not reached" : `${maxDurationMs / 60_000} min have passed`;
 }

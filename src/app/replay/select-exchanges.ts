@@ -6,21 +6,21 @@ import type { Report, ReportFinding } from "../../report/model/report.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
-/** What a replay is of: findings of a report, and the exchanges that they rest on, in the order in which they were sent. */
+/** Findings to replay, and their exchanges in the order in which they were sent. */
 export interface ReplaySelection {
   readonly findings: readonly ReportFinding[];
   readonly exchanges: readonly Exchange[];
 }
 
-/** No check names nearly as many; a report that does was not made by the harness. */
-const mostExchanges = 100;
+/** Maximum number of exchanges. Reports of the harness stay far below it. */
+const maxExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
- * The exchanges that a check's findings name. Of several findings, those that are broken count.
+ * Selects the exchanges of a check's findings: of its broken ones, if there are any.
  *
  * @param check id of a check, or of its clause
- * @param instance tier that the finding is of; `null`: there is only one
+ * @param instance tier of the finding; `null`: the check has only one
  * @throws {UsageError | UseCaseError}
  */
 export function selectExchanges(
@@ -43,13 +43,13 @@ export function selectExchanges(
   const exchanges = evidence.exchanges
     .filter(({ id }) => ids.includes(id))
     .toSorted((one, other) => one.sentMs - other.sentMs);
-  const lost = ids.filter((id) => !exchanges.some((each) => each.id === id));
-  if (lost.length > 0)
+  const missing = ids.filter((id) => !exchanges.some((each) => each.id === id));
+  if (missing.length > 0)
     throw new UseCaseError({
       kind: "run again",
       check: name,
       what: `${joinFirst(
-        lost.map((id) => sanitizeLine(id, 40)),
+        missing.map((id) => sanitizeLine(id, 40)),
         3,
       )}, which the evidence does not hold as requests.`,
       does: "sends them again",
@@ -58,8 +58,8 @@ export function selectExchanges(
     throw new UsageError(
       `${name} (${outcomesOf(findings)}) names no exchange, so there is nothing to send again. ${failedOf(report, evidence)}`,
     );
-  if (exchanges.length > mostExchanges)
-    throw new UsageError(`${name} names ${exchanges.length} exchanges; no more than ${mostExchanges} are sent again.`);
+  if (exchanges.length > maxExchanges)
+    throw new UsageError(`${name} names ${exchanges.length} exchanges; no more than ${maxExchanges} are sent again.`);
   return { findings, exchanges };
 }
 
@@ -90,7 +90,7 @@ function namesOf(findings: readonly ReportFinding[]): string {
 const outcomesOf = (findings: readonly ReportFinding[]): string =>
   [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
 
-/** Says which checks of the report are broken and can be sent again. */
+/** Lists the failed checks of the report that can be replayed. */
 function failedOf({ findings }: Report, { exchanges }: Evidence): string {
   const known = new Set(exchanges.map(({ id }) => id));
   const failed = findings.filter(

@@ -11,15 +11,14 @@ import {
   reportWithoutWebhookSecrets,
   withoutWebhookSecretsInParts,
   withoutWebhookSecretsIn,
-} from "../judge/hook-secrets.ts";
+} from "../judge/secrets.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * A kept report, of a run or of load, with what stands beside it, as renderers get it: the secrets that the harness gave to webhooks are taken
- * out. Evidence that is not there is left out; damaged evidence is an error, because a page without it would look as if there had been none.
+ * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is left out. Damaged evidence is
+ * an error: a page without it would look as if there had been none.
  *
- * @param path folder that a run has written, or the `report.json` in it; of a file by another name, whatever else stands in
- *   its folder is not its own, and is not read
+ * @param path folder of a report, or the `report.json` in it. Evidence beside a file with another name is not read.
  * @throws {UsageError}
  */
 export function readDocument(path: string): ReportDocument {
@@ -27,8 +26,7 @@ export function readDocument(path: string): ReportDocument {
 }
 
 /**
- * The same without evidence, which is `null` and was not looked at, sound or damaged: for what shows findings only, as a comparison does.
- * Load evidence is left out as well.
+ * Reads a saved report without its evidence, for example for a comparison, which shows only findings.
  *
  * @throws {UsageError}
  */
@@ -40,7 +38,7 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   try {
     return read(fileOf(path));
   } catch (error) {
-    // A parser's message quotes the file, with its line feeds and whatever else stands in it.
+    // The message of a parser quotes the file.
     if (error instanceof UnreadableFile) throw new UsageError(sanitizeLine(error.message, 500));
     if (error instanceof Error && "code" in error)
       throw new UsageError(
@@ -50,7 +48,7 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   }
 }
 
-/** The name that evidence is looked for beside. */
+/** Evidence is read only beside a report of this name. */
 const standardName = "report.json";
 
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
@@ -73,7 +71,7 @@ function aloneFrom(file: string): ReportDocument {
   };
 }
 
-/** A report and its evidence as renderers get them: without the secrets that the harness gave to webhooks. */
+/** Removes webhook secrets from a report and its evidence. */
 export function documentOf(
   report: Report,
   evidence: Evidence | null,
@@ -83,7 +81,7 @@ export function documentOf(
   return { ...withoutWebhookSecretsInParts(report, evidence), load };
 }
 
-/** The same of a report whose evidence nothing is shown of: the evidence is left out. */
+/** Removes webhook secrets from a report, and leaves out its evidence. */
 export const documentAlone = (report: Report, evidence: Evidence): ReportDocument => ({
   report: reportWithoutWebhookSecrets({ report, ...evidence }),
   evidence: null,
@@ -107,7 +105,7 @@ function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvide
   );
 }
 
-/** A report says where its evidence is, and must not make us read what is elsewhere. */
+/** Whether evidence is inside the report's folder: a report must not make us read other files. */
 const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 
@@ -123,7 +121,7 @@ function jsonOf(text: string, file: string): unknown {
   throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
 }
 
-/** `null` where there is no such file. */
+/** Returns `null` if there is no such file. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, "utf8");

@@ -15,17 +15,17 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles } from "./write-files.ts";
 
-/** A report and the evidence that it rests on. */
+/** A report of a run, with its evidence. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
 }
 
 /**
- * What a run has written into a folder, secrets of its webhooks included.
+ * Reads a saved run, including the secrets of its webhooks.
  *
- * @throws {UsageError} where it cannot be read
- * @throws {UseCaseError} where it is the report of a load run
+ * @throws {UsageError} if the folder cannot be read
+ * @throws {UseCaseError} if it holds the report of a load
  */
 export function readSavedRun(folder: string): SavedRun {
   try {
@@ -45,7 +45,7 @@ export function readSavedRun(folder: string): SavedRun {
   }
 }
 
-/** Writes `report.json` and `evidence.json`; where that fails, into a temporary folder. */
+/** Writes `report.json` and `evidence.json`; if that fails, into a temporary folder. */
 export function saveRun(
   folder: string,
   { report, evidence }: SavedRun,
@@ -55,7 +55,7 @@ export function saveRun(
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/** Digests of a kept report and of the evidence that stands beside it and was read with it; none without evidence. */
+/** Digests of a saved report and its evidence files; empty without evidence. */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];
@@ -63,5 +63,5 @@ export function digestsOfSaved(path: string, { evidence, load }: ReportDocument)
   return Object.fromEntries(files.map((name) => [name, sha256Of(readFileSync(join(folder, name)))]));
 }
 
-/** Folder of a report that is named by its folder or its file. */
+/** The folder of a report that is given as a folder or a file. */
 export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));

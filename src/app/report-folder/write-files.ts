@@ -4,10 +4,10 @@ import { dirname, join } from "node:path";
 
 import { errorCodeOrText } from "../../base/errors.ts";
 
-/** A file's text, or what gives it piece by piece, from the beginning each time that it is asked. */
+/** The text of a file, or a function that yields it in pieces. */
 export type FileText = string | (() => Iterable<string>);
 
-/** Writes files into a folder; where that fails at the end of a run, into a temporary one, so that nothing is lost. */
+/** Writes files into a folder. If that fails, writes into a temporary folder, so that the result of a long run is not lost. */
 export function writeFiles(
   folder: string,
   files: Readonly<Record<string, FileText>>,
@@ -26,19 +26,19 @@ export function writeFiles(
 }
 
 /**
- * Writes a file so that it is there whole, old or new, however the process ends.
+ * Replaces a file atomically: if the process ends early, the old or the new file is complete.
  *
- * @param mode who may read it, as `0o600`; by default as every new file
+ * @param mode permissions; default: those of any new file
  */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
   const written = `${file}.new`;
-  // What an earlier process left behind would keep its mode.
+  // A file left by an earlier process would keep its permissions.
   rmSync(written, { force: true });
   writeFileSync(written, text, { flush: true, mode });
   renameSync(written, file);
 }
 
-/** Folder by folder: Node's own recursive way never returns where the parent is a file system that takes no folders. */
+/** Creates folders one by one: `recursive: true` never returns on a file system that rejects folders, such as /proc. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (dirname(path) !== path) makeFolder(dirname(path));
@@ -54,17 +54,17 @@ function writeAll(folder: string, files: Readonly<Record<string, FileText>>): vo
   }
 }
 
-/** Pieces are gathered to so many characters, since each write takes its time. */
-const gathered = 256 * 1024;
+/** Minimum number of characters in a write: many small writes are slow. */
+const minWriteCharacters = 256 * 1024;
 
-/** Writes a file that is longer than one would hold at once. */
+/** Writes a file in pieces, without holding all of it in memory. */
 export function writePieces(file: string, pieces: Iterable<string>): void {
   const descriptor = openSync(file, "w");
   try {
     let text = "";
     for (const piece of pieces) {
       text += piece;
-      if (text.length < gathered) continue;
+      if (text.length < minWriteCharacters) continue;
       writeFileSync(descriptor, text);
       text = "";
     }

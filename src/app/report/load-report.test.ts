@@ -10,7 +10,7 @@ import { runEndFor } from "../../report/model/verdict.ts";
 import { assembleLoadReport } from "./load-report.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { invalidText } from "../load/invalid-text.ts";
-import { loadExitCode } from "../../cli/load/exit-code.ts";
+import { loadExitCode } from "../../cli/report/present-report.ts";
 
 const scenario = scenarioNamed("minute-limit") ?? never();
 function never(): never {

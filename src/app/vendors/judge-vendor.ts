@@ -1,39 +1,43 @@
 import { basename, join } from "node:path";
 
+import { duration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { slug } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
-import { duration } from "../../base/duration.ts";
-import type { Vendor } from "../../report/vendors/vendor.ts";
-import { formatClauseCounts } from "../../report/vendors/summary.ts";
-import { vendorSummary } from "../../report/vendors/comparison.ts";
-import type { RunScope } from "../../run/plan/selection.ts";
-import { judge } from "../judge/judge.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
+import { vendorSummary } from "../../report/vendors/comparison.ts";
+import { formatClauseCounts } from "../../report/vendors/summary.ts";
+import type { Vendor } from "../../report/vendors/vendor.ts";
+import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
-import { writeFiles } from "../report-folder/write-files.ts";
+import { judge } from "../judge/judge.ts";
 import { documentOf, readDocument } from "../report-folder/read-document.ts";
+import { writeFiles } from "../report-folder/write-files.ts";
 import type { NamedVendor } from "./vendors-file.ts";
 
-/** Tells how one of several runs goes on, a line at a time. */
+/** Prints a progress line of one vendor. */
 export type PrintLine = (text: string) => void;
 
-/** How every target is judged: the same for all. */
+/** How to judge: the same for every vendor. */
 export interface VendorJudging extends RunScope {
   readonly signal: AbortSignal;
 }
 
-/** What came of a vendor, and the exit code that a run of it alone would have had where it has no report. */
+/** The result of a vendor. */
 export interface JudgedVendor {
   readonly vendor: Vendor;
-  /** `null` where it was not reached, or its report was kept. */
+  /** `null` if the target was not reached, or a saved report was read. */
   readonly target: Target | null;
   /** Whether the harness itself failed. */
   readonly isHarness: boolean;
 }
 
-/** @param folder where the report is written, at once */
+/**
+ * Judges a vendor, or reads its saved report. An error becomes part of the result.
+ *
+ * @param folder for the report, which is written at once
+ */
 export async function judgeVendor(
   named: NamedVendor,
   target: Target | null,
@@ -116,10 +120,10 @@ async function runVendor(
   return vendor;
 }
 
-/** Waits up to this long are not worth a line. */
+/** Waits up to this long are not printed. */
 const shortWaitMs = 2000;
 
-/** Names of folders for vendors, each its own. */
+/** Returns a unique folder for each vendor. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -131,4 +135,66 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
       return [name, join(out, basename(free))];
     }),
   );
+}
+
+/** Runs wait for most of their time, so one core suffices for this many at the same time. */
+export const defaultConcurrency = 12;
+
+export interface ConcurrentJudging {
+  readonly vendors: readonly NamedVendor[];
+  readonly judging: VendorJudging;
+  /** Maximum number of concurrent runs. */
+  readonly concurrency: number;
+  readonly folderOf: (name: string) => string;
+  readonly sayOf: (name: string) => PrintLine;
+}
+
+/** A vendor with its target, or with the reason why the target cannot be used. */
+interface Entry {
+  readonly named: NamedVendor;
+  readonly target: Target | null;
+  readonly problem: string | null;
+}
+
+/**
+ * Judges vendors concurrently. Vendors at the same address are judged in sequence: concurrent runs on one deployment would disturb each other.
+ * The failure of one vendor does not affect the others.
+ */
+export async function judgeConcurrently({
+  vendors,
+  judging,
+  concurrency,
+  folderOf,
+  sayOf,
+}: ConcurrentJudging): Promise<JudgedVendor[]> {
+  const results = new Map<NamedVendor, JudgedVendor>();
+  const entries = vendors.map(entryOf);
+  const lanes = [...Map.groupBy(entries, ({ named, target }) => target?.baseUrl ?? named).values()];
+  const judgeEntry = async ({ named, target, problem }: Entry): Promise<void> => {
+    const say = sayOf(named.name);
+    const failed = problem ?? (judging.signal.aborted ? "Interrupted before anything was sent to it." : null);
+    if (failed !== null) say(`not judged: ${failed}`);
+    results.set(
+      named,
+      failed === null
+        ? await judgeVendor(named, target, judging, folderOf(named.name), say)
+        : { vendor: unjudged(named.name, target, failed), target: null, isHarness: false },
+    );
+  };
+  const work = async (): Promise<void> => {
+    for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift())
+      for (const entry of lane) await judgeEntry(entry);
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return vendors.flatMap((named) => results.get(named) ?? []);
+}
+
+function entryOf(named: NamedVendor): Entry {
+  if (named.kind === "report") return { named, target: null, problem: null };
+  try {
+    return { named, target: named.target(), problem: null };
+  } catch (error) {
+    if (error instanceof UsageError) return { named, target: null, problem: error.message };
+    throw error;
+  }
 }

@@ -1,30 +1,29 @@
 import { assertScenariosAndEngine } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
-import { type ConcurrentJudging, judgeConcurrently } from "./judge-concurrently.ts";
-import { foldersOf, type JudgedVendor } from "./judge-vendor.ts";
+import { type ConcurrentJudging, judgeConcurrently, foldersOf, type JudgedVendor } from "./judge-vendor.ts";
 import { loadVendors, type VendorsLoad } from "./load-vendors.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   /** `null`: no load. */
   readonly load: VendorsLoad | null;
-  /** Where a report of each is written, in a folder of its own, and `vendors.json`. */
+  /** Folder for `vendors.json`, and for a folder with the report of each vendor. */
   readonly folder: string;
 }
 
-/** Vendors as they were judged, and side by side. Nothing in it is secret. */
+/** The results of all vendors and their comparison, without secrets. */
 export interface JudgedVendors {
   readonly judged: readonly JudgedVendor[];
   readonly sideBySide: VendorComparison;
-  /** What could not be written, in one sentence; `null` where all was. */
+  /** A sentence if `vendors.json` could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
 /**
- * Judges deployments at the same time, loads them one after the other where that is wanted, and puts them side by side. One that fails costs
- * the others nothing.
+ * Judges deployments concurrently, then sends load to each in sequence if requested, and compares them. The failure of one does not affect the
+ * others.
  *
- * @throws {LoadProblem} where the load that is wanted cannot be sent to any target; nothing was sent then
+ * @throws {UnsendableLoadError} if the load cannot be sent to any target; nothing was sent then
  */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder } = options;

@@ -3,37 +3,35 @@ import { performance } from "node:perf_hooks";
 import { duration } from "../../base/duration.ts";
 import type { AvailableEngines } from "../load/engines.ts";
 import { invalidText } from "../load/invalid-text.ts";
-import { type LoadEvents, silentLoadEvents } from "../load/load-events.ts";
+import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad } from "../load/send-load.ts";
+import { type LoadParameters } from "../load/load-parameters.ts";
 import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
 import type { SentLoad } from "../load/save-load.ts";
-import { type NotSent, sendLoad } from "../load/send-load.ts";
-import type { LoadParameters } from "../load/load-parameters.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
-import type { ConcurrentJudging } from "./judge-concurrently.ts";
-import type { JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
+import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
 
-/** What load the vendors get: the same for all. */
+/** The load for the vendors: the same for all. */
 export interface VendorsLoad {
-  /** Never in turns: what stands side by side has to be the same load by the same engine. */
+  /** The engines never alternate: compared loads must use the same engine. */
   readonly wish: Omit<LoadParameters, "maxRequests">;
   readonly engines: AvailableEngines;
-  /** Before load is sent to one of them. */
+  /** Called before load is sent to a vendor. */
   readonly planned: (outlook: LoadPreview) => void;
-  /** Asked for each target that is not on loopback. */
+  /** Asks for consent for each target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
 /**
- * Loads the targets that were judged, one after the other: at the same time they would disturb each other's figures. What cannot be loaded
- * keeps its column, with a note.
+ * Sends load to the judged targets in sequence: concurrent loads would disturb each other's measurements. A target that gets no load keeps
+ * its column, with a note.
  */
 export async function loadVendors(
   judged: readonly JudgedVendor[],
   { wish, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // The runs have just ended; of two vendors at one address, a load is in the windows of the other's keys as well.
+  // Keys were just used by the runs. Two vendors may share an address, and so the windows of their keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];
@@ -64,7 +62,7 @@ export async function loadVendors(
   return done;
 }
 
-/** Of a target's bound, what its run has left. */
+/** Requests left for the load, after those of the run. */
 const leftOf = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 

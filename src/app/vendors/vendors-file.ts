@@ -10,18 +10,18 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
 
-/** A vendor as a file names it; nothing of it has been read yet. */
+/** A vendor of a vendors file. Its own files are not read yet. */
 export type NamedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** What is wrong with one target is that column's matter: here it is any object. */
+/** A target is any object here: errors in it appear in the vendor's column only. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /**
  * Reads a vendors file. Paths in it are relative to its folder.
  *
- * @throws {UsageError} that names the place in the file. What is wrong with one vendor's target is thrown when that is asked for
+ * @throws {UsageError} that names the place in the file. Errors in a target are thrown by its `target` function.
  */
 export function readVendorsFile(
   file: string,

@@ -19,22 +19,22 @@ import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndOf } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence } from "../load/saved-evidence.ts";
 
-/** One for each way in. */
+/** Messages of every entry point that may have written the report. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
-/** A report as it stands in its file, and the one that this version makes of the same evidence. */
+/** A saved report, and the report that this version makes from the same evidence. */
 export interface RejudgedReport {
   readonly report: Report;
   readonly again: Report;
-  /** What the evidence says of must clauses that the report names as left out; empty of load. */
+  /** Findings for must clauses that the report names as not selected; empty for load. */
   readonly unselected: readonly ReportFinding[];
-  /** In what the report is of another deployment than its evidence, or of fewer requests; a line each. */
+  /** A line for each contradiction between report and evidence, such as another deployment. */
   readonly mismatches: readonly string[];
 }
 
 /**
- * Judges the evidence in a report's folder by the very files: as `rejudge` does for a run, and `load judge` for load, with the trials that
- * were not sent as the report names them.
+ * Judges the evidence in a report's folder again: as `rejudge` does for a run, and `load judge` for a load. Trials that were not sent are taken
+ * from the report.
  *
  * @param wordings in which the report may be written
  * @throws {UsageProblem} where the evidence cannot be read
@@ -55,7 +55,7 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
   };
 }
 
-/** Who was judged, and by how many requests: evidence keeps a part of them, and the first of each run, which asks for the agents. */
+/** Compares target and request count. Evidence contains the first request of a run, to /agents, but not every request. */
 function occasionMismatches({ target, requests }: Report, { exchanges }: Evidence): string[] {
   const urls = exchanges.map(({ request }) => request.url);
   const [first] = urls;
@@ -85,7 +85,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
   });
 }
 
-/** Trials of which the report has rows, and no evidence: they were skipped, or the harness failed at them. */
+/** Trials with findings but without evidence: they were skipped, or the harness failed. */
 function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
   const sent = new Set(runs.map((run) => formatTrial({ ...run, tier: run.tier ?? "enterprise" })));
   const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : formatTrial(load)));

@@ -24,17 +24,18 @@ import { folderOf } from "../report-folder/saved-run.ts";
 import { readDocument } from "../report-folder/read-document.ts";
 import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
 
-/** What came of checking a statement against a report. */
+/** The result of checking a statement against a report. */
 export interface Verification {
   readonly statement: Statement;
-  /** A line for each thing that does not hold; empty: verified. */
+  /** A line for each mismatch; empty: verified. */
   readonly mismatches: readonly string[];
-  /** How the evidence was judged again, and what this version sees in other ways than the one that judged. */
+  /** How the evidence was judged again, and differences between the two versions. */
   readonly notes: readonly string[];
 }
 
 /**
- * Whether a statement is what a report says, the report rests on the evidence that the statement names, and the evidence gives that verdict.
+ * Checks that a statement matches its report, the report's evidence has the digests of the statement, and judging the evidence gives the same
+ * verdict.
  *
  * @param path folder of the report, or the `report.json` in it
  * @param wordings in which the report may be written
@@ -46,14 +47,14 @@ export function verify(statementFile: string, path: string, wordings: PossibleMe
   const folder = folderOf(path);
   if (folder !== path && basename(path) !== reportFileName)
     throw new UsageError(
-      `${path} is not ${reportFileName}, so that what stands beside it is not its evidence. Give the folder that a run has written.`,
+      `${path} is not ${reportFileName}, so the files beside it are not its evidence. Give the folder that a run has written.`,
     );
   const digests = digestsIn(folder, document.report);
   const differences = statementDifferences(statement, statementOf(document, digests));
   const files = evidenceFileNames(document.report);
   const missing = files.filter((file) => digests[file] === undefined);
   if (files.length === 0 || missing.length > 0) {
-    const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is not there`;
+    const what = files.length === 0 ? "the report names no evidence" : `${missing.join(", ")} is missing`;
     return { statement, mismatches: [...differences, `The evidence could not be judged: ${what}`], notes: [] };
   }
   const judged = judgedAgain(folder, document.report, wordings);
@@ -75,7 +76,7 @@ function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): 
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/** Another version may see more or less in the same evidence: that is told, and fails where the verdict is another. */
+/** Compares with a report of another version. Different findings are a note; a different verdict is a mismatch. */
 function judgedByOther(
   { suite, verdict }: Report,
   again: Report,
@@ -86,14 +87,14 @@ function judgedByOther(
   );
   const notes =
     differences.length === 0
-      ? [`Judged by ${theirs}; this is ${ours}, which says the same of every row.`]
-      : [`Judged by ${theirs}; this is ${ours}, which says other:`, ...differences.map((line) => `  ${line}`)];
+      ? [`Judged by ${theirs}; this is ${ours}, which finds the same in every row.`]
+      : [`Judged by ${theirs}; this is ${ours}, which differs:`, ...differences.map((line) => `  ${line}`)];
   if (verdict === again.verdict) return { mismatches: [], notes };
   const advice = "verify it with the version that judged";
   return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
 }
 
-/** A report says where its evidence is, and must not make us read what is elsewhere. */
+/** Digests of evidence inside the folder: a report must not make us read other files. */
 function digestsIn(folder: string, report: Report): Digests {
   const files = [reportFileName, ...evidenceFileNames(report)].filter(
     (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
@@ -110,13 +111,15 @@ function readStatement(file: string): Statement {
   const text = textOf(file);
   const raw = jsonOf(text, file);
   const parsed = parseAs(raw, statementSchema);
-  if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && isSaidOnce(text, raw)) return parsed.value;
+  if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && hasNoDuplicateFields(text, raw))
+    return parsed.value;
   if (parsed.kind === "value") throw new UseCaseError({ kind: "rewritten statement", file });
-  throw new UsageError(`${file} is no conformance statement: ${parsed.problem}. Is it of this version?`);
+  throw new UsageError(`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Of a field that stands twice, a parser takes one and a reader the other. */
-const isSaidOnce = (text: string, raw: unknown): boolean => withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
+/** Whether no field occurs twice: a parser would take one and a human reader the other. */
+const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
+  withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
 
 const withoutBlanks = (text: string): string => text.replace(/\s+/g, "");
 

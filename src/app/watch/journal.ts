@@ -26,14 +26,14 @@ const lineSchema = z.union([
   }),
 ]);
 
-/** A line of `watch.jsonl`. Times are milliseconds since the start of the run. */
+/** A line of `watch.jsonl`. Times are in milliseconds since the start of the run. */
 export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
 /**
- * `watch.jsonl`: what a receiver saw after a run, a JSON object a line. A delivery is on the disk before the next thing happens, so
- * that nothing that was seen is lost, however the process ends.
+ * `watch.jsonl`: deliveries that a receiver got after a run, one JSON object per line. Each delivery is flushed to disk at once, so that none is
+ * lost if the process is killed.
  */
 export interface Journal {
   readonly add: (line: JournalLine) => void;
@@ -42,9 +42,9 @@ export interface Journal {
 
 export function openJournal(folder: string): Journal {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // A receiver that echoes shows the webhooks' own secrets; an older file may be open to all.
+  // Deliveries may contain webhook secrets, and an existing file may be readable by others.
   fchmodSync(file, 0o600);
-  // A line that was torn by the end of an earlier process must not swallow the next one.
+  // An incomplete line of an earlier process must not absorb the next one.
   if (fstatSync(file).size > 0) writeSync(file, "\n");
   return {
     add: (line) => {
@@ -55,7 +55,7 @@ export function openJournal(folder: string): Journal {
   };
 }
 
-/** Lines that cannot be read, such as a torn last one, are skipped. */
+/** Reads the journal. Skips lines that cannot be parsed, such as an incomplete last one. */
 export function readJournal(folder: string): JournalLine[] {
   if (!existsSync(fileOf(folder))) return [];
   return readFileSync(fileOf(folder), "utf8")
@@ -68,36 +68,36 @@ export function readJournal(folder: string): JournalLine[] {
 
 export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
 
-/** What the lines of a journal tell, taken in one after another. */
+/** Accumulates the lines of a journal. */
 export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
-  /** @param isListening whether somebody listens at `untilMs`, which is now */
+  /** @param isListening whether the receiver listens at `untilMs`, which is now */
   readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
-/** How often a receiver says that it listens still. */
+/** How often the receiver writes that it is still listening. */
 export const heartbeatIntervalMs = 5000;
-/** Between two signs of life there is never more than this, unless the machine was asleep. */
-const mostSilentMs = 2 * heartbeatIntervalMs;
+/** Longest gap between two lines. A longer one means that the machine was asleep. */
+const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**
- * @param sinceMs until then the run itself had listened
- * @param seen what the run itself saw
+ * @param sinceMs end of listening of the run itself
+ * @param seen deliveries of the run itself
  */
 export function accumulateWatch(sinceMs: number, seen: readonly Delivery[]): WatchAccumulator {
   const deliveries = new Map(seen.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
-  let heardMs = sinceMs;
+  let lastLineMs = sinceMs;
   return {
     add: (line) => {
       const atMs = timeOf(line);
-      if ("began" in line || atMs - heardMs > mostSilentMs) unwatched.push({ fromMs: heardMs, toMs: atMs });
+      if ("began" in line || atMs - lastLineMs > maxSilenceMs) unwatched.push({ fromMs: lastLineMs, toMs: atMs });
       if ("delivery" in line) deliveries.set(line.delivery.id, line.delivery);
-      heardMs = Math.max(heardMs, atMs);
+      lastLineMs = Math.max(lastLineMs, atMs);
     },
     upTo: (untilMs, isListening) => {
-      const isUnheard = !isListening || untilMs - heardMs > mostSilentMs;
-      const rest = isUnheard ? [{ fromMs: heardMs, toMs: untilMs }] : [];
+      const isSilent = !isListening || untilMs - lastLineMs > maxSilenceMs;
+      const rest = isSilent ? [{ fromMs: lastLineMs, toMs: untilMs }] : [];
       return { deliveries: [...deliveries.values()], untilMs, unwatched: [...unwatched, ...rest] };
     },
   };

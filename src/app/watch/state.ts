@@ -52,25 +52,25 @@ const stateSchema = z.object({
   targetFile: z.string().nullable(),
 });
 
-/** `watch.json`: what it takes to go on listening where a run has stopped. */
+/** `watch.json`: the state that is needed to keep listening after a run. */
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
   /** Start of the run, in Unix milliseconds. */
   readonly epochMs: number;
-  /** The run listened until then, in milliseconds since its start. */
+  /** End of listening of the run, in milliseconds since its start. */
   readonly sinceMs: number;
-  /** The target file of the run: its keys are what must not get into the report; `null` where the target was given by flags. */
+  /** The target file of the run, whose keys must not get into the report; `null` if flags gave the target. */
   readonly targetFile: string | null;
 }
 
 const fileName = "watch.json";
 
 /**
- * Writes the state with which a watch begins, whole or not at all.
+ * Writes the initial state of a watch.
  *
- * @throws {UsageError} where the run did not listen
- * @throws {UseCaseError} where the folder cannot be written
+ * @throws {UsageError} if the run did not listen
+ * @throws {UseCaseError} if the folder cannot be written
  */
 export function beginState(
   folder: string,
@@ -85,7 +85,7 @@ export function beginState(
   const file = targetFile === undefined ? null : resolve(targetFile);
   const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
   try {
-    // The webhooks' own secrets are in it.
+    // It contains webhook secrets, so only its owner may read it.
     replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
   } catch (error) {
     throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
@@ -93,7 +93,7 @@ export function beginState(
   return state;
 }
 
-/** @throws {UseCaseError} where there is nothing to go on with */
+/** @throws {UseCaseError} if there is no valid state */
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);
   if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: fileName });

@@ -1,29 +1,38 @@
+import { join } from "node:path";
+
+import type { Evidence } from "../../evidence/evidence.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
+import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
+import type { Report } from "../../report/model/report.ts";
+import type { Suite } from "../../run/judge/check.ts";
 import type { Messages } from "../../run/skip-reason.ts";
-import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
+import { suites } from "../../suites/all.ts";
+import { type RemainingRetries, type WatchedDeliveries, mergeWatched } from "../../suites/deliveries/watch.ts";
+import { rejudgeRun } from "../rejudge.ts";
 import type { SavedRun } from "../report-folder/saved-run.ts";
-import { endWatching, judgeWatched, keepWatched } from "./finish.ts";
-import type { WatchState } from "./state.ts";
+import { replaceFile } from "../report-folder/write-files.ts";
+import { removeJournal } from "./journal.ts";
+import { type WatchState, removeState } from "./state.ts";
 import { startWatch } from "./watch.ts";
 
 export interface WatchAndRejudgeOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's own receiver, where it listens still. It is the caller's to close. */
+  /** The run's own receiver, if it is still listening. The caller closes it. */
   readonly live?: Receiver | null;
   readonly kept: SavedRun;
-  /** What must not be written, should the target send it. */
+  /** Secrets to redact, in case the target sends them. */
   readonly secrets: readonly Secret[];
-  /** In which the report is written again. */
+  /** Messages for the new report. */
   readonly messages: Messages;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called once the receiver listens, before the first outlook is told. */
+  /** Called when the receiver listens, before the first progress. */
   readonly onListening?: (() => void) | undefined;
 }
 
-/** How it ended, how far the schedule had come, and what the report has become. */
+/** The end of a watch: how far the retry schedule came, and the new report. */
 export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
@@ -31,10 +40,9 @@ export interface WatchResult {
 }
 
 /**
- * Watches until the retry schedule is over or the signal comes, judges again, and rewrites the report in the folder. What was stopped can be
- * taken up again.
+ * Watches until the retry schedule is over or the signal aborts, judges again, and rewrites the report. A stopped watch can be resumed.
  *
- * @throws {UsageProblem} where the address is taken that the target was given
+ * @throws {UsageError} if the receiver's address is in use
  */
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
   const { folder, state } = watching;
@@ -45,4 +53,38 @@ export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndR
   keepWatched(folder, judged);
   if (kind === "over") endWatching(folder);
   return { kind, outlook, kept: judged };
+}
+
+/** Judges the evidence of the run together with the watched deliveries. */
+export function judgeWatched(
+  { report, evidence }: SavedRun,
+  { epochMs }: WatchState,
+  watched: WatchedDeliveries,
+  messages: Messages,
+): SavedRun {
+  const all: Evidence = {
+    ...evidence,
+    deliveries: watched.deliveries,
+    probes: mergeWatched(evidence.probes, watched),
+  };
+  const finished = new Date(epochMs + watched.untilMs).toISOString();
+  return { report: { ...rejudgeRun(report, all, messages, selectedBy(report)), finished }, evidence: all };
+}
+
+/** The checks that the run itself judged. */
+function selectedBy({ findings }: Report): Suite[] {
+  const selected = new Set(findings.map(({ check }) => check));
+  return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
+}
+
+/** Rewrites the report of a folder. Can be repeated. */
+export function keepWatched(folder: string, { report, evidence }: SavedRun): void {
+  replaceFile(join(folder, "evidence.json"), serializeEvidence(evidence));
+  replaceFile(join(folder, "report.json"), serializeReport(report));
+}
+
+/** Deletes the watch state: everything is in the report now. */
+export function endWatching(folder: string): void {
+  removeState(folder);
+  removeJournal(folder);
 }

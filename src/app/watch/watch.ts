@@ -15,31 +15,31 @@ import {
 } from "./journal.ts";
 import type { WatchState } from "./state.ts";
 
-/** Where a watch takes time from: the machine, unless it is given another. */
+/** Clock of a watch. Default: the machine's. */
 export interface WatchTimers {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Calls back every so many milliseconds until the function that it returns is called. */
+  /** Calls back at an interval, until the returned function is called. */
   readonly every: (ms: number, callback: () => void) => () => void;
 }
 
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's own receiver, where it listens still. It is closed at the end. */
+  /** The run's own receiver, if it is still listening. It is closed at the end. */
   readonly live?: Receiver | null;
-  /** What the run itself saw. */
+  /** Evidence of the run itself. */
   readonly seen: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
-  /** What must not be written, should the target send it. */
+  /** Secrets to redact, in case the target sends them. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called once the receiver listens, before the first outlook is told. */
+  /** Called when the receiver listens, before the first progress. */
   readonly onListening?: (() => void) | undefined;
   readonly timers?: WatchTimers;
 }
 
-/** How a watch ended, and what was seen by then. */
+/** How a watch ended, and its deliveries. */
 export interface WatchEnd {
   readonly kind: "over" | "interrupted";
   readonly watched: WatchedDeliveries;
@@ -59,32 +59,32 @@ const machineTimers: WatchTimers = {
 };
 
 /**
- * Listens where a run has stopped, until the retry schedule is over or the signal comes. What is seen is in the folder's journal
- * at once. Nothing is listened to where the schedule is over already.
+ * Keeps listening after a run, until the retry schedule is over or the signal aborts. Deliveries are written to the folder's journal at once. Does
+ * not listen if the schedule is already over.
  *
- * @throws {UsageError} where the address is taken that the target was given
+ * @throws {UsageError} if the receiver's address is in use
  */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
-  const told = accumulateWatch(state.sinceMs, options.seen.deliveries);
-  for (const line of readJournal(folder)) told.add(line);
-  const look = (isListening: boolean): { watched: WatchedDeliveries; outlook: RemainingRetries } => {
-    const watched = told.upTo(now(), isListening);
+  const accumulator = accumulateWatch(state.sinceMs, options.seen.deliveries);
+  for (const line of readJournal(folder)) accumulator.add(line);
+  const stateNow = (isListening: boolean): { watched: WatchedDeliveries; outlook: RemainingRetries } => {
+    const watched = accumulator.upTo(now(), isListening);
     return { watched, outlook: remainingRetries(options.seen.probes, watched) };
   };
   const live = options.live ?? null;
-  const before = look(live !== null);
+  const before = stateNow(live !== null);
   if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
   const { deep } = redactorOf(options.secrets);
   const journal = openJournal(folder);
   const ended = Promise.withResolvers<WatchEnd>();
-  const note = (line: JournalLine): void => {
+  const record = (line: JournalLine): void => {
     try {
       journal.add(line);
-      told.add(line);
-      const { watched, outlook } = look(true);
+      accumulator.add(line);
+      const { watched, outlook } = stateNow(true);
       options.onOutlook(outlook);
       if (isOver(outlook)) ended.resolve({ kind: "over", watched, outlook });
     } catch (error) {
@@ -93,15 +93,15 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   };
   const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
-  const receive = (delivery: Delivery): void => note({ delivery: deep(timed(delivery)) });
+  const receive = (delivery: Delivery): void => record({ delivery: deep(timed(delivery)) });
   options.onListening?.();
   receiver.onDelivery(receive);
-  note(live === null ? { began: now() } : { listening: now() });
-  // What came since the run looked for the last time.
+  record(live === null ? { began: now() } : { listening: now() });
+  // Deliveries that arrived since the end of the run.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
-  const stopSigns = timers.every(heartbeatIntervalMs, () => note({ listening: now() }));
-  const interrupt = (): void => ended.resolve({ kind: "interrupted", ...look(true) });
+  const stopHeartbeat = timers.every(heartbeatIntervalMs, () => record({ listening: now() }));
+  const interrupt = (): void => ended.resolve({ kind: "interrupted", ...stateNow(true) });
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
 
@@ -109,7 +109,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     try {
       return await ended.promise;
     } finally {
-      stopSigns();
+      stopHeartbeat();
       signal.removeEventListener("abort", interrupt);
       await receiver.close();
       journal.add({ listening: now() });
@@ -121,7 +121,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
 
 const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Attempts and ids go on counting. */
+/** Restores the counters of attempts and delivery ids. */
 function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);
@@ -132,7 +132,7 @@ function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): Recei
   };
 }
 
-/** The run's own receiver counts time by a clock that stands still while the machine sleeps. */
+/** Replaces arrival times: the receiver's clock stops while the machine sleeps. */
 function timesOfArrival(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

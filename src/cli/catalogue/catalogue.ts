@@ -1,12 +1,12 @@
-import type { ClauseId } from "../../spec/clauses.ts";
+import { clauseIds } from "../../spec/clauses.ts";
+import { allFaults, allVariants } from "../../reference/catalogue.ts";
+import { suites } from "../../suites/all.ts";
+import { type Catalogue, entryOf } from "./entry.ts";
 
-/** What the suites and the reference server know of one clause, as texts. */
-export interface CatalogueEntry {
-  /** Ids of its checks. */
-  readonly checks: readonly string[];
-  /** Its checks with what they need, and the patches of the reference server that break it: lines for people. */
-  readonly lines: readonly string[];
-}
-
-/** Data alone, so that it can be written as JSON. */
-export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;
+/**
+ * What is known of each clause. Every suite and every fault is loaded for it, so the build puts the finished data in the place of this
+ * module (tools/bundle.ts): nothing else belongs here.
+ */
+export const catalogue = Object.fromEntries(
+  clauseIds.map((id) => [id, entryOf(id, suites, { faults: allFaults, variants: allVariants })]),
+) as unknown as Catalogue;

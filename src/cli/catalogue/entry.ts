@@ -1,10 +1,9 @@
-import type { ClauseId } from "../../spec/clauses.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { type Check, probesOf, type Suite } from "../../run/judge/check.ts";
-import { need } from "../../run/skip-reason.ts";
 import { cellName } from "../../run/judge/coverage.ts";
+import { need } from "../../run/skip-reason.ts";
+import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";
-import type { CatalogueEntry } from "./catalogue.ts";
 
 /** Patches of the reference server, by whether they are legal. */
 interface Patches {
@@ -51,3 +50,14 @@ function universeLines({ matrix }: Check): string[] {
     ),
   ];
 }
+
+/** What the suites and the reference server know of one clause, as texts. */
+export interface CatalogueEntry {
+  /** Ids of its checks. */
+  readonly checks: readonly string[];
+  /** Its checks with what they need, and the patches of the reference server that break it: lines for people. */
+  readonly lines: readonly string[];
+}
+
+/** Data alone, so that it can be written as JSON. */
+export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

@@ -1,55 +1,45 @@
+import { statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+
 import { Command } from "commander";
 
+import { rejudgeRun } from "../../app/rejudge.ts";
+import { documentOf, readReportAlone } from "../../app/report-folder/read-document.ts";
+import { readSavedRun } from "../../app/report-folder/saved-run.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
-import { defaultRegressionKinds, regressionKinds } from "../../report/compare/regression-rules.ts";
+import type { Comparison } from "../../report/compare/comparison.ts";
+import { renderComparisonMarkdown } from "../../report/compare/markdown.ts";
+import { renderComparisonPage } from "../../report/compare/page.ts";
+import {
+  defaultRegressionKinds,
+  type RegressionRules,
+  regressionKinds,
+} from "../../report/compare/regression-rules.ts";
 import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
-import { readBothReports } from "../compare/both-reports.ts";
-import { type ComparisonFlags, prepareComparisonFiles, writeComparison } from "../compare/comparison-files.ts";
-import { readRegressionRules } from "../compare/regression-rules.ts";
+import type { ReportDocument } from "../../report/model/report.ts";
+import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { cliMessages } from "../messages.ts";
+import { type OutputFiles, prepareFiles, writeOutput } from "../output-files.ts";
+import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
 
-interface CompareFlags extends ComparisonFlags {
+/** Formats of a comparison. Each has a flag of its name. */
+const renderers = {
+  json: (comparison) => `${JSON.stringify(comparison, null, 2)}\n`,
+  markdown: renderComparisonMarkdown,
+  html: renderComparisonPage,
+} as const satisfies Record<string, (comparison: Comparison) => string>;
+
+type ComparisonFormat = keyof typeof renderers;
+const formatNames = Object.keys(renderers) as ComparisonFormat[];
+
+type CompareFlags = { readonly [name in ComparisonFormat]?: string } & {
   readonly regression?: string;
   readonly rejudge?: boolean;
   readonly quiet?: boolean;
-}
-
-/** `conformance compare OLD NEW`: what changed between two kept reports. */
-export function compareCommand(): Command {
-  return new Command("compare")
-    .argument("<old>", "kept report: the folder that a run has written, or its report.json")
-    .argument("<new>", "kept report of the same kind")
-    .option("--regression <list>", `what counts as a regression (default: ${defaultRegressionKinds.join(",")})`)
-    .option("--rejudge", "judge the evidence of both by the suites of this version first")
-    .option("--json <file>", "write the comparison as JSON; `-`: print it")
-    .option("--markdown <file>", "write it as Markdown; `-`: print it")
-    .option("--html <file>", "write it as a page; `-`: print it")
-    .option("-q, --quiet", "only the regressions, and the summary")
-    .addHelpText("after", helpText)
-    .action((oldPath: string, newPath: string, flags: CompareFlags) => {
-      process.exitCode = compare(oldPath, newPath, flags);
-    });
-}
-
-function compare(oldPath: string, newPath: string, flags: CompareFlags): number {
-  const rules = readRegressionRules(flags.regression);
-  const { older, newer } = readBothReports(oldPath, newPath, flags.rejudge === true);
-  const files = prepareComparisonFiles(flags);
-  const found = compareReports(older, newer, rules);
-  const problems = writeComparison(found, files);
-  for (const problem of problems) process.stderr.write(`${problem}\n`);
-  if (!files.isStdoutTaken) {
-    const { look, write } = terminalOf(process.stdout);
-    write(renderComparisonTerminal(found, { ...look, quiet: flags.quiet === true }));
-  }
-  if (problems.length > 0) return exitCodes.usage;
-  if (!hasCommonFindings(found)) {
-    process.stderr.write("No finding and no load stands in both reports: nothing was compared.\n");
-    return exitCodes.nothingExercised;
-  }
-  return found.regressions.length > 0 ? exitCodes.broken : exitCodes.fine;
-}
+};
 
 const nameWidth = Math.max(...Object.keys(regressionKinds).map((kind) => kind.length));
 
@@ -67,3 +57,72 @@ Examples:
   conformance compare reports/monday reports/tuesday --regression default,reading,observation
   conformance compare reports/release reports/next --rejudge --markdown - >> "$GITHUB_STEP_SUMMARY"
   conformance compare reports/load-old reports/load-new --regression default,latency:30%,throughput:20% --html changes.html`;
+
+/** `conformance compare OLD NEW`: what changed between two saved reports. */
+export const compareCommand = (): Command =>
+  withSteps(
+    new Command("compare")
+      .argument("<old>", "saved report: the folder that a run has written, or its report.json")
+      .argument("<new>", "saved report of the same kind")
+      .option("--regression <list>", `what counts as a regression (default: ${defaultRegressionKinds.join(",")})`)
+      .option("--rejudge", "judge the evidence of both by the suites of this version first")
+      .option("--json <file>", "write the comparison as JSON; `-`: print it")
+      .option("--markdown <file>", "write it as Markdown; `-`: print it")
+      .option("--html <file>", "write it as a page; `-`: print it")
+      .option("-q, --quiet", "only the regressions, and the summary")
+      .addHelpText("after", helpText),
+    {
+      prepare,
+      act: ({ older, newer, rules }) => compareReports(older, newer, rules),
+      present,
+    },
+  );
+
+interface PreparedComparison {
+  readonly older: ReportDocument;
+  readonly newer: ReportDocument;
+  readonly rules: RegressionRules;
+  readonly outputs: OutputFiles<ComparisonFormat>;
+  readonly isQuiet: boolean;
+}
+
+function prepare(oldPath: string, newPath: string, flags: CompareFlags): PreparedComparison {
+  const rules = readRegressionRules(flags.regression);
+  const read = flags.rejudge === true ? readRejudged : readReportAlone;
+  const [older, newer] = [read(oldPath), read(newPath)];
+  if (kindOf(older) !== kindOf(newer))
+    throw new UsageError(
+      `The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of runs, or two of load.`,
+    );
+  const outputs = prepareFiles(formatNames.map((name) => ({ name, flag: `--${name}`, path: flags[name] })));
+  return { older, newer, rules, outputs, isQuiet: flags.quiet === true };
+}
+
+const kindOf = ({ report }: ReportDocument): string => (report.load === undefined ? "a run" : "load");
+
+/** Judges the saved evidence, and only then removes the secrets of webhooks: signatures are computed with them. */
+function readRejudged(path: string): ReportDocument {
+  const { report, evidence } = readSavedRun(runFolder(path));
+  return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);
+}
+
+/** The folder of a run, given as itself or as the `report.json` in it. */
+export const runFolder = (path: string): string =>
+  basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    ? dirname(path)
+    : path;
+
+function present(comparison: Comparison, { outputs, isQuiet }: PreparedComparison): number {
+  const problems = outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)));
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  if (!outputs.isStdoutTaken) {
+    const { look, write } = terminalOf(process.stdout);
+    write(renderComparisonTerminal(comparison, { ...look, quiet: isQuiet }));
+  }
+  if (problems.length > 0) return exitCodes.usage;
+  if (!hasCommonFindings(comparison)) {
+    process.stderr.write("The reports have no finding and no load in common: nothing was compared.\n");
+    return exitCodes.nothingExercised;
+  }
+  return comparison.regressions.length > 0 ? exitCodes.broken : exitCodes.fine;
+}

@@ -1,27 +1,49 @@
 import { Command } from "commander";
 
-import { clauseOf } from "../../spec/clauses.ts";
-import { readClauseId } from "../catalogue/clause-id.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
 
-/** `conformance explain ID`: one clause with its checks, probes, needs, readings and faults. */
-export function explainCommand(): Command {
-  return new Command("explain")
-    .argument("<clause>", "clause id, such as SSE-5")
-    .addHelpText("after", "\nExamples:\n  conformance explain SSE-5\n  conformance explain LIM-3 | less")
-    .action(async (text: string) => {
-      const id = readClauseId(text);
-      const { catalogue } = await import("../catalogue/of-this-version.ts");
-      const { section, level, says, readings, untestable } = clauseOf(id);
-      const lines = [
-        `${id} (${level}) — ${section}`,
-        "",
-        `  ${says}`,
-        ...(readings === undefined
-          ? []
-          : ["", "Readings:", ...Object.entries(readings).map(([name, is]) => `  ${name}: ${is}`)]),
-        ...(untestable === undefined ? [] : ["", `Not testable: ${untestable}`]),
-        ...catalogue[id].lines,
-      ];
-      process.stdout.write(`${lines.join("\n")}\n`);
-    });
+/** `conformance explain ID`: shows a clause with its checks, probes, needs, readings and faults. */
+export const explainCommand = (): Command =>
+  withSteps(
+    new Command("explain")
+      .argument("<clause>", "clause id, such as SSE-5")
+      .addHelpText("after", "\nExamples:\n  conformance explain SSE-5\n  conformance explain LIM-3 | less"),
+    {
+      prepare: readClauseId,
+      act: explain,
+      present: (lines) => {
+        process.stdout.write(`${lines.join("\n")}\n`);
+        return exitCodes.fine;
+      },
+    },
+  );
+
+async function explain(id: ClauseId): Promise<string[]> {
+  const { catalogue } = await import("../catalogue/catalogue.ts");
+  const { section, level, says, readings = {}, untestable } = clauseOf(id);
+  const readingLines = Object.entries(readings).map(([name, meaning]) => `  ${name}: ${meaning}`);
+  return [
+    `${id} (${level}) — ${section}`,
+    "",
+    `  ${says}`,
+    ...(readingLines.length === 0 ? [] : ["", "Readings:", ...readingLines]),
+    ...(untestable === undefined ? [] : ["", `Not testable: ${untestable}`]),
+    ...catalogue[id].lines,
+  ];
+}
+
+/** @throws {UsageError} that names the ids of the same section, or all sections */
+function readClauseId(text: string): ClauseId {
+  const id = text.toUpperCase();
+  if (isClauseId(id)) return id;
+  const prefixOf = (each: string): string => each.split("-")[0] ?? "";
+  const sameSection = clauseIds.filter((each) => prefixOf(each) === prefixOf(id));
+  const known =
+    sameSection.length > 0
+      ? `${sameSection[0]} to ${sameSection.at(-1)}`
+      : [...new Set(clauseIds.map((each) => `${prefixOf(each)}-*`))].join(", ");
+  throw new UsageError(`There is no clause ${JSON.stringify(text)}. There are: ${known}.`);
 }

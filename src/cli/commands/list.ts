@@ -1,40 +1,49 @@
 import { Command } from "commander";
 
 import { type TableColumn, tableLines, widest } from "../../base/table.ts";
-import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+interface ListFlags {
+  readonly level?: string;
+  readonly json?: boolean;
+}
 
 /** `conformance list`: every clause, with its level and its checks. */
-export function listCommand(): Command {
-  return new Command("list")
-    .option("--level <level>", "only clauses of this level: must, should, advisory, gap, policy")
-    .option("--json", "as JSON")
-    .addHelpText("after", "\nExamples:\n  conformance list --level must\n  conformance list --json | jq '.[].id'")
-    .action(async (options: { readonly level?: string; readonly json?: boolean }) => {
-      const wanted = options.level;
-      if (wanted !== undefined && !levels.some((level) => level === wanted))
-        throw new UsageError(`--level is ${JSON.stringify(wanted)}; allowed: ${levels.join(", ")}.`);
-      const { catalogue } = await import("../catalogue/of-this-version.ts");
-      const rows = clauseIds
-        .map((id) => ({ id, ...clauseOf(id), checks: catalogue[id].checks }))
-        .filter(({ level }) => wanted === undefined || level === wanted);
-      process.stdout.write(options.json === true ? `${JSON.stringify(rows, null, 2)}\n` : `${tableOf(rows)}\n`);
-    });
+export const listCommand = (): Command =>
+  withSteps(
+    new Command("list")
+      .option("--level <level>", "only clauses of this level: must, should, advisory, gap, policy")
+      .option("--json", "as JSON")
+      .addHelpText("after", "\nExamples:\n  conformance list --level must\n  conformance list --json | jq '.[].id'"),
+    {
+      prepare: (flags: ListFlags) => {
+        if (flags.level !== undefined && !levels.some((level) => level === flags.level))
+          throw new UsageError(`--level is ${JSON.stringify(flags.level)}; allowed: ${levels.join(", ")}.`);
+        return flags;
+      },
+      act: ({ level }) => rowsOf(level),
+      present: (rows, { json }) => {
+        process.stdout.write(`${json === true ? JSON.stringify(rows, null, 2) : tableOf(rows)}\n`);
+        return exitCodes.fine;
+      },
+    },
+  );
+
+async function rowsOf(wantedLevel: string | undefined) {
+  const { catalogue } = await import("../catalogue/catalogue.ts");
+  return clauseIds
+    .map((id) => ({ id, ...clauseOf(id), checks: catalogue[id].checks }))
+    .filter(({ level }) => wantedLevel === undefined || level === wantedLevel);
 }
 
-interface Row {
-  readonly id: string;
-  readonly level: string;
-  readonly says: string;
-  readonly untestable?: string;
-  readonly checks: readonly string[];
-}
+/** Width of the other columns and of the gaps. */
+const otherColumnsWidth = 34;
 
-/** What the other columns take, and the gaps. */
-const besides = 34;
-
-function tableOf(rows: readonly Row[]): string {
-  const columns = Math.max(20, (process.stdout.columns ?? 120) - besides);
+function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
+  const columns = Math.max(20, (process.stdout.columns ?? 120) - otherColumnsWidth);
   const heads: readonly TableColumn[] = [
     { head: "clause", align: "left", width: widest },
     { head: "level", align: "left", width: widest },

@@ -1,37 +1,48 @@
 import { Command } from "commander";
 
 import { defaultScenarios, defaultScenariosInRealTime } from "../../app/load/choose-scenarios.ts";
-import { findEngines } from "../../app/load/engines.ts";
+import { type AvailableEngines, findEngines } from "../../app/load/engines.ts";
 import { invalidText } from "../../app/load/invalid-text.ts";
-import type { LoadEvents } from "../../app/load/load-events.ts";
+import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
+import type { LoadParameters } from "../../app/load/load-parameters.ts";
 import { manifestOf } from "../../app/load/manifest.ts";
 import { assertLoadParameters, planLoad } from "../../app/load/plan-load.ts";
 import type { SentLoad } from "../../app/load/save-load.ts";
-import { sendLoad, type NotSentLoad } from "../../app/load/send-load.ts";
-import type { LoadParameters } from "../../app/load/load-parameters.ts";
-import type { LoadTrial } from "../../load/trials.ts";
-import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
-import type { Patch } from "../../reference/patch.ts";
-import { readTarget } from "../read-target.ts";
+import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import type { Patch } from "../../reference/patch.ts";
+import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import type { Target } from "../../target/target.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { type Interruption, onInterruption } from "../interruption.ts";
+import { withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../consent.ts";
-import { formatLoadPreview } from "../load/preview.ts";
-import { loadExitCode } from "../load/exit-code.ts";
-import { judgeCommand } from "../load/judge-command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { untilInterrupted } from "../interruption.ts";
 import { listedScenarios, listText } from "../load/list-text.ts";
-import { type LoadFlags, readLoadParameters, targetFlagsOf, withLoadOptions } from "../load/load-flags.ts";
-import { cliMessages } from "../messages.ts";
-import { withCliMessages, formatNotSent } from "../load/not-sent.ts";
-import { dashboardOf, prepareLoad, type PreparedLoad } from "../load/prepare-load.ts";
+import {
+  dashboardOf,
+  defaultLoadFolder,
+  type LoadFlags,
+  readLoadParameters,
+  targetFlagsOf,
+  withLoadOptions,
+} from "../load/load-flags.ts";
+import { formatNotSent, withLoadSteps } from "../load/not-sent.ts";
+import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
-import { showLoad } from "../load/show-load.ts";
-import { limitYoungGeneration } from "../v8-flags.ts";
-import { displayPath } from "../nearer.ts";
-import { reportToCi } from "../report/ci.ts";
-import { writeFormats } from "../report/write-formats.ts";
+import { cliMessages } from "../messages.ts";
+import { readDuration } from "../option-parsers.ts";
+import { displayPath, prepareFile, prepareFolder } from "../output-files.ts";
+import {
+  type FormatFlags,
+  readRules,
+  type RuleFlags,
+  withFormatOptions,
+  withRuleOptions,
+} from "../report/format-flags.ts";
+import { loadExitCode, presentReport } from "../report/present-report.ts";
+import { type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
+import { limitYoungGeneration } from "../runtime.ts";
+import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 
 const examples = `
@@ -51,100 +62,119 @@ Examples:
 Exit codes: 0 nothing broken; 1 a must, or a demand of load, is broken; 2 usage, or nobody agreed to the load; 3 the target could not be
 reached, nothing was exercised, or a run was invalid; 4 the harness itself failed; 130 interrupted (the report so far is written).`;
 
-/** `conformance load`: sends load, and judges the limits by what came of it. */
+/** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {
   const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
-  return (
-    withLoadOptions(command)
-      // `list` and `judge` have a --json of their own.
-      .enablePositionalOptions()
-      .addHelpText("after", examples)
-      .action(async (names: string[], flags: LoadFlags) => {
-        process.exitCode = await withCliMessages(() => load(names, flags));
-      })
-      .addCommand(listCommand())
-      .addCommand(judgeCommand())
-  );
+  // `list` and `judge` have a --json of their own.
+  withLoadOptions(command).enablePositionalOptions().addHelpText("after", examples);
+  return withLoadSteps(command, { prepare, act, present }).addCommand(listCommand()).addCommand(judgeCommand());
 }
 
-function listCommand(): Command {
-  return new Command("list")
-    .description("List the load scenarios: what each shows, and what it needs.")
-    .option("--json", "as JSON")
-    .addHelpText("after", "\nExamples:\n  conformance load list\n  conformance load list --json | jq '.[].name'")
-    .action(({ json }: { readonly json?: boolean }) => {
-      const text =
-        json === true ? `${JSON.stringify(listedScenarios(), null, 2)}\n` : listText(process.stdout.columns ?? 120);
-      process.stdout.write(text);
-    });
+interface PreparedLoad {
+  readonly flags: LoadFlags;
+  readonly parameters: LoadParameters;
+  readonly target: Target | null;
+  readonly patches: readonly Patch[];
 }
 
-/** Everything that can be wrong is found before anything is sent or written. */
-async function load(names: readonly string[], flags: LoadFlags): Promise<number> {
-  const patches = patchesByName(flags.fault, flags.variant);
-  const wish = readLoadParameters(names, flags);
+/** What sending load takes; `null` if only a manifest is printed. */
+interface LoadOutputs {
+  readonly engines: AvailableEngines;
+  readonly folder: string;
+  readonly formats: PreparedFormats;
+  readonly rules: FailurePolicy;
+  readonly dashboardFile: string | null;
+}
+
+type Prepared = PreparedLoad & { readonly outputs: LoadOutputs | null };
+
+async function prepare(names: readonly string[], flags: LoadFlags): Promise<Prepared> {
+  const parameters = readLoadParameters(names, flags);
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
     throw new UsageError(`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
   const target = readTarget(targetFlagsOf(flags, process.env), process.env);
-  if (target !== null && patches.length > 0)
-    throw new UsageError(
-      "--fault and --variant change the embedded server only; a target of your own cannot have them.",
-    );
-  if (flags.emit !== undefined) return emit(wish, target);
+  const prepared = { flags, parameters, target, patches: readPatches(flags, target) };
+  if (flags.emit !== undefined) return { ...prepared, outputs: null };
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
-  assertLoadParameters(wish, target, engines);
+  assertLoadParameters(parameters, target, engines);
   limitYoungGeneration();
-  const prepared = prepareLoad(flags, target);
-  const interruption = onInterruption();
-  try {
-    const options = { ...wish, target, patches, engines, signal: interruption.signal };
-    const view = viewOf(target, flags.quiet === true);
-    const agree = (): Promise<boolean> => isAgreed(flags, interruption);
-    const pageOf = (trial: LoadTrial, trials: number): string | null =>
-      dashboardOf(prepared.dashboardFile, trial, trials);
-    const sent = await sendLoad(
-      { ...options, messages: cliMessages, view, agree, dashboardOf: pageOf },
-      prepared.folder,
-    );
-    const showing = { target, patches, flags };
-    if (sent.kind === "not sent") return tellNotSent(sent, prepared, showing);
-    present(sent, prepared, showing);
-    if (interruption.signal.aborted) return exitCodes.interrupted;
-    return loadExitCode(sent.document.report, prepared.rules);
-  } finally {
-    interruption.release();
-  }
+  const outputs = {
+    engines,
+    rules: readRules(flags),
+    formats: prepareFormats(flags),
+    dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
+    folder: prepareFolder(flags.out ?? defaultLoadFolder(target)),
+  };
+  return { ...prepared, outputs };
 }
 
-function emit(wish: LoadParameters, target: Target | null): number {
+type LoadOutcome =
+  | { readonly kind: "manifest"; readonly text: string }
+  | ({ readonly kind: "sent"; readonly isInterrupted: boolean } & SentLoad)
+  | NotSentLoad;
+
+async function act({ outputs, ...prepared }: Prepared): Promise<LoadOutcome> {
+  return outputs === null ? { kind: "manifest", text: manifest(prepared) } : sendTo(prepared, outputs);
+}
+
+function manifest({ parameters, target }: PreparedLoad): string {
   if (target === null) throw new UsageError("--emit needs a target that pods can reach: give --base-url or --target.");
-  const plan = planLoad({ ...wish, engine: "k6" }, target, ["k6"]);
-  process.stdout.write(manifestOf(plan, target, wish.segments, cliMessages));
-  return exitCodes.fine;
+  const plan = planLoad({ ...parameters, engine: "k6" }, target, ["k6"]);
+  return manifestOf(plan, target, parameters.segments, cliMessages);
 }
 
-/** What is going to be sent comes first, in any case; where load goes to somebody's server, even when quiet. */
-function viewOf(target: Target | null, isQuiet: boolean): LoadEvents {
+const sendTo = (
+  { flags, parameters, target, patches }: PreparedLoad,
+  { engines, folder, dashboardFile }: LoadOutputs,
+): Promise<LoadOutcome> =>
+  untilInterrupted(async ({ signal, interrupt }) => {
+    const sent = await sendLoad(
+      {
+        ...parameters,
+        target,
+        patches,
+        engines,
+        signal,
+        messages: cliMessages,
+        view: eventsFor(target, flags.quiet === true),
+        agree: () => flags.yes === true || askConsent(signal, interrupt),
+        dashboardOf: (trial, trials) => dashboardOf(dashboardFile, trial, trials),
+      },
+      folder,
+    );
+    return sent.kind === "sent" ? { ...sent, isInterrupted: signal.aborted } : sent;
+  });
+
+/** Prints progress. A preview of load on a target of others is printed even with `--quiet`. */
+function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
-    planned: (outlook) => {
-      if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(outlook));
+    planned: (preview) => {
+      if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },
     problem: (sentence) => void process.stderr.write(`${sentence}\n`),
   };
 }
 
-const isAgreed = ({ yes }: LoadFlags, { signal, interrupt }: Interruption): Promise<boolean> =>
-  yes === true ? Promise.resolve(true) : askConsent(signal, interrupt);
+function present(outcome: LoadOutcome, { outputs, ...prepared }: Prepared): number {
+  if (outcome.kind === "manifest") {
+    process.stdout.write(outcome.text);
+    return exitCodes.fine;
+  }
+  if (outputs === null) throw new Error("load was sent without outputs");
+  if (outcome.kind === "not sent") return presentNotSent(outcome, prepared, outputs);
+  presentLoad(outcome, prepared, outputs);
+  return outcome.isInterrupted ? exitCodes.interrupted : loadExitCode(outcome.document.report, outputs.rules);
+}
 
-/** A report is there, and every format that was asked for, unless the choice itself was at fault. */
-function tellNotSent({ why, kept }: NotSentLoad, prepared: PreparedLoad, showing: Presenting): number {
+/** Presents the report that says why no load was sent, if there is one. */
+function presentNotSent({ why, kept }: NotSentLoad, prepared: PreparedLoad, outputs: LoadOutputs): number {
   switch (why.kind) {
     case "interrupted":
     case "nothing to load":
     case "unsendable agent":
-      if (kept !== null) present(kept, prepared, showing, process.stderr);
+      if (kept !== null) presentLoad(kept, prepared, outputs, process.stderr);
       return why.kind === "interrupted" ? exitCodes.interrupted : exitCodes.nothingExercised;
     case "not agreed":
       process.stderr.write("No load was sent.\n");
@@ -161,32 +191,85 @@ function tellNotSent({ why, kept }: NotSentLoad, prepared: PreparedLoad, showing
   }
 }
 
-interface Presenting {
-  readonly target: Target | null;
-  readonly patches: readonly Patch[];
-  readonly flags: LoadFlags;
-}
-
-function present(
-  sent: SentLoad,
-  { formats, rules }: PreparedLoad,
-  { target, patches, flags }: Presenting,
-  stream: NodeJS.WriteStream = formats.isStdoutTaken ? process.stderr : process.stdout,
+function presentLoad(
+  { document, digests, folder }: SentLoad,
+  { flags, target, patches }: PreparedLoad,
+  { formats, rules }: LoadOutputs,
+  stream?: NodeJS.WriteStream,
 ): void {
-  const { document, digests, folder } = sent;
-  const problems = writeFormats(document, formats, { rules, digests: () => digests });
-  showLoad(document, {
-    stream,
-    rules,
+  presentReport(document, {
+    digests: () => digests,
     isQuiet: flags.quiet === true,
     folder: folder === null ? null : displayPath(folder),
-    again: {
-      target,
-      targetFile: flags.target ?? null,
-      patchFlags: patches.map(({ kind, name }) => ` --${kind} ${name}`).join(""),
+    formats,
+    rules,
+    ...(stream && { stream }),
+    reproduction: { target, targetFile: flags.target ?? null, patchFlags: patchFlagsText(patches) },
+    notes: [invalidText(document.report)].filter((sentence) => sentence !== null),
+    reportsToCi: true,
+  });
+}
+
+/** `conformance load list` */
+const listCommand = (): Command =>
+  withSteps(
+    new Command("list")
+      .description("List the load scenarios: what each shows, and what it needs.")
+      .option("--json", "as JSON")
+      .addHelpText("after", "\nExamples:\n  conformance load list\n  conformance load list --json | jq '.[].name'"),
+    {
+      prepare: (flags: { readonly json?: boolean }) => flags.json === true,
+      act: (isJson) =>
+        isJson ? `${JSON.stringify(listedScenarios(), null, 2)}\n` : listText(process.stdout.columns ?? 120),
+      present: (text) => {
+        process.stdout.write(text);
+        return exitCodes.fine;
+      },
+    },
+  );
+
+interface JudgeFlags extends Omit<FormatFlags, "json">, RuleFlags {
+  /** Prints the report as JSON, and nothing else. */
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly clocksApart: string;
+}
+
+const judgeExamples = `
+Examples:
+  conformance load judge reports/2026-01-31T02-00-00-000Z-acme-load
+  conformance load judge pod-1.log pod-2.log --html load.html`;
+
+/** `conformance load judge EVIDENCE`: judges saved load evidence again. */
+function judgeCommand(): Command {
+  const command = new Command("judge")
+    .argument("<evidence...>", "files of load evidence, logs of k6 pods, or the folder of a load report")
+    .description("Judge saved load evidence again. Files of one scenario, tier and engine are merged as segments.")
+    .option("--json", "print the report")
+    .option("--clocks-apart <t>", "how far the clocks of the machines that sent segments may be apart", "250ms")
+    .option("-q, --quiet", "only what is broken, and the verdict")
+    .addHelpText("after", judgeExamples);
+  return withSteps(withFormatOptions(withRuleOptions(command), ["report"]), {
+    prepare: (paths: readonly string[], { json, quiet, clocksApart, ...flags }: JudgeFlags) => ({
+      paths,
+      isQuiet: quiet === true,
+      rules: readRules(flags),
+      formats: prepareFormats(json === true ? { ...flags, json: "-" } : flags),
+      clocksApartMs: readDuration(clocksApart, "--clocks-apart"),
+    }),
+    act: ({ paths, clocksApartMs }) => judgeSavedLoad(paths, clocksApartMs),
+    present: (document, { isQuiet, rules, formats }) => {
+      presentReport(document, {
+        isQuiet,
+        folder: null,
+        formats,
+        rules,
+        ...(formats.isStdoutTaken && { stream: null }),
+      });
+      const code = loadExitCode(document.report, rules);
+      if (code === exitCodes.nothingExercised)
+        process.stderr.write(`${invalidText(document.report) ?? "Nothing was exercised."}\n`);
+      return code;
     },
   });
-  for (const sentence of [invalidText(document.report), ...problems])
-    if (sentence !== null) process.stderr.write(`${sentence}\n`);
-  reportToCi(document, rules, formats.isStdoutTaken);
 }

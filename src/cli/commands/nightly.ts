@@ -3,31 +3,34 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/engines.ts";
-import { assertLoadParameters } from "../../app/load/plan-load.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
-import type { RunNightOptions } from "../../app/nightly/night-options.ts";
+import { assertLoadParameters } from "../../app/load/plan-load.ts";
+import type { RunNightOptions } from "../../app/nightly/execute-night.ts";
 import { runNight } from "../../app/nightly/run-night.ts";
-import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
-import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
-import { nightsFolder, trendFile } from "../../app/nightly/history-store.ts";
-import { readTarget, type TargetFlags } from "../read-target.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
+import { nightsFolder, trendFile } from "../../app/nightly/history-store.ts";
 import type { Target } from "../../target/target.ts";
-import { readRegressionRules } from "../compare/regression-rules.ts";
-import { collect } from "../option-parsers.ts";
-import { readCount } from "../option-parsers.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { onInterruption } from "../interruption.ts";
 import { needsConsent } from "../consent.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
-import { withCliMessages } from "../load/not-sent.ts";
-import { nightExitCode } from "../nightly/exit-code.ts";
-import { type NightOutputs, nightEvents, presentNight } from "../nightly/tell.ts";
-import { prepareFile, prepareFolder } from "../output.ts";
+import { withLoadSteps } from "../load/not-sent.ts";
+import { nightEvents, nightExitCode, presentNight } from "../nightly/present-night.ts";
+import { collect, readCount } from "../option-parsers.ts";
+import { type OutputFiles, prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
+import { readRegressionRules } from "../regression-rules.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
-import { withTargetOptions } from "../target-flags.ts";
+import {
+  type PatchFlags,
+  readPatches,
+  readTarget,
+  type TargetFlags,
+  withPatchOptions,
+  withTargetOptions,
+} from "../target-flags.ts";
 
-interface NightlyFlags extends TargetFlags, ScopeFlags {
+interface NightlyFlags extends TargetFlags, PatchFlags {
   readonly history: string;
   readonly scenario: readonly string[];
   readonly load: boolean;
@@ -41,8 +44,6 @@ interface NightlyFlags extends TargetFlags, ScopeFlags {
   readonly markdown?: string;
   readonly json?: string;
   readonly quiet?: boolean;
-  readonly fault: readonly string[];
-  readonly variant: readonly string[];
 }
 
 const examples = `
@@ -58,11 +59,10 @@ Examples:
 Exit codes: 0 nothing broken and nothing worse; 1 a must is broken now, or something became worse; 2 usage; 3 the target could not be
 reached, or nothing was exercised; 4 the harness itself failed; 130 interrupted (the night is not kept).`;
 
-/** `conformance nightly`: run, load, compare with the nights before, keep, exit. */
+/** `conformance nightly`: runs the suites, sends load, compares with earlier nights, and saves the night. */
 export function nightlyCommand(): Command {
-  const command = new Command("nightly");
-  return withScopeOptions(withTargetOptions(command))
-    .requiredOption("--history <dir>", "folder of the history; made where it is not there")
+  const command = withScopeOptions(withTargetOptions(new Command("nightly")))
+    .requiredOption("--history <dir>", "folder of the history; created if it is missing")
     .option(
       "--scenario <name>",
       "load scenario (repeatable; default: the short set of `conformance load`)",
@@ -76,56 +76,67 @@ export function nightlyCommand(): Command {
       "--regression <list>",
       `which findings count as worse, as of compare (default: ${defaultRegressionKinds.join(",")})`,
     )
-    .option("--only-regressions", "exit 1 for what became worse alone, not for what has been broken before")
+    .option("--only-regressions", "exit 1 only for what became worse, not for what was broken before")
     .option("--keep <nights>", "how many nights are kept", "400")
     .option("--keep-reports <nights>", "of how many of them the full reports", "30")
     .option("--html <file>", "the trend page to this file as well as to DIR/trend.html")
-    .option("--markdown <file>", "what the night brought as Markdown; `-` prints it (and in $GITHUB_STEP_SUMMARY)")
-    .option("--json <file>", "the same for machines; `-` prints it")
-    .option("-q, --quiet", "no progress")
-    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
-    .option("--variant <name>", "embedded server only: behave differently, and still legally (repeatable)", collect, [])
-    .addHelpText("after", examples)
-    .action(async (flags: NightlyFlags) => {
-      process.exitCode = await withCliMessages(() => nightly(flags));
-    });
+    .option("--markdown <file>", "the night as Markdown; `-` prints it (and in $GITHUB_STEP_SUMMARY)")
+    .option("--json <file>", "the same as JSON; `-` prints it")
+    .option("-q, --quiet", "no progress");
+  return withLoadSteps(withPatchOptions(command).addHelpText("after", examples), {
+    prepare,
+    act: ({ options, isQuiet }) =>
+      untilInterrupted(({ signal }) => runNight({ ...options, view: nightEvents(isQuiet), signal })),
+    present: (outcome, { options, outputs, onlyRegressions }) => {
+      if (outcome.kind === "interrupted") {
+        process.stderr.write("Interrupted: the night is not kept in the history.\n");
+        return exitCodes.interrupted;
+      }
+      const problems = presentNight(outcome, options.history, outputs);
+      return problems.length > 0 ? exitCodes.usage : nightExitCode(outcome, onlyRegressions);
+    },
+  });
 }
 
-/** Everything that can be wrong is found before anything is sent. */
-async function nightly(flags: NightlyFlags): Promise<number> {
-  const patches = patchesByName(flags.fault, flags.variant);
+interface PreparedNight {
+  readonly options: Omit<RunNightOptions, "view" | "signal">;
+  readonly outputs: OutputFiles<"markdown" | "json">;
+  readonly onlyRegressions: boolean;
+  readonly isQuiet: boolean;
+}
+
+async function prepare(flags: NightlyFlags & ScopeFlags): Promise<PreparedNight> {
   const target = readTarget(flags, process.env);
-  if (target !== null && patches.length > 0)
-    throw new UsageError(
-      "--fault and --variant change the embedded server only; a target of your own cannot have them.",
-    );
-  const load = readNightWish(flags, target);
+  const patches = readPatches(flags, target);
+  const load = readLoad(flags, target);
   const scope = readScope(flags);
   const engines = await findEngines();
   if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
-  const prepared = prepareNight(flags);
-  const interruption = onInterruption();
-  try {
-    const view = nightEvents(flags.quiet === true);
-    const asked = { ...scope, target, patches, load, engines, agree: () => flags.yes === true, view };
-    const kept = await runNight({ ...asked, ...prepared, signal: interruption.signal });
-    if (kept.kind === "interrupted") {
-      process.stderr.write("Interrupted: the night is not kept in the history.\n");
-      return exitCodes.interrupted;
-    }
-    presentNight(kept, prepared);
-    return nightExitCode(kept, flags.onlyRegressions === true);
-  } finally {
-    interruption.release();
-  }
+  if (flags.html === "-") throw new UsageError("--html takes a file: `conformance trend` prints the page.");
+  const keep = { nights: readCount(flags.keep, "--keep"), reports: readCount(flags.keepReports, "--keep-reports") };
+  const rules = readRegressionRules(flags.regression);
+  const history = prepareFolder(flags.history, "--history");
+  prepareFolder(nightsFolder(history), "--history");
+  prepareFile(join(history, trendFile), "--history");
+  const page = flags.html === undefined ? null : prepareFile(flags.html, "--html");
+  const outputs = prepareFiles(
+    (["markdown", "json"] as const).map((name) => ({ name, flag: `--${name}`, path: flags[name] })),
+  );
+  const agree = (): boolean => flags.yes === true;
+  return {
+    options: { ...scope, target, patches, load, engines, agree, history, keep, rules, page },
+    outputs,
+    onlyRegressions: flags.onlyRegressions === true,
+    isQuiet: flags.quiet === true,
+  };
 }
 
 /**
- * What a person said of the load; `null` where none is to be sent.
+ * The load parameters of a night; `null` with `--no-load`.
  *
- * @throws {UsageError} where the target is somebody's and nobody has agreed to load: a nightly job has nobody to ask
+ * @throws {UsageError} if the target is not on this machine and nobody agreed to load: a nightly job has nobody to ask
  */
-function readNightWish(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
+function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
     if (flags.scenario.length > 0) throw new UsageError("--scenario and --no-load exclude each other.");
     return null;
@@ -135,28 +146,4 @@ function readNightWish(flags: NightlyFlags, target: Target | null): RunNightOpti
       `${target.baseUrl} is not this machine: give --yes if its owner agrees to load every night, or --no-load. Nothing was sent.`,
     );
   return { ...defaultLoadParameters, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
-}
-
-function prepareNight(
-  flags: NightlyFlags,
-): Pick<RunNightOptions, "history" | "keep" | "rules" | "page"> & NightOutputs {
-  const { html = null, markdown = null, json = null } = flags;
-  if (markdown === "-" && json === "-")
-    throw new UsageError("--markdown and --json cannot both be printed: give one of them a file.");
-  if (html === "-") throw new UsageError("--html takes a file: `conformance trend` prints the page.");
-  const keep = { nights: readCount(flags.keep, "--keep"), reports: readCount(flags.keepReports, "--keep-reports") };
-  const rules = readRegressionRules(flags.regression);
-  const history = prepareFolder(flags.history, "--history");
-  prepareFolder(nightsFolder(history), "--history");
-  prepareFile(join(history, trendFile), "--history");
-  const file = (path: string | null, flag: string): string | null =>
-    path === null || path === "-" ? path : prepareFile(path, flag);
-  return {
-    history,
-    keep,
-    rules,
-    page: file(html, "--html"),
-    markdown: file(markdown, "--markdown"),
-    json: file(json, "--json"),
-  };
 }

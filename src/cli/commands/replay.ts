@@ -1,21 +1,27 @@
-import { statSync } from "node:fs";
-import { basename, dirname } from "node:path";
-
 import { Command } from "commander";
 
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
-import { type PreparedReplay, prepareReplay, replay, type Replayed } from "../../app/replay/replay.ts";
+import {
+  type ConfirmationReason,
+  type PreparedReplay,
+  prepareReplay,
+  replay,
+  type Replayed,
+} from "../../app/replay/replay.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
-import { formatCount } from "../../base/text.ts";
-import { readTargetFile } from "../../target/file.ts";
+import { formatCount, joinFirst } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { readTargetFile } from "../../target/file.ts";
+import { withSteps } from "../command.ts";
+import { askConsent } from "../consent.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../network-flags.ts";
 import { registerKey, registerSecrets } from "../harness-errors.ts";
-import { onInterruption } from "../interruption.ts";
-import { isAgreed } from "../replay/consent.ts";
+import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { replayText } from "../replay/show.ts";
+import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { runFolder } from "./compare.ts";
 
 interface ReplayFlags extends NetworkFlagValues {
   readonly instance?: string;
@@ -34,69 +40,102 @@ The requests go where the report's went, unless --base-url says otherwise. A tar
 else when somebody says yes. Differences are marked: ! for status, error code or shape, ~ for any other value. What differs every time, such
 as Date and the figures of rate limits, is only named. Nothing is judged: the last line says how to do that.
 
-Exit codes: 0 every answer is as it was kept, in status, error code and shape; 1 one is not, or not all could be sent; 2 usage, or what was
-kept is not enough to send it again; 3 the target was not reached; 130 interrupted.
+Exit codes: 0 every response is as it was saved, in status, error code and shape; 1 one is not, or not all could be sent; 2 usage, or the
+saved report is not enough to send it again; 3 the target was not reached; 130 interrupted.
 
 Examples:
   CONFORMANCE_API_KEY=… conformance replay reports/2026-01-31T02-00-00-000Z-acme INV-10
   conformance replay reports/acme LIM-2 --instance free --target acme.json
   conformance replay reports/embedded SSE-5 --base-url http://127.0.0.1:8080 --quiet`;
 
-/** `conformance replay REPORT CHECK`: sends one check's requests again. */
+/** `conformance replay REPORT CHECK`: sends the requests of one check again. */
 export function replayCommand(): Command {
   const command = new Command("replay")
-    .argument("<report>", "folder of a kept report, with report.json and evidence.json")
+    .argument("<report>", "folder of a saved report, with report.json and evidence.json")
     .argument("<check>", "check of it, or clause, as the report names it")
-    .option("--instance <name>", "which finding, where the check has several, such as its tier")
+    .option("--instance <name>", "which finding, if the check has several, such as its tier")
     .option("--base-url <url>", "send to this deployment (default: that of the report)")
     .option("--target <file>", "target file that holds the keys")
     .option("--api-key <key>", "the key, of a report made with one (better: CONFORMANCE_API_KEY)");
-  return withNetworkOptions(command)
+  withNetworkOptions(command)
     .option("--yes", "the target's owner agrees to what is sent")
     .option("-q, --quiet", "only what differs, and the summary")
-    .addHelpText("after", helpText)
-    .action(async (report: string, check: string, flags: ReplayFlags) => {
-      process.exitCode = await sendAgain(prepare(report, check, flags), flags);
-    });
+    .addHelpText("after", helpText);
+  return withSteps(command, { prepare, act, present });
 }
 
-function prepare(path: string, check: string, { instance, baseUrl, apiKey, ...flags }: ReplayFlags): PreparedReplay {
-  if (apiKey !== undefined) registerKey(apiKey);
-  const kept = readSavedRun(folderOf(path));
-  if (flags.target !== undefined && apiKey !== undefined)
+interface Prepared {
+  readonly prepared: PreparedReplay;
+  readonly flags: ReplayFlags;
+}
+
+function prepare(path: string, check: string, flags: ReplayFlags): Prepared {
+  const { instance = null, baseUrl = null, apiKey = null } = flags;
+  if (apiKey !== null) registerKey(apiKey);
+  const kept = readSavedRun(runFolder(path));
+  if (flags.target !== undefined && apiKey !== null)
     throw new UsageError("--api-key and --target exclude each other: the target file says it.");
   const target =
     flags.target === undefined
       ? null
       : registerSecrets(readTargetFile(flags.target, process.env, networkFlagsOf(flags)));
   const network = target?.network ?? networkFromFlags(flags, process.env);
-  const wish = { instance: instance ?? null, baseUrl: baseUrl ?? null, apiKey: apiKey ?? null };
-  return prepareReplay({ kept, check, target, network, environment: process.env, ...wish });
+  const options = { kept, check, instance, baseUrl, apiKey, target, network, environment: process.env };
+  return { prepared: prepareReplay(options), flags };
 }
 
-/** `report.json` stands for the folder that it is in. */
-const folderOf = (path: string): string =>
-  basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    ? dirname(path)
-    : path;
+interface ReplayOutcome {
+  /** `null`: the user did not agree. */
+  readonly replayed: Replayed | null;
+  readonly isInterrupted: boolean;
+}
 
-async function sendAgain(prepared: PreparedReplay, flags: ReplayFlags): Promise<number> {
-  const interruption = onInterruption();
-  try {
-    if (!(await isAgreed(prepared, flags.yes === true, interruption))) {
-      process.stderr.write("Nothing was sent.\n");
-      return interruption.signal.aborted ? exitCodes.interrupted : exitCodes.usage;
-    }
-    const { requests, baseUrl } = prepared;
-    process.stderr.write(`Sending ${formatCount(requests.length, "request")} to ${baseUrl} again\n`);
-    const replayed = await replay(prepared, interruption.signal);
-    const { look, write } = terminalOf(process.stdout);
-    const shown = { ...replayed, chosen: prepared.chosen, command: commandOf(prepared, flags.target) };
-    write(replayText(shown, look, flags.quiet === true));
-    return interruption.signal.aborted ? exitCodes.interrupted : exitCodeOf[replayed.outcome];
-  } finally {
-    interruption.release();
+const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
+  untilInterrupted(async (interruption) => {
+    const { signal } = interruption;
+    if (!(await isConfirmed(prepared, flags.yes === true, interruption)))
+      return { replayed: null, isInterrupted: signal.aborted };
+    process.stderr.write(`Sending ${formatCount(prepared.requests.length, "request")} to ${prepared.baseUrl} again\n`);
+    return { replayed: await replay(prepared, signal), isInterrupted: signal.aborted };
+  });
+
+/**
+ * Whether the requests may be sent: by a flag, or by somebody at the terminal.
+ *
+ * @throws {UsageError} if somebody has to agree and there is no terminal
+ */
+async function isConfirmed(
+  { confirmation, baseUrl }: PreparedReplay,
+  isYes: boolean,
+  { signal, interrupt }: Interruption,
+): Promise<boolean> {
+  if (confirmation === null || isYes) return true;
+  const why = describeConfirmation(confirmation);
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new UsageError(
+      `${baseUrl} is not this machine, and ${why}: give --yes if its owner agrees to that. Nothing was sent.`,
+    );
+  process.stderr.write(`${baseUrl} is not this machine, and ${why}.\n`);
+  return askConsent(signal, interrupt);
+}
+
+function describeConfirmation(reason: ConfirmationReason): string {
+  if (reason.kind === "changes") {
+    const requests = reason.requests.map((request) => sanitizeLine(request, 120));
+    return `this sends ${joinFirst(requests, 3)}`;
   }
+  return `the report alone says that ${joinFirst(reason.variables, 4)} goes there (or say so with --base-url)`;
+}
+
+function present({ replayed, isInterrupted }: ReplayOutcome, { prepared, flags }: Prepared): number {
+  if (replayed === null) {
+    process.stderr.write("Nothing was sent.\n");
+    return isInterrupted ? exitCodes.interrupted : exitCodes.usage;
+  }
+  const { look, write } = terminalOf(process.stdout);
+  const view = { ...replayed, chosen: prepared.chosen, command: judgeCommand(prepared, flags.target) };
+  write(replayText(view, look, flags.quiet === true));
+  return isInterrupted ? exitCodes.interrupted : exitCodeOf[replayed.outcome];
 }
 
 const exitCodeOf: Readonly<Record<Replayed["outcome"], number>> = {
@@ -105,8 +144,8 @@ const exitCodeOf: Readonly<Record<Replayed["outcome"], number>> = {
   "not reached": exitCodes.nothingExercised,
 };
 
-/** What judges the check again, at the address that was asked. */
-function commandOf({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
+/** The command that judges the check at the address of the replay. */
+function judgeCommand({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
   const only = [...new Set(chosen.findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
   const isOfFile = targetFile !== undefined && target?.baseUrl === baseUrl;
   const where = isOfFile ? `--target ${shellQuote(targetFile)}` : `--base-url ${shellQuote(baseUrl)}`;

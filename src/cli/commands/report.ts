@@ -1,11 +1,11 @@
 import { Command } from "commander";
 
+import { readDocument } from "../../app/report-folder/read-document.ts";
+import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import type { FailurePolicy } from "../../report/model/failure-policy.ts";
-import { runExitCode } from "../../report/model/verdict.ts";
+import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { loadExitCode } from "../load/exit-code.ts";
-import { baselineText } from "../report/baseline-text.ts";
 import {
   type FormatFlags,
   readRules,
@@ -13,11 +13,8 @@ import {
   withFormatOptions,
   withRuleOptions,
 } from "../report/format-flags.ts";
-import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
-import { readDocument } from "../../app/report-folder/read-document.ts";
-import { showReport } from "../report/show-report.ts";
-import { assertSources, type PreparedFormats, prepareFormats, writeFormats } from "../report/write-formats.ts";
-import { terminalOf } from "../terminal.ts";
+import { presentReport, reportExitCode } from "../report/present-report.ts";
+import { assertSources, type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
 
 interface ReportFlags extends FormatFlags, RuleFlags {
   readonly exitCode?: boolean;
@@ -36,50 +33,46 @@ Examples:
 Exit codes: 0 everything was written, whatever the verdict is; 2 the report cannot be read, or a format not written; with --exit-code, what
 the run would have ended with.`;
 
-/** `conformance report REPORT`: a kept report in every format, and on the terminal. */
+/** `conformance report REPORT`: writes a saved report in other formats, or prints it as text. */
 export function reportCommand(): Command {
   const command = new Command("report").argument(
     "<report>",
-    "folder of a kept report, of a run or of load, or the report.json in it",
+    "folder of a saved report, of a run or of load, or the report.json in it",
   );
-  return withRuleOptions(withFormatOptions(command))
-    .option("--json <file>", "report.json")
-    .option("--exit-code", "end with the exit code of the run")
-    .option("-q, --quiet", "only what is broken, and the verdict")
-    .addHelpText("after", examples)
-    .action((path: string, flags: ReportFlags) => {
-      process.exitCode = report(path, flags);
-    });
+  return withSteps(
+    withRuleOptions(withFormatOptions(command))
+      .option("--json <file>", "report.json")
+      .option("--exit-code", "end with the exit code of the run")
+      .option("-q, --quiet", "only what is broken, and the verdict")
+      .addHelpText("after", examples),
+    {
+      prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
+      act: ({ path, flags }) => {
+        const document = readDocument(path);
+        assertSources(document, flags);
+        return { document, formats: prepareFormats(flags) };
+      },
+      present,
+    },
+  );
 }
 
-function report(path: string, flags: ReportFlags): number {
-  const rules = readRules(flags);
-  const document = readDocument(path);
-  assertSources(document, flags);
-  const formats = prepareFormats(flags);
-  const problems = writeFormats(document, formats, { rules, digests: () => digestsOfSaved(path, document) });
-  for (const problem of problems) process.stderr.write(`${problem}\n`);
-  if (formats.files.length === 0) show(document, path, { rules, isQuiet: flags.quiet === true });
-  else if (flags.quiet !== true) tellWritten(formats, problems.length);
+function present(
+  { document, formats }: { readonly document: ReportDocument; readonly formats: PreparedFormats },
+  { path, flags, rules }: { readonly path: string; readonly flags: ReportFlags; readonly rules: FailurePolicy },
+): number {
+  const isQuiet = flags.quiet === true;
+  const hasFormats = formats.files.length > 0;
+  const problems = presentReport(document, {
+    isQuiet,
+    folder: folderOf(path),
+    formats,
+    rules,
+    digests: () => digestsOfSaved(path, document),
+    ...(hasFormats && { stream: null }),
+  });
   if (problems.length > 0) return exitCodes.usage;
-  if (flags.exitCode !== true) return exitCodes.fine;
-  return document.report.load === undefined
-    ? runExitCode(document.report, rules)
-    : loadExitCode(document.report, rules);
-}
-
-interface Showing {
-  readonly rules: FailurePolicy;
-  readonly isQuiet: boolean;
-}
-
-function show(document: ReportDocument, path: string, { rules, isQuiet }: Showing): void {
-  showReport(document, folderOf(path), isQuiet);
-  terminalOf(process.stdout).write(baselineText(document.report.findings, rules.baseline));
-}
-
-/** Where several files were to be written, a word that they were. */
-function tellWritten({ files }: PreparedFormats, problems: number): void {
-  const written = files.flatMap(({ file }) => file ?? []);
-  if (written.length > 0 && problems === 0) process.stderr.write(`Written: ${written.join(", ")}\n`);
+  const written = formats.files.flatMap(({ file }) => file ?? []);
+  if (!isQuiet && written.length > 0) process.stderr.write(`Written: ${written.join(", ")}\n`);
+  return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }

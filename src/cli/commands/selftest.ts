@@ -8,6 +8,7 @@ import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
 import { tryPatches } from "../../selftest/run-patches.ts";
 import { formatCount } from "../../base/text.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readCount } from "../option-parsers.ts";
 import { selftestBySeeds } from "../selftest/seeds.ts";
@@ -33,7 +34,7 @@ const countOf =
 
 /** `conformance selftest`: proves that each check can fail, and that each legal behaviour passes. */
 export function selftestCommand(): Command {
-  return new Command("selftest")
+  const command = new Command("selftest")
     .option("--only <pattern>", "only patches whose name or clause matches the glob (repeatable)", collect, [])
     .option(
       "--full",
@@ -59,31 +60,26 @@ export function selftestCommand(): Command {
     .addHelpText(
       "after",
       "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load\n  conformance selftest --seeds 50 --seed 7\n  conformance selftest --mutants\n  conformance selftest --mutants --sample 1000 --seed 7",
-    )
-    .action(async (options: SelftestOptions) => {
-      if (options.load === true) {
-        process.exitCode = await selftestUnderLoad(options);
-        return;
-      }
-      if (options.mutants === true) {
-        const { json = false, verbose = false, sample = null, seed } = options;
-        process.exitCode = await selftestOfMutants({ json, verbose, sample, seed });
-        return;
-      }
-      if (options.seeds !== undefined) {
-        process.exitCode = await selftestBySeeds({ ...options, seeds: options.seeds });
-        return;
-      }
-      const chosen = choose(options.only);
-      const asJson = options.json === true;
-      const trials = await tryPatches(chosen, options.full === true ? "full" : "short", (trial) => {
-        if (!asJson) process.stdout.write(rowOf(trial, options.verbose === true));
-      });
-      const wrong = trials.filter((trial) => complaintsOf(trial).length > 0);
-      if (asJson) process.stdout.write(`${JSON.stringify(trials, null, 2)}\n`);
-      else process.stdout.write(summaryOf(trials, wrong.length));
-      process.exitCode = wrong.length === 0 ? exitCodes.fine : exitCodes.broken;
-    });
+    );
+  return withSteps(command, { prepare: (options: SelftestOptions) => options, act, present: (code) => code });
+}
+
+/** Runs the chosen kind of self-test. Prints a row for each trial. Resolves to the exit code. */
+function act(options: SelftestOptions): Promise<number> {
+  const { json = false, verbose = false, sample = null, seed, seeds } = options;
+  if (options.load === true) return selftestUnderLoad(options);
+  if (options.mutants === true) return selftestOfMutants({ json, verbose, sample, seed });
+  if (seeds !== undefined) return selftestBySeeds({ ...options, seeds });
+  return selftestOfPatches(options);
+}
+
+async function selftestOfPatches({ only, full, json = false, verbose = false }: SelftestOptions): Promise<number> {
+  const trials = await tryPatches(choose(only), full === true ? "full" : "short", (trial) => {
+    if (!json) process.stdout.write(rowOf(trial, verbose));
+  });
+  const wrong = trials.filter((trial) => complaintsOf(trial).length > 0);
+  process.stdout.write(json ? `${JSON.stringify(trials, null, 2)}\n` : summaryOf(trials, wrong.length));
+  return wrong.length === 0 ? exitCodes.fine : exitCodes.broken;
 }
 
 function choose(only: readonly string[]): readonly Patch[] {

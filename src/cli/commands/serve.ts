@@ -1,24 +1,23 @@
 import { Command } from "commander";
 
-import type { Patch } from "../../reference/patch.ts";
-import { collect } from "../option-parsers.ts";
+import type { HostedAgent } from "../../app/serve/agent-files.ts";
+import { serve, type ServeOptions } from "../../app/serve/serve.ts";
 import { allFaults, allVariants } from "../../reference/catalogue.ts";
-import {
-  realClock,
-  type Reference,
-  type ReferenceOptions,
-  type RequestLine,
-  startReference,
-  virtualClock,
-} from "../../reference/reference.ts";
-import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { exitCodes } from "../exit-codes.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
-import { followAgents, hostAgents, loadAgents } from "../serve/agent-files.ts";
+import type { Patch } from "../../reference/patch.ts";
+import { realClock, type Reference, type RequestLine, virtualClock } from "../../reference/reference.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { collect } from "../option-parsers.ts";
 import { banner } from "../serve/banner.ts";
-import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serve/serve-options.ts";
-import { targetDocument, writeTargetDocument } from "../serve/target-document.ts";
+import {
+  type ControlToken,
+  readPort,
+  readRanges,
+  readTls,
+  readToken,
+  type ServeFlags,
+} from "../serve/serve-options.ts";
 
 const examples = `
 Examples:
@@ -28,9 +27,9 @@ Examples:
   conformance run --target here.json                         everything, from another process
 `;
 
-/** `conformance serve`: the reference server alone, for people who write clients. */
+/** `conformance serve`: serves the reference implementation, for people who write clients. */
 export function serveCommand(): Command {
-  return new Command("serve")
+  const command = new Command("serve")
     .option("-p, --port <port>", "port to listen on; 0 takes a free one", "8787")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(
@@ -58,37 +57,23 @@ export function serveCommand(): Command {
     .option("--fault <name>", "break one thing on purpose (repeatable)", collect, [])
     .option("--variant <name>", "behave differently, and still legally (repeatable)", collect, [])
     .option("-q, --quiet", "no line for each request")
-    .addHelpText("after", () => examples + helpOnPatches())
-    .action(async (flags: ServeFlags) => {
-      await serve(flags);
-      process.exitCode = exitCodes.fine;
-    });
+    .addHelpText("after", () => examples + patchesHelp());
+  return withSteps(command, { prepare, act: serveUntilSignal, present: () => exitCodes.fine });
 }
 
-/** Serves until a signal comes. Everything that can be wrong is looked at before anything listens. */
-async function serve(flags: ServeFlags): Promise<void> {
+interface PreparedServe {
+  readonly options: ServeOptions;
+  readonly control: ControlToken;
+  readonly patches: readonly Patch[];
+}
+
+function prepare(flags: ServeFlags): PreparedServe {
   const patches = patchesByName(flags.fault, flags.variant);
   const control = readToken(flags.clockToken, process.env);
-  const loaded = loadAgents(flags.agent);
-  const reference = await listen(flags, { ...optionsOf(flags), patches, controlToken: control.token });
-  try {
-    const hosted = hostAgents(reference, loaded);
-    if (flags.writeTarget !== undefined)
-      writeTargetDocument(flags.writeTarget, targetDocument(reference, control.token));
-    const names = patches.map(({ name }) => name);
-    const targetFile = flags.writeTarget ?? null;
-    process.stdout.write(banner(reference, { patches: names, hosted, control, targetFile }));
-    const watch = followAgents(reference, hosted, (line) => process.stderr.write(`${line}\n`));
-    await untilSignalled();
-    watch.close();
-  } finally {
-    await reference.close();
-  }
-}
-
-function optionsOf(flags: ServeFlags): ReferenceOptions {
-  const log = (line: RequestLine) => void process.stderr.write(`${requestLine(line)}\n`);
-  return {
+  const print = (line: string): void => void process.stderr.write(`${line}\n`);
+  const options = {
+    patches,
+    controlToken: control.token,
     host: flags.host,
     port: readPort(flags.port),
     clock: flags.virtualClock === true ? virtualClock() : realClock(),
@@ -96,31 +81,39 @@ function optionsOf(flags: ServeFlags): ReferenceOptions {
     dataFolder: flags.data ?? null,
     allowDeliveriesTo: readRanges("--allow-deliveries-to", flags.allowDeliveriesTo),
     trustedProxies: readRanges("--trust-proxy", flags.trustProxy),
-    ...(flags.quiet === true ? {} : { onRequest: log }),
+    ...(flags.quiet === true ? {} : { onRequest: (line: RequestLine) => print(requestLine(line)) }),
+    agentFiles: flags.agent,
+    targetFile: flags.writeTarget ?? null,
+    names: { agentFile: "--agent", allowDeliveriesTo: "--allow-deliveries-to", targetFile: "--write-target" },
+    onAgentChange: print,
   };
+  return { options, control, patches };
 }
 
-async function listen(flags: ServeFlags, options: ReferenceOptions): Promise<Reference> {
+/** Prints the banner, and serves until a signal comes. */
+async function serveUntilSignal({ options, control, patches }: PreparedServe): Promise<void> {
+  const { reference, hosted, close } = await serve(options);
   try {
-    return await startReference(options);
-  } catch (error) {
-    if (error instanceof DataFolderProblem) throw new UsageError(error.message);
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    const where = `${flags.host}:${flags.port}`;
-    if (code === "EADDRINUSE")
-      throw new UsageError(`Port ${where} is taken. Stop what listens there, or give --port 0 for a free one.`);
-    if (code === "EACCES")
-      throw new UsageError(`Port ${where} needs rights that this user does not have. Give one above 1023.`);
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new UsageError(`${where} is no address of this machine.`);
-    throw error;
+    printBanner(reference, hosted, { options, control, patches });
+    await signalled();
+  } finally {
+    await close();
   }
+}
+
+function printBanner(
+  reference: Reference,
+  hosted: readonly HostedAgent[],
+  { options, control, patches }: PreparedServe,
+): void {
+  const names = patches.map(({ name }) => name);
+  process.stdout.write(banner(reference, { patches: names, hosted, control, targetFile: options.targetFile }));
 }
 
 const requestLine = ({ at, method, path, status, key, durationMs, left }: RequestLine): string =>
   `${at} ${method} ${path} ${status} ${key ?? "-"} ${Math.round(durationMs)}ms${left ? " (client left)" : ""}`;
 
-function helpOnPatches(): string {
+function patchesHelp(): string {
   const row = ({ name, summary, breaks }: Patch): string =>
     `  ${name.padEnd(34)} ${summary}${breaks.length === 0 ? "" : ` [${breaks.join(", ")}]`}`;
   return [
@@ -133,7 +126,7 @@ function helpOnPatches(): string {
   ].join("\n");
 }
 
-const untilSignalled = (): Promise<void> =>
+const signalled = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
   });

@@ -1,13 +1,14 @@
 import { Command } from "commander";
 
 import { errorCodeOrText } from "../../base/errors.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
-import { UsageError } from "../../base/usage-error.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { printDamaged } from "../nightly/tell.ts";
 import { replaceFile } from "../../app/report-folder/write-files.ts";
-import { prepareFile } from "../output.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printDamaged } from "../nightly/present-night.ts";
+import { prepareFile } from "../output-files.ts";
 
 interface TrendFlags {
   readonly history: string;
@@ -21,36 +22,38 @@ Examples:
 
 Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read.`;
 
-/** `conformance trend`: the page over a history. Nothing is sent. */
-export function trendCommand(): Command {
-  return new Command("trend")
-    .requiredOption("--history <dir>", "folder of the history")
-    .requiredOption("--html <file>", "the page; `-` prints it")
-    .addHelpText("after", examples)
-    .action((flags: TrendFlags) => {
-      process.exitCode = trend(flags);
-    });
-}
-
-function trend({ history: folder, html }: TrendFlags): number {
-  const history = read(folder);
-  printDamaged(history.damaged);
-  if (history.nights.length === 0) {
-    process.stderr.write(`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.\n`);
-    return exitCodes.nothingExercised;
-  }
-  const file = html === "-" ? null : prepareFile(html, "--html");
-  const page = renderTrendPage(history, { hasReports: () => false });
-  if (file === null) process.stdout.write(page);
-  else replaceFile(file, page);
-  return exitCodes.fine;
-}
+/** `conformance trend`: writes the trend page of a history. */
+export const trendCommand = (): Command =>
+  withSteps(
+    new Command("trend")
+      .requiredOption("--history <dir>", "folder of the history")
+      .requiredOption("--html <file>", "the page; `-` prints it")
+      .addHelpText("after", examples),
+    {
+      prepare: ({ history, html }: TrendFlags) => ({ folder: history, history: read(history), html }),
+      act: ({ history }) =>
+        history.nights.length === 0 ? null : renderTrendPage(history, { hasReports: () => false }),
+      present: (page, { folder, history, html }) => {
+        printDamaged(history.damaged);
+        if (page === null) {
+          process.stderr.write(
+            `${folder} holds no night that can be read: \`conformance nightly --history\` writes them.\n`,
+          );
+          return exitCodes.nothingExercised;
+        }
+        if (html === "-") process.stdout.write(page);
+        else replaceFile(prepareFile(html, "--html"), page);
+        return exitCodes.fine;
+      },
+    },
+  );
 
 function read(folder: string): ReturnType<typeof readHistory> {
   try {
     return readHistory(folder);
   } catch (error) {
-    const reason = errorCodeOrText(error);
-    throw new UsageError(`The history cannot be read: ${folder} (${reason}). Give its folder with --history.`);
+    throw new UsageError(
+      `The history cannot be read: ${folder} (${errorCodeOrText(error)}). Give its folder with --history.`,
+    );
   }
 }

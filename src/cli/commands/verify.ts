@@ -1,14 +1,15 @@
 import { Command } from "commander";
 
+import { type Verification, verify } from "../../app/verify/verify.ts";
+import { paintFor } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
-import { paintFor } from "../../base/paint.ts";
-import { reportFileName } from "../../report/statement/statement.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { terminalOf } from "../terminal.ts";
-import { verify, type Verification } from "../../app/verify/verify.ts";
 import { libraryMessages } from "../../library/messages.ts";
+import { reportFileName } from "../../report/statement/statement.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { cliMessages } from "../messages.ts";
+import { terminalOf } from "../terminal.ts";
 
 const examples = `
 Checked: the statement is of the format; the digests of the evidence are those of the files; the report says what the statement says;
@@ -19,24 +20,38 @@ Examples:
   conformance verify acme-statement.json acme-report
   conformance verify acme-statement.json acme-report --json | jq .mismatches
 
-Exit codes: 0 verified; 1 not, with a line for each thing that does not hold; 2 a file cannot be read.`;
+Exit codes: 0 verified; 1 not, with a line for each mismatch; 2 a file cannot be read.`;
 
-/** `conformance verify STATEMENT REPORT`: checks a published statement against the report that it was made of. */
-export function verifyCommand(): Command {
-  return new Command("verify")
-    .argument("<statement>", "the statement: what --statement has written")
-    .argument("<report>", "folder of the report, with its evidence")
-    .option("--json", "print what was found as JSON")
-    .addHelpText("after", examples)
-    .action((statementFile: string, path: string, { json }: { readonly json?: boolean }) => {
-      const verification = verify(statementFile, path, [cliMessages, libraryMessages]);
-      if (json === true) process.stdout.write(`${JSON.stringify(summaryOf(verification), null, 2)}\n`);
-      else show(verification);
-      process.exitCode = verification.mismatches.length === 0 ? exitCodes.fine : exitCodes.broken;
-    });
+interface VerifyArguments {
+  readonly statementFile: string;
+  readonly path: string;
+  readonly isJson: boolean;
 }
 
-const summaryOf = ({ statement, mismatches, notes }: Verification) => ({
+/** `conformance verify STATEMENT REPORT`: checks a published statement against the report that it was made of. */
+export const verifyCommand = (): Command =>
+  withSteps(
+    new Command("verify")
+      .argument("<statement>", "the statement: what --statement has written")
+      .argument("<report>", "folder of the report, with its evidence")
+      .option("--json", "print the result as JSON")
+      .addHelpText("after", examples),
+    {
+      prepare: (statementFile: string, path: string, flags: { readonly json?: boolean }): VerifyArguments => ({
+        statementFile,
+        path,
+        isJson: flags.json === true,
+      }),
+      act: ({ statementFile, path }) => verify(statementFile, path, [cliMessages, libraryMessages]),
+      present: (verification, { isJson }) => {
+        if (isJson) process.stdout.write(`${JSON.stringify(jsonOf(verification), null, 2)}\n`);
+        else print(verification);
+        return verification.mismatches.length === 0 ? exitCodes.fine : exitCodes.broken;
+      },
+    },
+  );
+
+const jsonOf = ({ statement, mismatches, notes }: Verification) => ({
   verified: mismatches.length === 0,
   target: statement.target.name,
   verdict: statement.verdict,
@@ -44,25 +59,24 @@ const summaryOf = ({ statement, mismatches, notes }: Verification) => ({
   notes,
 });
 
-const mostShown = 40;
+const maxLines = 40;
 
-function show({ statement, mismatches, notes }: Verification): void {
+function print({ statement, mismatches, notes }: Verification): void {
   const { look, write } = terminalOf(process.stdout);
   const paint = paintFor(look.colour);
-  const lines = mismatches.slice(0, mostShown).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
-  const more =
-    mismatches.length > mostShown ? [`  and ${formatCount(mismatches.length - mostShown, "more line")}`] : [];
-  const head = mismatches.length === 0 ? paint.bold(paint.green("verified")) : paint.bold(paint.red("not verified"));
+  const lines = mismatches.slice(0, maxLines).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
+  const hidden = mismatches.length - lines.length;
+  const more = hidden > 0 ? [`  and ${formatCount(hidden, "more line")}`] : [];
+  const result = mismatches.length === 0 ? paint.bold(paint.green("verified")) : paint.bold(paint.red("not verified"));
   const { target, suite, verdict, exceptions, notExercised, unselected, evidence } = statement;
+  const notJudged = notExercised.length + unselected.length;
   const facts = [
     `${sanitizeLine(target.name, 80)} is ${verdict}`,
     ...(exceptions.length === 0 ? [] : [`with ${formatCount(exceptions.length, "exception")}`]),
-    ...(notExercised.length + unselected.length === 0
-      ? []
-      : [`${formatCount(notExercised.length + unselected.length, "clause")} not exercised`]),
+    ...(notJudged === 0 ? [] : [`${formatCount(notJudged, "clause")} not exercised`]),
     `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)})`,
     `on ${statement.started.slice(0, 10)}`,
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
   ];
-  write(`${[...lines, ...more, ...notes.slice(0, mostShown), `${head}: ${facts.join(", ")}`].join("\n")}\n`);
+  write(`${[...lines, ...more, ...notes.slice(0, maxLines), `${result}: ${facts.join(", ")}`].join("\n")}\n`);
 }

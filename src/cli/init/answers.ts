@@ -1,17 +1,26 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import type { Network } from "../../base/network/network.ts";
+import type { DiscoveredTarget } from "../../app/init/discover.ts";
+import {
+  type ChosenAgents,
+  type KnownPaths,
+  type KnownPrompts,
+  promptRoles,
+  suggestAgents,
+  type TargetAnswers,
+} from "../../app/init/propose-target-file.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { sanitizeLine } from "../../base/sanitize.ts";
+import { joinFirst } from "../../base/text.ts";
+import { UsageError } from "../../base/usage-error.ts";
 import { publishedTierNames, publishedTiers } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
 import { readKey } from "../../target/file.ts";
-import type { NetworkSettings } from "../../target/network.ts";
-import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../network-flags.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import { type NetworkFlagValues, networkFlagsOf, networkFromFlags } from "../target-flags.ts";
 import type { Prompter } from "./prompter.ts";
-import { readPath } from "./paths.ts";
 
-/** Everything that can be asked has a flag. */
+/** Flags of `init`: one for each question. */
 export interface InitFlags extends NetworkFlagValues {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
@@ -31,40 +40,28 @@ export interface InitFlags extends NetworkFlagValues {
   readonly force?: boolean;
 }
 
-/** What a person said before anything is sent. */
-export interface Answers {
-  /** As the harness uses it, ending in `/v1`. */
-  readonly baseUrl: string;
-  readonly name: string;
-  /** Environment variable that holds the key; the key itself is never written. */
-  readonly keyVariable: string;
-  readonly key: string;
-  readonly out: string;
-  readonly network: Network;
-  /** What was said of the network on the command line: it goes into the file. */
-  readonly saidNetwork: NetworkSettings;
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export const standardVariable = "CONFORMANCE_API_KEY";
-const standardOut = "target.json";
+const defaultVariable = "CONFORMANCE_API_KEY";
+const defaultOut = "target.json";
 
 /**
  * Takes what the flags say, and asks for the rest.
  *
- * @param prompter `null` where there is nobody to ask
- * @throws {UsageError} where a flag cannot be used, or is missing and there is nobody to ask.
+ * @param prompter `null` without a terminal
+ * @throws {UsageError} if a flag cannot be used, or is missing and nobody can be asked
  */
 export async function gatherAnswers(
   flags: InitFlags,
   environment: Environment,
   prompter: Prompter | null,
-): Promise<Answers> {
-  checkFlags(flags);
-  const ways = { network: networkFromFlags(flags, environment), saidNetwork: networkFlagsOf(flags).network };
+): Promise<TargetAnswers> {
+  const network = {
+    network: networkFromFlags(flags, environment),
+    networkSettings: networkFlagsOf(flags).network,
+  };
   const given = { ...flags, baseUrl: flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]) };
-  if (prompter === null) return { ...withoutAsking(given, environment), ...ways };
+  if (prompter === null) return { ...answersFromFlags(given, environment), ...network };
   const baseUrl =
     given.baseUrl === undefined
       ? await prompter.ask({ text: "Base URL of the deployment", fallback: null, read: readBaseUrl })
@@ -75,7 +72,7 @@ export async function gatherAnswers(
     flags.keyVariable ??
     (await prompter.ask({
       text: "Environment variable that holds the API key",
-      fallback: standardVariable,
+      fallback: defaultVariable,
       read: readVariable,
     }));
   const known = flags.apiKey ?? nonEmpty(environment[keyVariable]);
@@ -92,14 +89,17 @@ export async function gatherAnswers(
     flags.out ??
     (await prompter.ask({
       text: "File to write",
-      fallback: standardOut,
+      fallback: defaultOut,
       read: (answer) => readOut(answer, flags.force === true),
     }));
-  return { baseUrl, name, keyVariable, key, out, ...ways };
+  return { baseUrl, name, keyVariable, key, out, ...network };
 }
 
-function withoutAsking(flags: InitFlags, environment: Environment): Omit<Answers, "network" | "saidNetwork"> {
-  const { baseUrl, keyVariable = standardVariable, out = standardOut } = flags;
+function answersFromFlags(
+  flags: InitFlags,
+  environment: Environment,
+): Omit<TargetAnswers, "network" | "networkSettings"> {
+  const { baseUrl, keyVariable = defaultVariable, out = defaultOut } = flags;
   const key = flags.apiKey ?? nonEmpty(environment[keyVariable]);
   const missing = [
     ...(baseUrl === undefined ? ["--base-url"] : []),
@@ -118,8 +118,21 @@ function withoutAsking(flags: InitFlags, environment: Environment): Omit<Answers
   };
 }
 
-/** What is wrong with a flag is told before the first question. */
-function checkFlags({ baseUrl, keyVariable, name, tier, out, force, batchPath, operationPath }: InitFlags): void {
+/**
+ * Checks the flags before the first question.
+ *
+ * @throws {UsageError}
+ */
+export function checkFlags({
+  baseUrl,
+  keyVariable,
+  name,
+  tier,
+  out,
+  force,
+  batchPath,
+  operationPath,
+}: InitFlags): void {
   if (baseUrl !== undefined) readBaseUrl(baseUrl);
   if (keyVariable !== undefined) readVariable(keyVariable);
   if (name === "") throw new UsageError("--name is empty; give the target a name.");
@@ -129,11 +142,11 @@ function checkFlags({ baseUrl, keyVariable, name, tier, out, force, batchPath, o
   for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
 }
 
-/** A variable's name that a shell takes, and that a target file can name. */
+/** Reads a variable name that a shell accepts and a target file can contain. */
 function readVariable(text: string): string {
   if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds") return text;
   throw new UsageError(
-    `${JSON.stringify(text)} is no name for an environment variable. Give one like ${standardVariable}, not the key itself.`,
+    `${JSON.stringify(text)} is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
   );
 }
 
@@ -154,3 +167,113 @@ function canWriteIn(folder: string): boolean {
 }
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+/** Chooses agents: by flag, else by asking with a suggestion, else as suggested. */
+export async function chooseAgents(
+  flags: InitFlags,
+  discovered: DiscoveredTarget,
+  prompter: Prompter | null,
+  redact: (text: string) => string,
+): Promise<ChosenAgents> {
+  const suggested = suggestAgents(discovered);
+  const listed = (id: string): string => listedAgent(id, discovered, redact);
+  const choose = async (flag: string | undefined, text: string, fallback: string | null): Promise<string | null> => {
+    if (flag !== undefined) return listed(flag);
+    if (prompter === null || flags.yes === true) return fallback;
+    return prompter.ask({
+      text,
+      fallback: fallback ?? "",
+      read: (answer) => (answer === "" || answer === "-" ? null : listed(answer)),
+    });
+  };
+  return {
+    answering: await choose(flags.agent, "Agent that answers an invoke (- for none)", suggested.answering),
+    streaming: await choose(flags.streamingAgent, "Agent that answers a stream (- for none)", suggested.streaming),
+  };
+}
+
+const maxIds = 20;
+
+/**
+ * Accepts the id of an agent, unless the target's list is complete and does not contain it.
+ *
+ * @param redact removes secrets from texts of the target
+ * @throws {UsageError} with the ids of the list
+ */
+export function listedAgent(
+  id: string,
+  { agents, hasAllAgents }: Pick<DiscoveredTarget, "agents" | "hasAllAgents">,
+  redact: (text: string) => string,
+): string {
+  if (!hasAllAgents || agents.some((agent) => agent.id === id)) return id;
+  const ids = agents.map((agent) => sanitizeLine(redact(agent.id), 60));
+  const known = ids.length === 0 ? "it is empty" : `it has ${joinFirst(ids, maxIds)}`;
+  throw new UsageError(`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
+}
+
+/** Asks for queries that make an agent fail or slow: few users can deploy such an agent, but many know such a query. */
+export async function askPrompts(
+  flags: InitFlags,
+  chosen: ChosenAgents,
+  prompter: Prompter | null,
+): Promise<KnownPrompts> {
+  const known: Record<string, string | undefined> = {
+    failing: flags.failingPrompt,
+    slow: flags.slowPrompt,
+    slowStreaming: flags.slowStreamPrompt,
+    failingInStream: flags.failingStreamPrompt,
+  };
+  if (prompter !== null && flags.yes !== true && chosen.answering !== null)
+    for (const [role, { behaviour }] of Object.entries(promptRoles))
+      known[role] ??= (await askOptional(`A query with which an agent ${behaviour}`, prompter)) ?? undefined;
+  return Object.fromEntries(Object.entries(known).filter(([, query]) => query !== undefined));
+}
+
+const pathQuestions = {
+  batch: "Path that takes a batch, below the base URL, such as /agents/{agent_id}/batch",
+  operation: "Path that starts a long-running operation with the body of an invoke",
+} as const satisfies Record<keyof KnownPaths, string>;
+
+/** Asks for the paths that the document does not define. */
+export async function askPaths(flags: InitFlags, prompter: Prompter | null): Promise<KnownPaths> {
+  const known: Record<string, string | undefined> = { batch: flags.batchPath, operation: flags.operationPath };
+  if (prompter !== null && flags.yes !== true)
+    for (const [name, question] of Object.entries(pathQuestions))
+      known[name] ??= (await askOptional(question, prompter, readPath)) ?? undefined;
+  return Object.fromEntries(Object.entries(known).filter(([, path]) => path !== undefined));
+}
+
+const askOptional = (
+  question: string,
+  prompter: Prompter,
+  read: (answer: string) => string = String,
+): Promise<string | null> =>
+  prompter.ask({
+    text: `${question} (- for none)`,
+    fallback: "-",
+    read: (answer) => (answer === "-" || answer === "" ? null : read(answer)),
+  });
+
+/** @throws {UsageError} if it cannot be appended to a base URL */
+function readPath(path: string): string {
+  if (path.startsWith("/")) return path;
+  throw new UsageError(`The path ${JSON.stringify(path)} must begin with /, as in /agents/{agent_id}/batch.`);
+}
+
+/**
+ * Writes a file as a whole or not at all.
+ *
+ * @throws {UsageError}
+ */
+export function writeWhole(path: string, text: string, mayReplace: boolean): void {
+  if (!mayReplace && existsSync(path))
+    throw new UsageError(`${path} was created meanwhile; nothing was written. --force replaces it.`);
+  const draft = `${path}.${process.pid}.draft`;
+  try {
+    writeFileSync(draft, text, { flag: "wx" });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new UsageError(`${path} cannot be written (${errorCodeOrText(error)}). Give another file with --out.`);
+  }
+}

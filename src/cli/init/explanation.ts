@@ -6,7 +6,7 @@ import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalStyle } from "../terminal.ts";
-import type { DiscoveredTarget } from "./surroundings.ts";
+import type { DiscoveredTarget } from "../../app/init/discover.ts";
 
 /** What the look around has found. Ends with a line feed. */
 export function foundText(

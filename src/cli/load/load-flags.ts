@@ -1,17 +1,20 @@
+import { extname, join } from "node:path";
+
 import type { Command } from "commander";
 
 import type { LoadParameters } from "../../app/load/load-parameters.ts";
-import type { EngineName } from "../../load/scenarios.ts";
-import { type TierName, tierNames } from "../../spec/tiers.ts";
-import type { TargetFlags } from "../read-target.ts";
+import { slug, timeInName } from "../../base/file-names.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { collect } from "../option-parsers.ts";
+import type { EngineName } from "../../load/scenarios.ts";
+import { type LoadTrial, trialName } from "../../load/trials.ts";
+import { type TierName, tierNames } from "../../spec/tiers.ts";
+import type { Target } from "../../target/target.ts";
 import { readCount } from "../option-parsers.ts";
+import { type PatchFlags, type TargetFlags, withPatchOptions, withTargetOptions } from "../target-flags.ts";
 import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../report/format-flags.ts";
-import { withTargetOptions } from "../target-flags.ts";
 
-/** What a person can say to `conformance load`. */
-export interface LoadFlags extends TargetFlags, RuleFlags, FormatFlags {
+/** Flags of `conformance load`. */
+export interface LoadFlags extends TargetFlags, PatchFlags, RuleFlags, FormatFlags {
   readonly all?: boolean;
   readonly engine?: string;
   readonly segments?: string;
@@ -21,34 +24,26 @@ export interface LoadFlags extends TargetFlags, RuleFlags, FormatFlags {
   readonly out?: string;
   readonly k6Dashboard?: string;
   readonly quiet?: boolean;
-  readonly fault: readonly string[];
-  readonly variant: readonly string[];
 }
 
 export function withLoadOptions(command: Command): Command {
   withRuleOptions(withTargetOptions(command))
     .option("--all", "every scenario, the engines in turns")
     .option("--engine <name>", "k6 or autocannon (default: each scenario's own; in turns with --all)")
-    .option("--segments <n>", "so many processes of k6 share the load; their evidence is merged into one verdict")
+    .option("--segments <n>", "this many k6 processes share the load; their evidence is merged into one verdict")
     .option("--emit <what>", "k6-operator: print a manifest for many machines instead of sending anything")
     .option("-y, --yes", "the owner of the target agrees to the load: do not ask")
-    .option("--max-requests <n>", "send no more than this; what does not fit is skipped")
+    .option("--max-requests <n>", "send at most this many requests; what does not fit is skipped")
     .option("--out <dir>", "folder for report.json and load/*.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
-  return withFormatOptions(command, ["report", "files"])
+  withFormatOptions(command, ["report", "files"])
     .option("--k6-dashboard <file>", "k6's own page as HTML; with several runs, one for each (implies --engine k6)")
-    .option("-q, --quiet", "only what is broken, and the verdict")
-    .option("--fault <name>", "embedded server only: break one thing on purpose (repeatable)", collect, [])
-    .option(
-      "--variant <name>",
-      "embedded server only: behave differently, and still legally (repeatable)",
-      collect,
-      [],
-    );
+    .option("-q, --quiet", "only what is broken, and the verdict");
+  return withPatchOptions(command);
 }
 
 /**
- * What load a person wants.
+ * Reads the load parameters from the flags.
  *
  * @throws {UsageError}
  */
@@ -65,11 +60,11 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(`${onlyK6[0]} is k6's: leave --engine autocannon out.`);
-  // Where nobody named scenarios, both engines are used in turns.
-  const standard = names.length === 0 ? "in turns" : "first";
+  // Without named scenarios, the engines take turns.
+  const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,
-    engine: onlyK6.length > 0 ? "k6" : (named ?? standard),
+    engine: onlyK6.length > 0 ? "k6" : (named ?? defaultEngine),
     segments,
     tier: readTier(flags.tier),
     maxRequests:
@@ -90,9 +85,21 @@ function readTier(text: string | undefined): TierName | null {
   return tier;
 }
 
-/** Under load, `--tier` chooses among the keys of a target file and of the embedded server; of a single key it says the tier. */
+/** Flags of the target without `--tier`, unless it names the tier of a single key: otherwise it chooses among several keys. */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";
   return flags.target === undefined && hasAddress ? flags : others;
+}
+
+/** The default folder of a load report. */
+export const defaultLoadFolder = (target: Target | null): string =>
+  join("reports", `${timeInName(new Date())}-load-${slug(target?.name ?? "embedded").slice(0, 40)}`);
+
+/** The file of k6's own page for a trial. Of several trials, each file has the trial's name in it. */
+export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {
+  if (file === null || trial.engine !== "k6") return null;
+  if (trials === 1) return file;
+  const extension = extname(file);
+  return `${file.slice(0, file.length - extension.length)}-${trialName(trial)}${extension}`;
 }

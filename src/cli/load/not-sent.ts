@@ -1,7 +1,10 @@
-import { UnsendableLoadError, type NotSentReason, describeNotSent } from "../../app/load/not-sent-reason.ts";
-import { UsageError } from "../../base/usage-error.ts";
+import type { Command } from "commander";
 
-/** Why there is no load, with the flags that would mend it. */
+import { describeNotSent, type NotSentReason, UnsendableLoadError } from "../../app/load/not-sent-reason.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { type CommandSteps, withSteps } from "../command.ts";
+
+/** Why no load was sent, with the flags that would change it. */
 export function formatNotSent(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":
@@ -9,7 +12,7 @@ export function formatNotSent(why: NotSentReason): string {
         ? describeNotSent(why)
         : `${describeNotSent(why)} \`conformance load list\` shows all.`;
     case "no tier":
-      return "The tier of no key is known, or its numbers are not: give --tier, or `tier` and `tiers` in a target file.";
+      return "No key has a known tier with known limits: give --tier, or `tier` and `tiers` in a target file.";
     case "several runs":
       return `--emit k6-operator writes one run, and ${why.runs} are chosen: name one scenario, and its --tier.`;
     case "unsendable agent":
@@ -26,10 +29,20 @@ export function formatNotSent(why: NotSentReason): string {
   }
 }
 
-/** @throws {UsageError} in the words of a command line for a {@link UnsendableLoadError} */
-export async function withCliMessages<T>(act: () => Promise<T>): Promise<T> {
+/** Like {@link withSteps}, for commands that send load: errors in the load parameters name flags. */
+export const withLoadSteps = <Args extends readonly unknown[], Prepared, Result>(
+  command: Command,
+  { prepare, act, present }: CommandSteps<Args, Prepared, Result>,
+): Command =>
+  withSteps(command, {
+    prepare: (...args: Args) => withFlagNames(async () => prepare(...args)),
+    act: (prepared: Prepared) => withFlagNames(async () => act(prepared)),
+    present,
+  });
+
+async function withFlagNames<T>(step: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await step();
   } catch (error) {
     throw error instanceof UnsendableLoadError ? new UsageError(formatNotSent(error.why)) : error;
   }

@@ -1,4 +1,4 @@
-import { type LoadEvents, silentLoadEvents } from "../../app/load/load-events.ts";
+import { type LoadEvents, silentLoadEvents } from "../../app/load/send-load.ts";
 import type { LoadProgress } from "../../load/engine.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";

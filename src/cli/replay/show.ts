@@ -7,7 +7,7 @@ import { type Paint, paintFor } from "../../base/paint.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { ReplaySelection } from "../../app/replay/select-exchanges.ts";
 import { differences, isSignificant, type DifferenceRow } from "../../app/replay/differences.ts";
-import type { ReplayPair } from "../../app/replay/pairs.ts";
+import type { ReplayPair } from "../../app/replay/replay.ts";
 
 const mostRows = 40;
 const mostSame = 12;
@@ -93,7 +93,7 @@ const unansweredLines = ({ answer }: Exchange, word: string): string[] =>
 function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, isQuiet: boolean): string[] {
   const of = (mark: DifferenceRow["mark"]): DifferenceRow[] => rows.filter((each) => each.mark === mark);
   const same = isQuiet ? [] : of("same");
-  const told = [...of("news"), ...(isQuiet ? [] : of("value"))];
+  const told = [...of("significant"), ...(isQuiet ? [] : of("value"))];
   const usual = of("usual").map(({ name }) => sanitizeLine(name, 60));
   const nameWidth = Math.min(
     28,
@@ -105,8 +105,9 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
     ...same.slice(0, mostSame).map(({ name, now }) => line(" ", name, now)),
     ...more(same.length - mostSame, "more as it was", paint),
     ...told.slice(0, mostRows).flatMap(({ mark, name, kept, now }) => {
-      const sign = mark === "news" ? "!" : "~";
-      const isBold = mark === "news" ? (text: string): string => paint.bold(text) : (text: string): string => text;
+      const sign = mark === "significant" ? "!" : "~";
+      const isBold =
+        mark === "significant" ? (text: string): string => paint.bold(text) : (text: string): string => text;
       return [isBold(line(sign, name, `kept ${kept}`)), isBold(line(sign, "", `now  ${now}`))];
     }),
     ...more(told.length - mostRows, "more that differ", paint),

@@ -1,6 +1,6 @@
 import type { Reference } from "../../reference/reference.ts";
 import { controlTokenHeader } from "../../reference/server/control.ts";
-import type { HostedAgent } from "./agent-files.ts";
+import type { HostedAgent } from "../../app/serve/agent-files.ts";
 import type { ControlToken } from "./serve-options.ts";
 
 /** What the banner tells besides the server itself. */

@@ -121,7 +121,7 @@ describe("conformance serve --agent", () => {
     expect(await version()).toMatchObject({ version: "2.0.0" });
 
     file("edited.json", agent({ agent_id: "edited", version: 3, webhooks }));
-    await said("edited.json is wrong, the last good one goes on: version is 3; it must be a string");
+    await said("edited.json is wrong, the last valid version stays in service: version is 3; it must be a string");
     expect(await version()).toMatchObject({ version: "2.0.0" });
 
     rmSync(path);
@@ -182,11 +182,11 @@ describe("conformance serve with something wrong", () => {
   it.each<[string, readonly string[], RegExp]>([
     ["a port that is none", ["--port", "x"], /--port is "x"; give a number from 0 to 65535/],
     ["an agent file that is not there", ["--agent", "none.json"], /--agent cannot be read: \S+none\.json \(ENOENT\)/],
-    ["an agent file that is a folder", ["--agent", folder], /--agent cannot be read: \S+ is no regular file\./],
+    ["an agent file that is a folder", ["--agent", folder], /--agent cannot be read: \S+ is not a regular file\./],
     [
       "an agent file without an end",
       ["--agent", "/dev/zero"],
-      /--agent cannot be read: \/dev\/zero is no regular file/,
+      /--agent cannot be read: \/dev\/zero is not a regular file/,
     ],
     [
       "an agent file that is too large",
@@ -200,7 +200,7 @@ describe("conformance serve with something wrong", () => {
     [
       "an agent that has another's id",
       ["--agent", file("taken.json", agent({ agent_id: "echo" }))],
-      /agent_id is "echo", which another agent has; it must be another/,
+      /agent_id is "echo", which another agent has; choose another/,
     ],
     [
       "an agent whose webhook nothing is delivered to",

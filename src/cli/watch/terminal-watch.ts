@@ -1,28 +1,68 @@
 import { watchAndRejudge, type WatchResult, type WatchAndRejudgeOptions } from "../../app/watch/watch-and-rejudge.ts";
-import { onInterruption } from "../interruption.ts";
+import { formatCount } from "../../base/text.ts";
+import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
+import { untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
-import { formatRetryProgress, startProgressLine } from "./progress-line.ts";
+import type { ProgressStream } from "../progress.ts";
 
-/** Watches at a person's terminal, until the retry schedule is over or the person stops it. */
-export async function watchInTerminal(
-  watching: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "messages">,
+/** Watches with progress on the terminal, until the retry schedule is over or the user stops it. */
+export const watchInTerminal = (
+  options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "messages">,
   { isQuiet }: { readonly isQuiet: boolean },
-): Promise<WatchResult> {
-  const { epochMs } = watching.state;
-  const interruption = onInterruption();
-  const line = startProgressLine(process.stderr, epochMs, isQuiet);
-  try {
-    const { signal } = interruption;
-    const watched = await watchAndRejudge({ ...watching, messages: cliMessages, signal, onOutlook: line.show });
+): Promise<WatchResult> =>
+  untilInterrupted(async ({ signal }) => {
+    const { epochMs } = options.state;
+    const line = startProgressLine(process.stderr, epochMs, isQuiet);
+    const result = await watchAndRejudge({ ...options, messages: cliMessages, signal, onOutlook: line.show });
     line.done();
-    if (watched.kind === "over" && !isQuiet)
-      process.stderr.write(`${formatRetryProgress(watched.outlook, epochMs)}\n\n`);
-    return watched;
-  } finally {
-    interruption.release();
-  }
+    if (result.kind === "over" && !isQuiet) process.stderr.write(`${formatRetryProgress(result.outlook, epochMs)}\n\n`);
+    return result;
+  });
+
+/** How to resume a watch that was stopped. */
+export const formatResumeHint = (folder: string): string =>
+  `Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}\n`;
+
+/** Tells a person how far the schedule has come: on a terminal in one line that is written over, elsewhere a line for each attempt. */
+export interface ProgressLine {
+  readonly show: (outlook: RemainingRetries) => void;
+  /** Takes the line away. */
+  readonly done: () => void;
 }
 
-/** What to type after a watch was stopped. */
-export const formatResumeHint = (folder: string): string =>
-  `Stopped. What came is kept; to go on before too much is missed: conformance watch ${folder}\n`;
+const eraseLine = "\r\u001b[2K";
+
+/** @param epochMs what the times of an outlook count from, in Unix milliseconds */
+export function startProgressLine(stream: ProgressStream, epochMs: number, isQuiet: boolean): ProgressLine {
+  if (isQuiet) return { show() {}, done() {} };
+  const isLive = stream.isTTY === true;
+  let last = "";
+  return {
+    show: (outlook) => {
+      const text = formatRetryProgress(outlook, epochMs);
+      if (text === last) return;
+      last = text;
+      stream.write(isLive ? `${eraseLine}${text.slice(0, Math.max(10, (stream.columns ?? 80) - 1))}` : `${text}\n`);
+    },
+    done: () => {
+      if (isLive) stream.write(eraseLine);
+    },
+  };
+}
+
+/** One line: `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12 (the last by 12:51:40)`. */
+export function formatRetryProgress(outlook: RemainingRetries, epochMs: number): string {
+  const at = (ms: number): string => new Date(epochMs + ms).toTimeString().slice(0, 8);
+  switch (outlook.kind) {
+    case "nothing":
+      return `nothing to watch: ${outlook.reason}`;
+    case "over":
+      return `watched: ${formatCount(outlook.attempts, "attempt")} came, and no more are due`;
+    case "quiet":
+      return `watching: attempt ${outlook.attempts} came at ${at(outlook.lastMs)}, and none must follow (until ${at(outlook.untilMs)})`;
+    case "awaited": {
+      const { attempts, lastMs, nextMs, latestMs } = outlook;
+      return `watching: attempt ${attempts} came at ${at(lastMs)}, the next is due about ${at(nextMs)} (the last by ${at(latestMs)})`;
+    }
+  }
+}

@@ -10,7 +10,7 @@ import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { UseCaseError } from "../../app/use-case-error.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { SavedRun } from "../../app/report-folder/saved-run.ts";
-import { endWatching, judgeWatched, keepWatched } from "../../app/watch/finish.ts";
+import { endWatching, judgeWatched, keepWatched } from "../../app/watch/watch-and-rejudge.ts";
 import { readJournal } from "../../app/watch/journal.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
 import type { Judged } from "../testing/judged-session.ts";

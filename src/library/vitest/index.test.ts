@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { listChecks } from "../catalogue.ts";
-import { conformanceTests, type Judged } from "./index.ts";
-import { selectedTests } from "./selected.ts";
+import { conformanceTests, type Judged, selectedTests } from "./index.ts";
 
 const runs: Judged[] = [];
 

@@ -1,0 +1,166 @@
+import { getPath } from "../../base/json.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { envelopeContent } from "../../evidence/envelope.ts";
+import { agentIds, type DiscoveryResult, discoverTarget } from "../../run/discovery/discover-target.ts";
+import { defaultBounds } from "../../run/plan/bounds.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { type Client, openClient } from "../../run/send/client.ts";
+import { startPacer } from "../../run/send/pacing.ts";
+import { startRecorder } from "../../run/send/recorder.ts";
+import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";
+import { startRunClock } from "../../run/time/run-clock.ts";
+import { healthStatuses } from "../../spec/events.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { openTransport } from "../../wire/transport.ts";
+
+/** A listed agent and its health. */
+export interface DiscoveredAgent {
+  readonly id: string;
+  /** `null` if its health was not requested, or is not a status of the document. */
+  readonly health: (typeof healthStatuses)[number] | null;
+  /** Whether its list item mentions an entrypoint with a tag that ends in `_stream`. */
+  readonly mentionsStream: boolean;
+}
+
+/** Facts about a target that `init` discovered. Texts of the target are unchanged. */
+export interface DiscoveredTarget {
+  readonly agents: readonly DiscoveredAgent[];
+  /** Number of agents according to the list. */
+  readonly total: number | null;
+  /** Whether `agents` holds every agent of the target. */
+  readonly hasAllAgents: boolean;
+  /** Tier according to the rate-limit headers. */
+  readonly tier: string | null;
+  /** Short descriptions of the responses. */
+  readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
+}
+
+export type InitDiscovery =
+  | { readonly kind: "found"; readonly target: DiscoveredTarget; readonly requests: number }
+  | { readonly kind: "nothing to judge"; readonly sentence: string };
+
+const maxAgents = 50;
+/** A health request is free, but a person waits for the result. */
+const maxHealthRequests = 20;
+const maxRequests = 40;
+/** An exhausted key has requests left again after a minute. */
+const maxWaitMs = 65_000;
+
+const interrupted = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;
+
+export interface InitDiscoveryOptions {
+  readonly target: Target;
+  readonly key: TargetKey;
+  readonly messages: Messages;
+  readonly signal: AbortSignal;
+  readonly onWait: (ms: number, why: string) => void;
+}
+
+/** Finds the agents of a target, their health and the tier of its key. Sends only GET requests. */
+export async function discoverForInit({
+  target,
+  key,
+  messages,
+  signal,
+  onWait,
+}: InitDiscoveryOptions): Promise<InitDiscovery> {
+  const time = startRunClock({ clock: null, maxWaitMs, signal, onWait });
+  const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
+  const pacer = startPacer(time, (each) => limitsOf(each, target));
+  const recorder = startRecorder();
+  const stop = (): void => void transport.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const context = { baseUrl: target.baseUrl, transport, recorder, pacer, time, signal };
+    const client = openClient({ ...context, ...defaultBounds, maxRequests, readOnly: true }, key);
+    const discovered = await discoverTarget(client, target, true);
+    if (discovered.kind !== "ready")
+      return signal.aborted ? interrupted : { ...discovered, sentence: messages.reason(discovered.sentence) };
+    const responses = await requestMore(client, discovered);
+    return {
+      kind: "found",
+      target: describeResponses({ ...responses, tier: pacer.detectedTier(key) }),
+      requests: recorder.sent(),
+    };
+  } catch (error) {
+    if (signal.aborted) return interrupted;
+    if (error instanceof RequestBudgetExhausted || error instanceof WaitRefused || error instanceof TargetUnavailable)
+      return {
+        kind: "nothing to judge",
+        sentence: `Discovery was not completed: ${messages.reason(error.skipReason.reason)}.`,
+      };
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await transport.close();
+  }
+}
+
+async function requestMore(client: Client, { look: discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
+  const list = await client.send("GET", `/agents?page=1&limit=${maxAgents}`);
+  const unknownPath = await client.send("GET", "/no-such-path");
+  const health = new Map<string, Exchange>();
+  for (const id of agentIds(bodyJson(list)).slice(0, maxHealthRequests)) health.set(id, await client.health(id));
+  return { list, usage: discovery.usage, unknownPath, health };
+}
+
+interface DiscoveryResponses {
+  readonly list: Exchange;
+  readonly usage: Exchange;
+  /** The response to `GET` of a path that the document does not define. */
+  readonly unknownPath: Exchange;
+  /** Health responses by agent id. */
+  readonly health: ReadonlyMap<string, Exchange>;
+  readonly tier: string | null;
+}
+
+function describeResponses({ list, usage, unknownPath, health, tier }: DiscoveryResponses): DiscoveredTarget {
+  const items = itemsOf(bodyJson(list));
+  const total = getPath(envelopeContent(bodyJson(list)), "pagination", "total");
+  const ids = agentIds(bodyJson(list));
+  return {
+    agents: ids.map((id, index) => ({
+      id,
+      health: healthOf(health.get(id)),
+      mentionsStream: /"[^"]*_stream"/.test(JSON.stringify(items[index] ?? null)),
+    })),
+    total: typeof total === "number" ? total : null,
+    hasAllAgents: ids.length === items.length && total === ids.length,
+    tier,
+    shapes: { list: successShape(list), usage: successShape(usage), errors: errorShape(unknownPath) },
+  };
+}
+
+function itemsOf(body: unknown): readonly unknown[] {
+  const inner = envelopeContent(body);
+  return [getPath(inner, "data"), getPath(inner, "agents"), inner].find(Array.isArray) ?? [];
+}
+
+function healthOf(exchange: Exchange | undefined): DiscoveredAgent["health"] {
+  if (exchange === undefined || statusOf(exchange) !== 200) return null;
+  const status = getPath(envelopeContent(bodyJson(exchange)), "status");
+  return healthStatuses.find((each) => each === status) ?? null;
+}
+
+const maxFields = 6;
+
+function successShape(exchange: Exchange): string {
+  const status = statusOf(exchange);
+  if (status !== 200) return `${status ?? "no response"}`;
+  const body = bodyJson(exchange);
+  if (typeof body !== "object" || body === null) return "200, not a JSON object";
+  const content = envelopeContent(body);
+  const fields = Object.keys(content as object).slice(0, maxFields);
+  return `${content === body ? "fields at the top level" : "inside the envelope"} (${fields.join(", ")})`;
+}
+
+function errorShape(exchange: Exchange): string {
+  const body = bodyJson(exchange);
+  const [code, status] = [getPath(body, "error", "code"), getPath(body, "error", "status")];
+  const isFormA = typeof code === "string" && typeof status === "number";
+  const isFormB = typeof code === "string" && getPath(body, "status") === "error";
+  const forms = [...(isFormA ? ["form A"] : []), ...(isFormB ? ["form B"] : [])];
+  const form =
+    forms.length === 0 ? "neither documented form" : `${forms.join(" and ")}${forms.length > 1 ? " at once" : ""}`;
+  return `${form}; an unknown path answers ${statusOf(exchange) ?? "nothing"}${typeof code === "string" ? ` ${code}` : ""}`;
+}

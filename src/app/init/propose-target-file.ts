@@ -1,0 +1,152 @@
+import { dirname, join, relative, resolve } from "node:path";
+import { isSea } from "node:sea";
+
+import type { Network } from "../../base/network/network.ts";
+import { packageRoot } from "../../base/package-root.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
+import { parseRoles, webhooksOf } from "../../target/file.ts";
+import { type NetworkSettings, secretsOfNetwork } from "../../target/network.ts";
+import {
+  defaultKeyTraits,
+  defaultTargetTraits,
+  type RequestRole,
+  type Target,
+  type TargetKey,
+} from "../../target/target.ts";
+import type { DiscoveredTarget } from "./discover.ts";
+
+/** The user's answers from before the first request. */
+export interface TargetAnswers {
+  /** Normalized: ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly name: string;
+  /** Environment variable that holds the API key. The key itself is never written. */
+  readonly keyVariable: string;
+  readonly key: string;
+  /** File to write. */
+  readonly out: string;
+  readonly network: Network;
+  /** Network settings from the command line, for the target file. */
+  readonly networkSettings: NetworkSettings;
+}
+
+/** Name of the only key in the target file. */
+const keyName = "main";
+
+/** Agents for the target file; `null` if unknown. */
+export interface ChosenAgents {
+  readonly answering: string | null;
+  readonly streaming: string | null;
+}
+
+/** Roles that an agent plays if it gets the right query, and which of the two chosen agents gets it. */
+export const promptRoles = {
+  failing: { agent: "answering", behaviour: "fails" },
+  slow: { agent: "answering", behaviour: "takes some seconds to answer" },
+  slowStreaming: { agent: "streaming", behaviour: "streams for some seconds" },
+  failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
+} as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
+
+/** Queries by the role that they make an agent play. */
+export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
+
+/** Paths that the document does not define. */
+export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
+
+/** The user's answers from after discovery. */
+export interface LaterAnswers {
+  readonly agents: ChosenAgents;
+  readonly prompts: KnownPrompts;
+  readonly paths: KnownPaths;
+  readonly tier: string | null;
+}
+
+/** Suggests a healthy agent, and for streams one whose list item mentions a `_stream` tag. */
+export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
+  const healthy = agents.filter(({ health }) => health === "healthy");
+  const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
+  const streaming = [best, ...healthy].find((agent) => agent?.mentionsStream === true);
+  return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
+}
+
+/** Proposes a target file. It names the variable of the key, and does not contain the key. */
+export function proposeTargetFile(
+  { baseUrl, name, keyVariable, out, networkSettings }: TargetAnswers,
+  discovered: DiscoveredTarget,
+  { agents, prompts, paths, tier }: LaterAnswers,
+): ParsedTargetFile {
+  const withHealth = (health: "degraded" | "unhealthy"): string | null =>
+    discovered.agents.find((agent) => agent.health === health)?.id ?? null;
+  const byNature = { ...agents, degraded: withHealth("degraded"), unhealthy: withHealth("unhealthy") };
+  const roles = {
+    ...Object.fromEntries(Object.entries(byNature).flatMap(([role, id]) => (id === null ? [] : [[role, id]]))),
+    ...rolesByPrompt(prompts, agents),
+  };
+  return {
+    $schema: schemaPath(out),
+    name,
+    baseUrl,
+    keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
+    ...(Object.keys(roles).length === 0 ? {} : { agents: roles }),
+    ...(Object.keys(paths).length === 0 ? {} : { paths }),
+    ...networkPart(out, networkSettings),
+  };
+}
+
+function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable<ParsedTargetFile["agents"]> {
+  const roles = Object.entries(promptRoles).flatMap(([role, { agent: wanted }]) => {
+    const query = prompts[role as keyof typeof promptRoles];
+    const agent = chosen[wanted] ?? chosen.answering;
+    return query === undefined || agent === null ? [] : [[role, { agent, body: { query } }]];
+  });
+  return Object.fromEntries(roles) as NonNullable<ParsedTargetFile["agents"]>;
+}
+
+/**
+ * Network settings for a target file. Paths become relative to the folder of the file. A proxy URL with a password is left out:
+ * it belongs into the environment.
+ */
+function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
+  const folder = dirname(resolve(out));
+  const network = {
+    ...(proxy !== undefined && !proxy.includes("@") && { proxy }),
+    ...Object.fromEntries(
+      Object.entries(files).map(([part, path]) => [part, relative(folder, resolve(path ?? "")).replaceAll("\\", "/")]),
+    ),
+  };
+  return Object.keys(network).length === 0 ? {} : { network };
+}
+
+/** Path of the JSON schema relative to the target file: below it, or where a project installs the harness. */
+function schemaPath(out: string): string {
+  const installed = "./node_modules/agent-hosting-conformance/schemas/target.schema.json";
+  if (isSea()) return installed;
+  const packaged = join(packageRoot(), "schemas", "target.schema.json");
+  const path = relative(dirname(resolve(out)), packaged).replaceAll("\\", "/");
+  return path.startsWith("..") ? installed : `./${path}`;
+}
+
+/** The key from the answers, as a run reads it from the target file. */
+export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({
+  ...defaultKeyTraits,
+  name: keyName,
+  key,
+  variable: keyVariable,
+  tier,
+});
+
+/** The target without agents for discovery, or with the agents of the target file. */
+export const targetOf = (
+  answers: TargetAnswers,
+  tier: string | null,
+  agents: ParsedTargetFile["agents"] | null,
+): Target => ({
+  ...defaultTargetTraits,
+  name: answers.name,
+  baseUrl: answers.baseUrl,
+  keys: { [keyName]: keyOf(answers, tier) },
+  ...(agents === null ? {} : parseRoles(agents ?? {})),
+  webhooks: webhooksOf(undefined, answers.baseUrl),
+  network: answers.network,
+  callSecrets: secretsOfNetwork(answers.network),
+});

@@ -1,0 +1,91 @@
+import { tryParseJson, getPath } from "../../base/json.ts";
+import { once } from "../../base/memoize.ts";
+import type { Evidence, ProbeEvidence } from "../../evidence/evidence.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
+import type { Report } from "../../report/model/report.ts";
+import type { Target } from "../../target/target.ts";
+
+// Commands that only show reports import this module, so it must not load the suites.
+
+/** The placeholder of a webhook's secret in redacted texts, and the shell variable for it in commands. */
+export const webhookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET" } as const;
+
+/** Whether a secret looks random. A common word must not be redacted: it would disappear from unrelated texts. */
+export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
+
+type Shown = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
+
+/**
+ * Removes the webhook secrets of the harness from a report and its evidence before they are shown. `evidence.json` keeps these secrets,
+ * so that signatures can be checked again.
+ */
+export function withoutWebhookSecrets<T extends Shown>(shown: T): T {
+  return hookRedactor(shown.exchanges).deep(shown);
+}
+
+/** Removes webhook secrets from the report only: evidence is many times longer. */
+export const reportWithoutWebhookSecrets = ({ report, exchanges }: Shown): Report =>
+  hookRedactor(exchanges).deep(report);
+
+/**
+ * Removes webhook secrets from a report and, lazily, from each part of its evidence. A page shows little of the probe results, which are by
+ * far the longest part.
+ */
+export function withoutWebhookSecretsInParts(
+  report: Report,
+  { exchanges, deliveries, probes }: Evidence,
+): { readonly report: Report; readonly evidence: Evidence } {
+  const { deep } = hookRedactor(exchanges);
+  const [shownExchanges, shownDeliveries] = [once(() => deep(exchanges)), once(() => deep(deliveries))];
+  const evidence = {
+    get exchanges() {
+      return shownExchanges();
+    },
+    get deliveries() {
+      return shownDeliveries();
+    },
+    probes: probes.map((each) => probeWithout(each, deep)),
+  };
+  return { report: deep(report), evidence };
+}
+
+function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor["deep"]): ProbeEvidence {
+  const shownResult = once(() => deep(result));
+  return {
+    ...deep({ probe, instance }),
+    get result() {
+      return shownResult();
+    },
+  };
+}
+
+const hookRedactor = (exchanges: readonly Exchange[]): Redactor => redactorFor(exchanges.flatMap(webhookSecretsIn));
+
+/**
+ * Removes webhook secrets from a report without parsing its evidence, which would take longer.
+ *
+ * @param text content of `evidence.json`; request bodies in it are JSON inside JSON strings
+ */
+export function withoutWebhookSecretsIn(report: Report, text: string): Report {
+  const values = text.matchAll(/\\"secret\\":\s*\\"([^"\\]+)\\"/g).map(([, value]) => value ?? "");
+  const secrets = [...new Set(values)].filter(looksRandom).map((value) => ({ name: webhookSecret.name, value }));
+  return redactorFor(secrets).deep(report);
+}
+
+/** Returns the secret that a request set for a webhook, if any. */
+export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
+  const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
+  const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;
+  return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecret.name, value: secret }] : [];
+}
+
+/** Secrets of a target, which must never leave the process. The name is the placeholder in redacted texts. */
+export const secretsOf = (target: Target): Secret[] => [
+  ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
+  ...Object.values(target.keys).flatMap(({ signingSecret }) =>
+    signingSecret === null ? [] : [{ name: "signing secret", value: signingSecret }],
+  ),
+  ...(target.signing === null ? [] : [{ name: "signing secret", value: target.signing.secret }]),
+  ...target.callSecrets.map((value) => ({ name: "test control", value })),
+];

@@ -1,0 +1,248 @@
+import { closeSync, constants, fstatSync, openSync, readSync, watch } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+
+import { errorCodeOrText } from "../../base/errors.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import {
+  type AgentFile,
+  generatedId,
+  mostAgentFileBytes,
+  readAgentFile,
+  type Reference,
+} from "../../reference/reference.ts";
+
+/** Names of options of the entry point, for messages. */
+export interface ServeOptionNames {
+  readonly agentFile: string;
+  readonly allowDeliveriesTo: string;
+  readonly targetFile: string;
+}
+
+/** An agent configuration file that was read when the server started. */
+export interface LoadedAgent {
+  readonly path: string;
+  readonly content: string;
+  readonly file: AgentFile;
+}
+
+/** An agent in service, with its file. */
+export interface HostedAgent extends LoadedAgent {
+  readonly id: string;
+}
+
+/**
+ * Reads agent configuration files.
+ *
+ * @throws {UsageError} with a line for each problem in any of the files
+ */
+export function loadAgents(paths: readonly string[], { agentFile: option }: ServeOptionNames): readonly LoadedAgent[] {
+  const problems: string[] = [];
+  const loaded = paths.flatMap((given): LoadedAgent[] => {
+    const path = resolve(given);
+    const content = readOrThrow(path, option);
+    const reading = readAgentFile(content);
+    if (reading.kind === "agent") return [{ path, content, file: reading.file }];
+    problems.push(...reading.problems.map((problem) => `${option} ${given}: ${problem}`));
+    return [];
+  });
+  if (problems.length > 0) throw new UsageError(problems.join("\n"));
+  return loaded;
+}
+
+function readOrThrow(path: string, option: string): string {
+  try {
+    return readAgentText(path);
+  } catch (error) {
+    if (error instanceof NotARegularFile)
+      throw new UsageError(`${option} cannot be read: ${path} is not a regular file.`);
+    throw new UsageError(`${option} cannot be read: ${path} (${errorCodeOrText(error)}).`);
+  }
+}
+
+/**
+ * Puts agents into service.
+ *
+ * @throws {UsageError} if an id of a file is taken, or deliveries to one of its addresses are not allowed
+ */
+export function hostAgents(
+  reference: Reference,
+  loaded: readonly LoadedAgent[],
+  names: ServeOptionNames,
+): readonly HostedAgent[] {
+  return loaded.map((agent) => {
+    const [problem] = endpointProblems(reference, agent.file, names);
+    if (problem !== undefined) throw new UsageError(`${names.agentFile} ${agent.path}: ${problem}`);
+    const id = idFor(reference, agent, names.agentFile);
+    reference.hostAgent(agent.file, id, "start");
+    return { ...agent, id };
+  });
+}
+
+function idFor(reference: Reference, { file: { agentId, agentName }, path }: LoadedAgent, option: string): string {
+  if (agentId === null) return freeId(reference, generatedId(agentName));
+  if (!reference.hasAgent(agentId)) return agentId;
+  throw new UsageError(`${option} ${path}: agent_id is "${agentId}", which another agent has; choose another.`);
+}
+
+function freeId(reference: Reference, wanted: string): string {
+  for (let number = 2, id = wanted; ; number += 1) {
+    if (!reference.hasAgent(id)) return id;
+    id = `${wanted}-${number}`;
+  }
+}
+
+function endpointProblems(
+  reference: Reference,
+  { endpoints }: AgentFile,
+  { allowDeliveriesTo }: ServeOptionNames,
+): readonly string[] {
+  return endpoints.flatMap(({ url }, index) => {
+    const reason = reference.addressRefusal(url);
+    if (reason === null) return [];
+    return [`webhooks.endpoints[${index}].url is "${url}", but ${reason}; see ${allowDeliveriesTo}`];
+  });
+}
+
+/** Follows the files while the server runs: an edit updates the agent, a deleted file removes it, a new file restores it. */
+export function followAgents(
+  reference: Reference,
+  hosted: readonly HostedAgent[],
+  names: ServeOptionNames,
+  print: (line: string) => void,
+): FileWatch {
+  const watches = hosted.map((agent) =>
+    watchFile(agent.path, agent.content, (change) => print(applyChange(reference, agent, change, names))),
+  );
+  return { close: () => watches.forEach((each) => each.close()) };
+}
+
+/** Applies a change of a file. The agent keeps its id. Returns a line for the user. */
+function applyChange(
+  reference: Reference,
+  { path, id }: HostedAgent,
+  change: FileChange,
+  names: ServeOptionNames,
+): string {
+  const name = basename(path);
+  const isInService = reference.hasAgent(id);
+  if (change.kind === "gone") {
+    reference.removeAgent(id);
+    return `${name} was removed: agent ${id} is taken out of service.`;
+  }
+  const reading = readAgentFile(change.content);
+  const problems = reading.kind === "wrong" ? reading.problems : changeProblems(reference, reading.file, id, names);
+  if (reading.kind === "wrong" || problems.length > 0) {
+    const effect = isInService ? "the last valid version stays in service" : "the agent stays out of service";
+    return `${name} is wrong, ${effect}: ${problems.join("; ")}.`;
+  }
+  const { file } = reading;
+  reference.hostAgent(file, id, isInService ? "updated" : "created");
+  return `${name} ${isInService ? "was changed" : "is back"}: agent ${id} has version ${file.version}.`;
+}
+
+function changeProblems(reference: Reference, file: AgentFile, id: string, names: ServeOptionNames): readonly string[] {
+  const hasOtherId = file.agentId !== null && file.agentId !== id;
+  return [
+    ...(hasOtherId ? [`agent_id is "${file.agentId}"; it must stay "${id}" while the server runs`] : []),
+    ...endpointProblems(reference, file, names),
+  ];
+}
+
+/** The path is a folder, a device or a pipe. */
+class NotARegularFile extends Error {
+  override readonly name = "NotARegularFile";
+}
+
+/**
+ * Reads an agent configuration file. Reads at most one byte more than is allowed.
+ *
+ * @throws {NotARegularFile}
+ * @throws {Error} Node's own, with its `code`, if the file cannot be read
+ */
+function readAgentText(path: string): string {
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) throw new NotARegularFile(path);
+    return readUpTo(mostAgentFileBytes + 1, file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads until the end of the file: files of the system, such as those in /proc, report a size of 0. */
+function readUpTo(maxBytes: number, file: number): string {
+  const bytes = Buffer.alloc(maxBytes);
+  let length = 0;
+  while (length < maxBytes) {
+    const read = readSync(file, bytes, length, maxBytes - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return bytes.toString("utf8", 0, length);
+}
+
+type FileChange = { readonly kind: "content"; readonly content: string } | { readonly kind: "gone" };
+
+/** A running watch of files. */
+export interface FileWatch {
+  close(): void;
+}
+
+/** How long a file must be unchanged before it is read: editors write in several steps. */
+const debounceMs = 120;
+/** How long a file must be missing before it counts as removed: some editors delete a file and write it again. */
+const removalGraceMs = 400;
+/** How often a file is read without a change event: not every file system sends them. */
+const pollIntervalMs = 2000;
+
+/**
+ * Reports every change of a file's content, and its removal. Watches the folder: if an editor replaces the file by renaming a copy, a watch on
+ * the file itself would follow the old one.
+ */
+function watchFile(path: string, content: string, onChange: (change: FileChange) => void): FileWatch {
+  let known: string | null = content;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  const checkAfter = (ms: number, isSecondCheck = false): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => check(isSecondCheck), ms);
+  };
+  const check = (isSecondCheck: boolean): void => {
+    const current = contentOf(path);
+    if (isClosed || current === known) return;
+    if (current === null && !isSecondCheck) return checkAfter(removalGraceMs, true);
+    known = current;
+    onChange(current === null ? { kind: "gone" } : { kind: "content", content: current });
+  };
+  const stopWatching = watchFolder(dirname(path), () => checkAfter(debounceMs));
+  const interval = setInterval(() => check(false), pollIntervalMs).unref();
+  return {
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+      clearInterval(interval);
+      stopWatching();
+    },
+  };
+}
+
+/** Watches a folder if the file system supports it. */
+function watchFolder(folder: string, onChange: () => void): () => void {
+  try {
+    const watcher = watch(folder, { persistent: false }, onChange);
+    watcher.on("error", () => watcher.close());
+    return () => watcher.close();
+  } catch {
+    return () => {};
+  }
+}
+
+/** Returns `null` if the file is missing or cannot be read. */
+function contentOf(path: string): string | null {
+  try {
+    return readAgentText(path);
+  } catch {
+    return null;
+  }
+}

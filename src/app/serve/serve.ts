@@ -1,0 +1,71 @@
+import { UsageError } from "../../base/usage-error.ts";
+import { type Reference, type ReferenceOptions, startReference } from "../../reference/reference.ts";
+import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
+import { followAgents, hostAgents, type HostedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
+import { targetDocument, writeTargetDocument } from "./target-document.ts";
+
+export interface ServeOptions extends ReferenceOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly controlToken: string;
+  /** Agent configuration files. */
+  readonly agentFiles: readonly string[];
+  /** Target file to write; `null`: none. */
+  readonly targetFile: string | null;
+  readonly names: ServeOptionNames;
+  /** Prints a line for each change of an agent file. */
+  readonly onAgentChange: (line: string) => void;
+}
+
+/** A reference server with the agents of its files. */
+export interface ServingReference {
+  readonly reference: Reference;
+  readonly hosted: readonly HostedAgent[];
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts the reference server with agents from files, and follows the files.
+ *
+ * @throws {UsageError} if a file or an address cannot be used
+ */
+export async function serve({
+  agentFiles,
+  targetFile,
+  names,
+  onAgentChange,
+  ...options
+}: ServeOptions): Promise<ServingReference> {
+  const loaded = loadAgents(agentFiles, names);
+  const reference = await start(options);
+  try {
+    const hosted = hostAgents(reference, loaded, names);
+    if (targetFile !== null) writeTargetDocument(targetFile, targetDocument(reference, options.controlToken), names);
+    const watch = followAgents(reference, hosted, names, onAgentChange);
+    const close = async (): Promise<void> => {
+      watch.close();
+      await reference.close();
+    };
+    return { reference, hosted, close };
+  } catch (error) {
+    await reference.close();
+    throw error;
+  }
+}
+
+async function start(options: ReferenceOptions & { readonly host: string; readonly port: number }): Promise<Reference> {
+  try {
+    return await startReference(options);
+  } catch (error) {
+    if (error instanceof DataFolderProblem) throw new UsageError(error.message);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const address = `${options.host}:${options.port}`;
+    if (code === "EADDRINUSE")
+      throw new UsageError(`Port ${address} is taken. Stop what listens there, or give port 0 for a free one.`);
+    if (code === "EACCES")
+      throw new UsageError(`Port ${address} needs rights that this user does not have. Give one above 1023.`);
+    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+      throw new UsageError(`${address} is not an address of this machine.`);
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { chmodSync, writeFileSync } from "node:fs";
+
+import { errorCodeOrText } from "../../base/errors.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { newAgentId } from "../../reference/agents.ts";
+import type { Reference, ReferenceKey } from "../../reference/reference.ts";
+import { controlTokenHeader } from "../../reference/server/control.ts";
+import { deploymentEvents } from "../../spec/events.ts";
+import type { ParsedTargetFile } from "../../target/file-schema.ts";
+import { agentRoles } from "../../target/target.ts";
+import type { ServeOptionNames } from "./agent-files.ts";
+
+/** The receiver listens on loopback: server and harness run on the same machine. */
+const listen = "127.0.0.1:0";
+
+/** The target file of a reference server. It enables every check. */
+export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
+  const at = (path: string): string => new URL(path, reference.baseUrl).href;
+  const headers = { [controlTokenHeader]: token };
+  return {
+    name: "reference server",
+    baseUrl: reference.baseUrl,
+    keys: Object.fromEntries(reference.keys.map((key) => [key.name, keyEntry(key)])),
+    agents: agentsOf(reference),
+    tiers: { enterprise: { ...reference.tiers.enterprise } },
+    webhooks: { listen },
+    triggers: Object.fromEntries(
+      deploymentEvents.map((event) => [
+        event,
+        {
+          method: "POST" as const,
+          url: at("/control/deployments"),
+          headers,
+          body: { agent_id: deployedAgent(reference, event), event: event.replace("deployment.", "") },
+        },
+      ]),
+    ),
+    ...(reference.hasVirtualClock && {
+      clock: {
+        advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
+        // The response to an advance comes after everything that it caused.
+        settleMs: 0,
+        agentsFollow: true,
+      },
+    }),
+    signing: { secret: reference.signingSecret },
+    paths: reference.paths,
+  };
+}
+
+/** The agent of a deployment event: created and deleted events take a separate agent, the others one with webhooks. */
+function deployedAgent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
+  return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
+}
+
+function agentsOf({ agents }: Reference): NonNullable<ParsedTargetFile["agents"]> {
+  const known: Readonly<Record<string, string>> = { ...agents, slowStreaming: agents.slowStream };
+  return Object.fromEntries(Object.keys(agentRoles).flatMap((role) => (known[role] ? [[role, known[role]]] : [])));
+}
+
+function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
+  const isExpired = key.expiresInSeconds === 0;
+  return {
+    key: key.key,
+    tier: key.tier,
+    fresh: true,
+    ...(isExpired && { expired: true }),
+    ...(key.scope === "read-only" && { scope: key.scope }),
+    ...(key.agents !== null && { agents: [...key.agents] }),
+    ...(key.allowedIps !== null && { allowedIps: [...key.allowedIps] }),
+    ...(key.expiresInSeconds !== null && !isExpired && { expiresInSeconds: key.expiresInSeconds }),
+    ...(key.tokensUsedBefore > 0 && { nearQuota: true }),
+  };
+}
+
+/**
+ * Writes a target file that only its owner can read: it contains keys.
+ *
+ * @throws {UsageError}
+ */
+export function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
+  try {
+    writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+    // writeFileSync does not change the mode of an existing file.
+    chmodSync(path, 0o600);
+  } catch (error) {
+    throw new UsageError(`${targetFile} cannot be written: ${path} (${errorCodeOrText(error)}).`);
+  }
+}

@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+
+/** The steps of a command, in the order in which they run. */
+export interface CommandSteps<Args extends readonly unknown[], Prepared, Result> {
+  /** Reads the arguments and flags. Finds every usage error before anything is sent or written. */
+  readonly prepare: (...args: Args) => Prepared | Promise<Prepared>;
+  /** Calls the use case. */
+  readonly act: (prepared: Prepared) => Result | Promise<Result>;
+  /** Prints the result, writes its files, and returns the exit code. */
+  readonly present: (result: Result, prepared: Prepared) => number;
+}
+
+/** Adds the action of a command: it runs the steps, and leaves the exit code to the process. */
+export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
+  command: Command,
+  { prepare, act, present }: CommandSteps<Args, Prepared, Result>,
+): Command =>
+  command.action(async (...args: unknown[]) => {
+    const prepared = await prepare(...(args as unknown as Args));
+    process.exitCode = present(await act(prepared), prepared);
+  });

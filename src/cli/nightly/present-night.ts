@@ -1,0 +1,76 @@
+import { join } from "node:path";
+
+import type { NightEvents } from "../../app/nightly/execute-night.ts";
+import type { SavedNight } from "../../app/nightly/run-night.ts";
+import { formatCount } from "../../base/text.ts";
+import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/renderers.ts";
+import { trendFile } from "../../app/nightly/history-store.ts";
+import type { DamagedNight } from "../../report/history/night.ts";
+import { isWorse } from "../../report/history/summary.ts";
+import { exitCodeOf } from "../../report/model/verdict.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { formatNotSent } from "../load/not-sent.ts";
+import { showLoadProgress } from "../load/progress.ts";
+import { displayPath, type OutputFiles, writeOutput } from "../output-files.ts";
+import { showRunProgress } from "../progress.ts";
+import { appendStepSummary } from "../report/present-report.ts";
+import { terminalOf } from "../terminal.ts";
+
+const print = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
+
+/** Prints the progress of a night. */
+export function nightEvents(isQuiet: boolean): NightEvents {
+  return {
+    damaged: printDamaged,
+    run: showRunProgress(isQuiet),
+    load: { ...showLoadProgress(process.stderr, isQuiet), planned() {}, problem: print },
+    again: (trials) => {
+      const names = trials.map(({ scenario, tier }) => `${scenario.name} (${tier})`).join(", ");
+      if (!isQuiet) print(`Sent again, to confirm what looks worse than before: ${names}`);
+    },
+  };
+}
+
+/** Prints a night, and writes it in the requested formats. Returns a line for each format that could not be written. */
+export function presentNight(
+  saved: SavedNight,
+  history: string,
+  { files, isStdoutTaken }: OutputFiles<"markdown" | "json">,
+): string[] {
+  const { judgement, night, nights, damaged, executed } = saved;
+  const texts = {
+    markdown: renderNightMarkdown(judgement, night, nights),
+    json: renderNightJson(judgement, night, damaged),
+  };
+  const problems = files.flatMap((output) => writeOutput(output, () => texts[output.name]));
+  appendStepSummary(() => texts.markdown);
+  const { look, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+  write(renderNightTerminal(judgement, night, { ...look, nights }));
+  if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
+  write(`trend   ${displayPath(join(history, trendFile))}\n`);
+  if (night.findings.length === 0 && night.stopped !== undefined) print(night.stopped);
+  if (executed.noLoad !== null) print(`No load was sent: ${formatNotSent(executed.noLoad)}`);
+  problems.forEach(print);
+  return problems;
+}
+
+const maxDamaged = 20;
+
+export function printDamaged(damaged: readonly DamagedNight[]): void {
+  for (const { file, problem } of damaged.slice(0, maxDamaged))
+    print(`Left out of the history: ${displayPath(file)}: ${problem}. The file is kept.`);
+  const more = damaged.length - maxDamaged;
+  if (more > 0) print(`Also left out of the history: ${formatCount(more, "more file")}.`);
+}
+
+/** @param onlyRegressions whether to ignore what was already broken before */
+export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
+  const { run, load, night } = executed;
+  if (run === null) return exitCodes.nothingExercised;
+  if (isWorse(judgement)) return exitCodes.broken;
+  const all = [...run.report.findings, ...(load?.report.findings ?? [])];
+  const findings = onlyRegressions ? all.filter(({ outcome }) => outcome !== "fail") : all;
+  const code = exitCodeOf({ findings, unselected: [] }, { strict: false, complete: false });
+  if (code !== exitCodes.fine) return code;
+  return night.verdict === "incomplete" ? exitCodes.nothingExercised : exitCodes.fine;
+}

@@ -1,0 +1,22 @@
+import {
+  defaultRegressionRules,
+  parseRegressionRules,
+  type RegressionRules,
+  UnknownRegression,
+} from "../report/compare/regression-rules.ts";
+import { UsageError } from "../base/usage-error.ts";
+
+/**
+ * What counts as a regression, from the list that `--regression` gives; the default where it was not given.
+ *
+ * @throws {UsageError}
+ */
+export function readRegressionRules(list: string | undefined): RegressionRules {
+  if (list === undefined) return defaultRegressionRules;
+  try {
+    return parseRegressionRules(list);
+  } catch (error) {
+    if (error instanceof UnknownRegression) throw new UsageError(`--regression: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+import { appendFileSync, statSync } from "node:fs";
+
+import { invalidText } from "../../app/load/invalid-text.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
+import { annotationLines } from "../../report/formats/annotations.ts";
+import { renderMarkdown } from "../../report/formats/markdown.ts";
+import type { FormatParts } from "../../report/formats/registry.ts";
+import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
+import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
+import { defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
+import { runExitCode } from "../../report/model/verdict.ts";
+import { renderTerminal } from "../../report/terminal/render.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
+import type { OutputFiles } from "../output-files.ts";
+import { terminalOf } from "../terminal.ts";
+import { type PreparedFormats, writeFormats } from "./write-formats.ts";
+
+const noFormats: PreparedFormats = { files: [], isStdoutTaken: false } satisfies OutputFiles<never>;
+
+/** How a report is presented. Only what differs from the defaults is given. */
+export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> {
+  /** Prints only broken clauses and the verdict. */
+  readonly isQuiet: boolean;
+  /** Folder of the report, as shown to the user; `null` if it was not saved. */
+  readonly folder: string | null;
+  /** Formats to write. Default: none. */
+  readonly formats?: PreparedFormats;
+  readonly rules?: FailurePolicy;
+  /** Stream of the text report; `null`: no text report. Default: standard output, unless a format takes it. */
+  readonly stream?: NodeJS.WriteStream | null;
+  /** Shell variable that holds a key, for commands that reproduce a finding. */
+  readonly shellVariableOf?: (keyName: string) => string | undefined;
+  /** How commands reproduce a load. */
+  readonly reproduction?: ReproductionOptions;
+  /** Printed after the text report. */
+  readonly hint?: string;
+  /** Sentences for standard error. */
+  readonly notes?: readonly string[];
+  /** Whether more reports of this run follow: then nothing is printed to standard output by a format. Default: `true`. */
+  readonly isFinal?: boolean;
+  /** Writes a step summary and annotations if a CI system runs the command. Default: `false`. */
+  readonly reportsToCi?: boolean;
+}
+
+/**
+ * Writes a report, of a run or of load, in every requested format, and prints it as text. A format that cannot be written does not stop the
+ * others.
+ *
+ * @returns a line for each format that could not be written; the lines were printed
+ */
+export function presentReport(document: ReportDocument, options: PresentOptions): readonly string[] {
+  const { formats = noFormats, rules = defaultPolicy, isFinal = true, notes = [], report, digests } = options;
+  const parts = { rules, ...(report && { report }), ...(digests && { digests }) };
+  const problems = writeFormats(document, formats, { ...parts, isFinal });
+  const { stream = formats.isStdoutTaken ? process.stderr : process.stdout } = options;
+  if (stream !== null) {
+    const { look, write } = terminalOf(stream);
+    const { isQuiet, folder, shellVariableOf, reproduction = unknownTarget } = options;
+    write(
+      renderTerminal(document.report, document.evidence, {
+        ...look,
+        quiet: isQuiet,
+        folder,
+        ...(shellVariableOf && { shellVariableOf }),
+        loadCommands: (load) => reproductionCommands(load, reproduction),
+      }),
+    );
+    if (!options.isQuiet) write(options.hint ?? "");
+    write(baselineText(document.report.findings, rules.baseline));
+  }
+  for (const sentence of [...notes, ...problems]) process.stderr.write(`${sentence}\n`);
+  if (options.reportsToCi === true && isFinal) reportToCi(document, rules, formats.isStdoutTaken);
+  return problems;
+}
+
+function baselineText(findings: readonly ReportFinding[], baseline: Baseline): string {
+  const { excused, stale } = applyBaseline(findings, baseline);
+  return [
+    ...(excused.length === 0
+      ? []
+      : [`${excused.length} known ${excused.length === 1 ? "failure is" : "failures are"} excused by the baseline.\n`]),
+    ...stale.map(({ check, reason }) => `Stale baseline: ${check} no longer fails (${reason}). Take it out.\n`),
+  ].join("");
+}
+
+/** The exit code of a report, of a run or of load. */
+export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
+  report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
+
+/** The exit code of a load report: as of a run, but 3 if nothing is broken and a trial was invalid. */
+export function loadExitCode(report: Report, rules: FailurePolicy = defaultPolicy): number {
+  const code = runExitCode(report, rules);
+  return code === exitCodes.fine && invalidText(report) !== null ? exitCodes.nothingExercised : code;
+}
+
+/** GitHub's limit for the summary of a step. */
+const maxSummaryBytes = 1024 * 1024;
+
+/**
+ * Reports to the CI system: a summary if `GITHUB_STEP_SUMMARY` names a file, and annotations if `GITHUB_ACTIONS` is `true`. Annotations
+ * go to standard error, which a runner reads as well, if a format takes standard output.
+ */
+function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {
+  appendStepSummary((maxBytes) => renderMarkdown(document, rules, maxBytes));
+  if (process.env["GITHUB_ACTIONS"] !== "true") return;
+  const lines = annotationLines(document, rules);
+  const stream = isStdoutTaken ? process.stderr : process.stdout;
+  if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
+}
+
+/**
+ * Appends Markdown to the summary of a CI step, if there is one. A failure is printed and has no other effect.
+ *
+ * @param render returns Markdown of at most the given number of bytes
+ */
+export function appendStepSummary(render: (maxBytes: number) => string): void {
+  const file = process.env["GITHUB_STEP_SUMMARY"] ?? "";
+  if (file === "") return;
+  try {
+    const freeBytes = maxSummaryBytes - (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - 1;
+    const text = `${render(freeBytes)}\n`;
+    if (Buffer.byteLength(text) <= freeBytes) appendFileSync(file, text);
+    else process.stderr.write("The summary of this step is full, so nothing was added to it.\n");
+  } catch (error) {
+    process.stderr.write(`The summary of this step cannot be written: ${file} (${errorCodeOrText(error)}).\n`);
+  }
+}

@@ -1,27 +1,36 @@
 import { minuteMs } from "../../base/duration.ts";
-import type { HistoryJudgement } from "../../rules/limits/admission/judge.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import {
+  type Decision,
+  decisionOfResponse,
+  type DecisionOutcome,
+  type History,
+  outcomeOf,
+  type Span,
+} from "../../rules/limits/admission/history.ts";
+import type { HistoryJudgement } from "../../rules/limits/admission/judge.ts";
+import type { LimitName } from "../../rules/limits/admission/models.ts";
+import {
+  describeAdmittedWhenExhausted,
+  type Elapsed,
+  exhaustedWindowRule,
+  judgeExhausted,
+} from "../../rules/limits/exhausted-window.ts";
+import {
+  endsRefused,
   judgeByClocks,
   maxInClosedWindow,
-  endsRefused,
   slotReleaseMs,
   toleranceMs,
 } from "../../rules/limits/key-history.ts";
-import {
-  decisionOfResponse,
-  outcomeOf,
-  type Decision,
-  type DecisionOutcome,
-  type History,
-  type Span,
-} from "../../rules/limits/admission/history.ts";
 import { isAdmitted, isAgentCall, type Sample, sampleOf } from "../../rules/limits/sample.ts";
-import { type Exchange, statusOf } from "../../evidence/exchange.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import type { Discovery } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
+import { elapsedSeconds, fallBetween, sampleFrom } from "../shared/compare-samples.ts";
 
 /** All requests that were sent on one key, with its limits. Times as in {@link Sample}. */
 export interface KeyHistory {
@@ -76,30 +85,19 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-const judged = new WeakMap<KeyHistory, HistoryJudgement>();
-
 /**
  * Judges the history of a key against every admissible limiter. If the run advances the target's clock, that clock may
  * stand still or run in between; a breach has to be one by either clock.
  */
-export function judgeKeyHistory(use: KeyHistory): HistoryJudgement {
-  const known = judged.get(use);
-  if (known !== undefined) return known;
-  const judgement = judgeAfresh(use);
-  judged.set(use, judgement);
-  return judgement;
-}
-
-function judgeAfresh(use: KeyHistory): HistoryJudgement {
+export const judgeKeyHistory = memoizeByObject((use: KeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
-  const options = { toleranceMs, slotReleaseMs, tokensMayBeExhausted: tokensMayBeExhausted(use) };
   return judgeByClocks(
     clocks.map((clock) => historyOf(use, clock)),
     use.limits,
-    options,
+    { toleranceMs, slotReleaseMs, tokensMayBeExhausted: tokensMayBeExhausted(use) },
     false,
   );
-}
+});
 
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
@@ -171,4 +169,28 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: KeyH
   const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;
   const recent = samples.filter((each) => isLimited(each) && each.sentMs <= refused.sentMs);
   return recent.filter((each) => decidedIn(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
+}
+
+/**
+ * Judges that no request is admitted in a window after `Remaining: 0` was reported (HDR-19).
+ * @param name the limit that was exhausted
+ * @param isOver whether more requests were admitted than any limiter with the published numbers admits, which is another
+ * breach
+ */
+export function judgeExhaustedWindow(use: KeyHistory, name: LimitName, isOver: boolean): Finding<never> {
+  if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");
+  const { samples: answers, limits, isFresh, hasClock } = use;
+  const elapsed = (from: Sample, to: Sample): Elapsed => elapsedSeconds(from, to, hasClock);
+  const judged = judgeExhausted({ answers, limits, isFresh, elapsed });
+  if (judged.kind === "kept") return holds();
+  if (judged.kind === "not tested") {
+    const [own, other] = name === "hour" ? [limits.perHour, limits.perMinute] : [limits.perMinute, limits.perHour];
+    const isReported = (limit: number): boolean => answers.some((each) => isAdmitted(each) && each.limit === limit);
+    return isReported(other) && !isReported(own)
+      ? inapplicable(`the headers do not report the ${name}`)
+      : unproven("no admitted request had `Remaining: 0` and was followed by one more");
+  }
+  const { exhausted, admitted } = judged.beyond;
+  const ids = [exhausted, ...admitted.slice(0, 5)].map(({ id }) => id).join(", ");
+  return breach(exhaustedWindowRule, `${describeAdmittedWhenExhausted(judged.beyond)} (${ids})`);
 }

@@ -88,8 +88,8 @@ const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Che
 /** Unproven if a required endpoint, or one that was tried, has no correct trial, else `null`. */
 function unprovenOnSome(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
-  const wanted = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
-  const missing = [...wanted].filter((endpoint) => !proven.has(endpoint));
+  const expected = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
+  const missing = [...expected].filter((endpoint) => !proven.has(endpoint));
   if (missing.length === 0) return null;
   return unproven(
     `not proven on ${missing.join(", ")}: no request with a valid key succeeded there, or a 429 came first`,
@@ -99,7 +99,11 @@ function unprovenOnSome(trials: readonly KeyTrial[], correct: readonly KeyTrial[
 
 type InvalidKey = "a wrong key" | "no key";
 
-/** Judges trials; if the first conclusive one got 401, `afterRejection` decides what counts as a violation elsewhere. */
+/**
+ * Judges the trials of a kind of key.
+ *
+ * @param afterRejection gives the verdict of a violation if the first conclusive trial got 401
+ */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
   kind: InvalidKey,
@@ -121,7 +125,7 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Judges that every endpoint answers 401, as the first one does. If the first does not, its own clause is broken. */
+/** Judges that every endpoint answers 401 if the first one does. If not, AUTH-2 or AUTH-3 is broken instead. */
 const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", withCoreControls, {
     ...positiveControls,

@@ -91,7 +91,7 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // A server that takes an altered key for the valid one would answer 429 if the key were exhausted, which looks like a rejection.
+    // An exhausted key gets 429. A server that accepts an altered key as the valid one would then seem to reject it.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);
@@ -100,7 +100,7 @@ export const unauthenticatedSent = probe(
     const missing = await sendTrials(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyInvoke(unknownAgentOf({ discovery, target })), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // Without many requests, `allWrong` has to do.
+    // With few requests, `allWrong` is the only such request.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable ? null : await sender.send(emptyInvoke(fixtures.agent), wrongKey);
     const keyAndBodyMissing: Exchange[] = [];
@@ -135,7 +135,7 @@ export const unauthenticatedSent = probe(
   },
 );
 
-/** Lists deliveries with the main key if no other probe did, as a control. Without time for it, the trials are kept. */
+/** Lists deliveries with the main key, as a control, if no other probe did. The trials count even if this may not wait. */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
   if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;

@@ -58,7 +58,7 @@ const mistakes = {
 export interface SignedBadly {
   /** The same request, not signed. */
   readonly control: Exchange;
-  /** By the mistake. */
+  /** The requests, by the mistake in their signature. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** The same request, not signed, with a key that requires signatures; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;

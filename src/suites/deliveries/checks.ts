@@ -8,8 +8,8 @@ import { type Member, checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { negativeQuantity, fieldMismatch } from "../../rules/bodies/fields.ts";
-import { judgePresence } from "../shared/cases.ts";
+import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
+import { checkFields } from "../shared/common-checks.ts";
 import {
   type AllDeliveries,
   allDeliveries,
@@ -47,10 +47,10 @@ interface FailureEvidence {
 
 const noDelivery = unproven("no delivery came; see HOOK-8");
 
-const deliveryCase = memoizeByObject((delivery: Delivery): Member<unknown> => ({
+const deliveryCase = memoizeByObject((delivery: Delivery): Member<{ readonly root: unknown }> => ({
   cell: { of: "deliveries received", kind: typeOrOther(eventTypeOf(delivery)) },
   proof: delivery,
-  subject: deliveryJson(delivery),
+  subject: { root: deliveryJson(delivery) },
 }));
 
 const typeOrOther = (type: unknown): string => (isPublishedEvent(type) ? type : "other");
@@ -60,13 +60,11 @@ const isWhole = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
 /** Judges the fields of a clause in every delivery of the run. */
 const fieldCheck = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
-  checkEvery(clause, webhookProbes, {
-    matrix: fieldMatrix("delivery"),
+  checkFields(clause, webhookProbes, {
+    table: "delivery",
     noun: "deliveries",
     members: ({ all }) => withoutPings(all.deliveries).filter(isWhole).map(deliveryCase),
-    judge: (body) => fieldMismatch("delivery", clause, body),
     whenEmpty: noDelivery,
-    judgeAcross: (bodies) => judgePresence("delivery", clause, bodies),
   });
 
 /** Judges the data of `agent.completed`. The times of the requests show whether a duration is in seconds. */
@@ -80,16 +78,16 @@ const completedData = checkEvery(
       eventsOfType(all.deliveries, "agent.completed").map((delivery) => {
         const agent = getPath(deliveryJson(delivery), "agent_id");
         const tookMs = maxExecutionMs(exchanges, agent, delivery.receivedMs);
-        return { ...deliveryCase(delivery), subject: bodyAndTime(delivery, tookMs) };
+        return { ...deliveryCase(delivery), subject: rootAndTime(delivery, tookMs) };
       }),
-    judge: ({ body, tookMs }) =>
-      fieldMismatch("completed", "HOOK-17", body) ??
-      unitMismatch("data.execution_time", getPath(body, "data", "execution_time"), tookMs),
+    judge: ({ root, tookMs }) =>
+      fieldMismatch("completed", "HOOK-17", root) ??
+      unitMismatch("data.execution_time", getPath(root, "data", "execution_time"), tookMs),
     whenEmpty: unproven("no `agent.completed` came"),
   },
 );
 
-const bodyAndTime = memoizeByPair((delivery: Delivery, tookMs: number) => ({ body: deliveryJson(delivery), tookMs }));
+const rootAndTime = memoizeByPair((delivery: Delivery, tookMs: number) => ({ root: deliveryJson(delivery), tookMs }));
 
 /** Judges whether the webhooks of an invoked agent got an event for each invoke. */
 const sentForEachInvoke =
@@ -164,8 +162,8 @@ export const deliveries = suite("Webhook deliveries", [
     matrix: fieldMatrix("delivery"),
     noun: "deliveries",
     members: ({ all }) => withoutPings(all.deliveries).map(deliveryCase),
-    judge: (body) => {
-      const created = getPath(body, "created");
+    judge: ({ root }) => {
+      const created = getPath(root, "created");
       if (typeof created !== "string" || !isTimestamp(created)) return undefined;
       return hasZone(created)
         ? null
@@ -226,14 +224,13 @@ export const deliveries = suite("Webhook deliveries", [
     matrix: fieldMatrix("completed"),
     noun: "deliveries",
     members: ({ all }) => eventsOfType(all.deliveries, "agent.completed").map(deliveryCase),
-    judge: (body) => negativeQuantity("completed", body),
+    judge: ({ root }) => negativeQuantity("completed", root),
     whenEmpty: unproven("no `agent.completed` came with an `execution_time`"),
   }),
-  checkEvery("HOOK-18", failedProbes, {
-    matrix: fieldMatrix("failed"),
+  checkFields("HOOK-18", failedProbes, {
+    table: "failed",
     noun: "deliveries",
     members: ({ all }) => eventsOfType(all.deliveries, "agent.failed").map(deliveryCase),
-    judge: (body) => fieldMismatch("failed", "HOOK-18", body),
     whenEmpty: unproven("no `agent.failed` came"),
   }),
   observe("HOOK-19", webhookProbes, ({ all }) => {
@@ -253,8 +250,8 @@ export const deliveries = suite("Webhook deliveries", [
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))
         .map(deliveryCase),
-    judge: (body) => {
-      const code = getPath(body, "data", "error", "code");
+    judge: ({ root }) => {
+      const code = getPath(root, "data", "error", "code");
       if (typeof code !== "string") return undefined;
       return code === "EXECUTION_ERROR" ? null : { expected: "`code` is EXECUTION_ERROR", actual: formatValue(code) };
     },

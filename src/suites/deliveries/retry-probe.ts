@@ -77,7 +77,7 @@ export interface FailingReceivers {
   readonly invoked: Exchange;
   /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if none came. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** `null` without a test clock, or if the sender's retries do not follow it. */
+  /** The whole schedule on a test clock; `null` without one, or if the sender's retries do not follow it. */
   readonly passed: AdvancedSchedule | null;
   /** When no receiver listened. Milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
@@ -291,7 +291,7 @@ async function passSchedule(context: ScheduleContext): Promise<AdvancedSchedule 
       if (isAwaited)
         await address.waitForDeliveries(before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // By now every reading but the shortest has made this attempt, so it is awaited.
+    // By now this attempt is due in every reading except the shortest.
     if (isAwaited && index > 0) isAwaited = await address.waitForDeliveries(index + 1, deliveryTimeoutMs(time));
     order ??= observedOrder(clockOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -339,7 +339,7 @@ const retryDelays = ([first, ...retries]: readonly Delivery[]) =>
         realMs: receivedMs - first.receivedMs,
       }));
 
-/** The least delay on the clock of a retry that follows it and is not immediate. */
+/** The smallest delay, by the clock, of a retry that follows the clock and is not immediate. */
 const minFollowedMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
@@ -349,7 +349,7 @@ interface Bases {
   readonly previous: number;
 }
 
-/** The attempts from which the next delay may count; only one, once its order is known. */
+/** The clock offsets from which the next delay may count. Once the order is known, only one remains. */
 const basesOf = (order: Order | null, { first, previous }: Bases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
@@ -369,13 +369,13 @@ function observedOrder(
 
 /** Added at the end of the schedule, as real time may pass for the target, too. */
 const slackMs = 60_000;
-/** Distance of a stop from an instant, so that the real time that passes for the target does not blur the two. */
+/** Distance between a stop and a due instant. It covers real time that may also pass for the target. */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** How long after it is due a sender with timers has certainly made an attempt. */
+/** A sender with timers has certainly made an attempt by this time after it is due. */
 const timerLagMs = 1000;
-/** How many settle times an attempt that is due is awaited. */
+/** How long to wait for an attempt that is due, in settle times. */
 const dueSettles = 4;
-/** How many polls an attempt that would be early is awaited. */
+/** How long to wait for an attempt that would be early, in polls of the sender. */
 const polls = 3;
 
 /** How long to wait for a sender that polls its queue, from the longest delay so far; 0 if it has timers instead. */

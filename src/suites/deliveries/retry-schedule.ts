@@ -9,7 +9,7 @@ export interface TimeSpan {
 
 /** The observed attempts of one delivery that always failed. In milliseconds of the target's time. */
 export interface ObservedAttempts {
-  /** When each attempt was made: the span in which it must lie. In order. */
+  /** The spans in which the attempts were made, in order. */
   readonly made: readonly TimeSpan[];
   /** Every attempt before this was observed, except in `unwatched`. */
   readonly untilMs: number;
@@ -59,7 +59,7 @@ export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + a
 /** By then every reading has the first retry. An attempt without a reply fails only after the sender's timeout. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/** By when each later retry is due, each counted from the previous one; last, the end of the pause after the last retry. */
+/** When each later retry is overdue, counted from the first attempt. Last comes the end of the pause after the last retry. */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );

@@ -41,7 +41,7 @@ import { isObject, tryParseJson } from "../../base/json.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknown } from "../stream/probes.ts";
 
-/** All exchanges. Requests without a key cost nothing, so that the run has errors to judge. */
+/** All exchanges, after requests without a key: these cost nothing, and give every run some errors. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);

@@ -1,6 +1,6 @@
 import { probe } from "../../run/probe.ts";
 
-/** Below no path of the document. */
+/** A path that no endpoint of the document has. */
 const unknownPath = "/no-such-path-7f3a";
 
 export const unknownPathRequested = probe(

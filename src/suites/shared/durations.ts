@@ -29,7 +29,7 @@ export function judgeDuration(
   );
 }
 
-/** How long after a response an advance of the target's clock that began before its end is recorded. */
+/** An advance of the clock that began before the end of a response is recorded at most this much later. */
 const recordedWithinMs = 50;
 
 /** The exchanges in the order of sending. Sorted once, as several checks ask. */

@@ -1,25 +1,19 @@
-/**
- * JSON Schemas of the routes. Requests are validated by them. Responses are only described by them, so that no
- * serializer drops a field that the behaviour sends.
- */
+import { array, errors, integer, json, nullableString, number, object, partial } from "./openapi.ts";
+import { responses, seconds, string, time } from "./openapi.ts";
 
-const integer = { type: "integer" } as const;
-const number = { type: "number" } as const;
-const string = { type: "string" } as const;
+const { badRequest, noAgent, tooLarge, limited, crashed } = errors;
+const executionErrors = [badRequest, noAgent, tooLarge, limited, crashed];
 
-export const agentParams = {
-  type: "object",
-  properties: { agent_id: { type: "string", description: "Identifier of the agent." } },
-  required: ["agent_id"],
-} as const;
+const agentId = { agent_id: { type: "string", description: "Identifier of the agent." } };
+const params = object(agentId);
 
 const parameters = {
   temperature: { type: "number", minimum: 0, maximum: 2 },
   max_tokens: { type: "integer", minimum: 1 },
   context: { type: "object" },
-} as const;
+};
 
-export const streamParameters = {
+const streamParameters = {
   ...parameters,
   resume_from_index: { type: "integer", minimum: 0, description: "The first chunk to send." },
   stream_delay_ms: {
@@ -29,201 +23,213 @@ export const streamParameters = {
     description: "Milliseconds to wait between chunks.",
   },
   chunk_size: { type: "integer", minimum: 1, description: "Characters to a chunk." },
-} as const;
+};
 
-export function executionBody(properties: object) {
-  return {
-    type: "object",
-    properties: {
+const executionBody = (properties: object) =>
+  object(
+    {
       query: { type: "string", description: "Input or prompt." },
       parameters: { type: "object", properties, additionalProperties: true },
       session_id: { type: "string", description: "Keeps a conversation's context across calls." },
     },
-    required: ["query"],
-  };
-}
-
-const errorBody = {
-  type: "object",
-  properties: {
-    error: {
-      type: "object",
-      properties: { code: string, message: string, status: integer, retry_after: integer },
-      required: ["code", "message"],
-    },
-  },
-  required: ["error"],
-} as const;
-
-const rateLimitHeaderSchemas = {
-  "X-RateLimit-Limit": { ...integer, description: "Requests allowed in the window." },
-  "X-RateLimit-Remaining": { ...integer, description: "Requests left in the window." },
-  "X-RateLimit-Reset": { ...integer, description: "When the window resets, in Unix seconds." },
-  "X-RateLimit-Reset-After": { ...integer, description: "Seconds until the window resets." },
-} as const;
-
-export interface ResponseSchema {
-  readonly description: string;
-  readonly headers: object;
-  readonly content: Readonly<Record<string, { readonly schema: object }>>;
-}
-
-/** A response and its errors. `status` is that of success. */
-export function responseSchemas(
-  description: string,
-  type: string,
-  schema: object,
-  errors: readonly (readonly [number, string])[],
-  status = 200,
-): Record<number, ResponseSchema> {
-  const withHeaders = (text: string, media: string, body: object) => ({
-    description: text,
-    headers: rateLimitHeaderSchemas,
-    content: { [media]: { schema: body } },
-  });
-  const rows = errors.map(([code, text]) => [code, withHeaders(text, "application/json", errorBody)] as const);
-  return { [status]: withHeaders(description, type, schema), ...Object.fromEntries(rows) };
-}
+    ["query"],
+  );
 
 /** Larger numbers in a URL lose digits when they are parsed. */
-export const pageNumber = { ...integer, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
+const pageNumber = { ...integer, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
-export const badRequest = [400, "A field is missing or invalid."] as const;
-export const unauthorized = [401, "The key is missing, wrong or expired."] as const;
-export const forbidden = [403, "The key may not do this, or not from this address."] as const;
-export const notFound = [404, "No agent has this id."] as const;
-export const tooLarge = [413, "The body is larger than the server reads."] as const;
-export const notAcceptable = [406, "The answer has no media type that `Accept` names."] as const;
-export const limited = [429, "A limit is used up; wait `retry_after` seconds."] as const;
-export const crashed = [500, "The agent failed."] as const;
-export const refusals = [unauthorized, forbidden, notAcceptable];
-export const executionErrors = [badRequest, ...refusals, notFound, tooLarge, limited, crashed];
+const tokenUsage = partial({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-export const seconds = { ...number, description: "Seconds." } as const;
-
-const tokenUsage = {
-  type: "object",
-  properties: { prompt_tokens: integer, completion_tokens: integer, total_tokens: integer },
-} as const;
-
-export const invokeResponse = {
-  type: "object",
-  properties: {
+const invokeResponse = object(
+  {
     result: { type: "object" },
     usage: tokenUsage,
-    metadata: {
-      type: "object",
-      properties: {
-        execution_time: seconds,
-        agent_version: string,
-        request_id: string,
-      },
-    },
+    metadata: partial({ execution_time: seconds, agent_version: string, request_id: string }),
   },
-  required: ["result"],
-} as const;
+  ["result"],
+);
 
 /** One event of a stream. OpenAPI 3.1 has no schema for a stream, so tools use this schema for each event. */
-function streamEvent(name: string, properties: Readonly<Record<string, object>>, required: readonly string[]) {
-  const contentSchema = { type: "object", properties, required };
-  const data = { ...string, contentMediaType: "application/json", contentSchema };
-  return { type: "object", properties: { event: { const: name }, data }, required: ["event", "data"] };
+function streamEvent(name: string, contentSchema: object) {
+  return object({ event: { const: name }, data: { ...string, contentMediaType: json, contentSchema } });
 }
 
-export const streamEvents = {
+const streamEvents = {
   description: "Each event; `data` is JSON.",
   oneOf: [
-    streamEvent("start", { message: string, session_id: string }, ["message"]),
-    streamEvent("chunk", { content: string, index: integer }, ["content"]),
-    streamEvent("done", { message: string, usage: tokenUsage, execution_time: seconds }, [
-      "message",
-      "usage",
-      "execution_time",
-    ]),
-    streamEvent("error", { error: string, code: string, retry_after: seconds }, ["error", "code"]),
+    streamEvent("start", object({ message: string, session_id: string }, ["message"])),
+    streamEvent("chunk", object({ content: string, index: integer }, ["content"])),
+    streamEvent("done", object({ message: string, usage: tokenUsage, execution_time: seconds })),
+    streamEvent("error", object({ error: string, code: string, retry_after: seconds }, ["error", "code"])),
   ],
 };
 
-const healthAnswer = {
-  type: "object",
-  properties: {
+const healthResponse = object(
+  {
     status: { type: "string", enum: ["healthy", "degraded", "unhealthy"] },
-    checks: {
-      type: "object",
-      properties: {
-        agent: { type: "object", properties: { status: string, response_time_ms: number } },
-        dependencies: { type: "object", additionalProperties: string },
-        resources: { type: "object", properties: { memory_usage_percent: number, cpu_usage_percent: number } },
-      },
-    },
+    checks: partial({
+      agent: partial({ status: string, response_time_ms: number }),
+      dependencies: { type: "object", additionalProperties: string },
+      resources: partial({ memory_usage_percent: number, cpu_usage_percent: number }),
+    }),
     version: string,
     uptime: seconds,
-    last_request: { type: "string", format: "date-time" },
-    warnings: { type: "array", items: string },
+    last_request: time,
+    warnings: array(string),
   },
-  required: ["status", "checks"],
-} as const;
+  ["status", "checks"],
+);
 
-const listAnswer = {
-  type: "object",
-  properties: {
-    data: { type: "array", items: { type: "object" } },
-    pagination: { type: "object", properties: { page: integer, limit: integer, total: integer, pages: integer } },
-  },
-  required: ["data", "pagination"],
-} as const;
+const listResponse = object({
+  data: array({ type: "object" }),
+  pagination: partial({ page: integer, limit: integer, total: integer, pages: integer }),
+});
 
-export const countedUse = {
-  type: "object",
-  properties: { used: integer, limit: integer, remaining: integer },
-  required: ["used", "limit", "remaining"],
-} as const;
+const countedUse = object({ used: integer, limit: integer, remaining: integer });
+const usageResponse = object({ period: time, requests: countedUse, tokens: countedUse });
 
-export const usageResponse = {
-  type: "object",
-  properties: { period: { type: "string", format: "date-time" }, requests: countedUse, tokens: countedUse },
-  required: ["period", "requests", "tokens"],
-} as const;
-
+/** Schemas of invoke, stream, health, list and usage. */
 export const agentSchemas = {
   invoke: {
     summary: "Invoke an agent",
     operationId: "invokeAgent",
-    params: agentParams,
+    params,
     body: executionBody(parameters),
-    response: responseSchemas("The agent's answer.", "application/json", invokeResponse, executionErrors),
+    response: responses("The agent's answer.", { [json]: invokeResponse }, executionErrors),
   },
   stream: {
     summary: "Stream an agent's answer",
     operationId: "streamAgent",
-    params: agentParams,
+    params,
     body: executionBody(streamParameters),
-    response: responseSchemas(
+    response: responses(
       "Server-sent events: start, chunk, error, done.",
-      "text/event-stream",
-      streamEvents,
+      { "text/event-stream": streamEvents },
       executionErrors,
     ),
   },
   health: {
     summary: "An agent's health",
     operationId: "agentHealth",
-    params: agentParams,
-    response: responseSchemas("The health report.", "application/json", healthAnswer, [...refusals, notFound]),
+    params,
+    response: responses("The health report.", { [json]: healthResponse }, [noAgent]),
   },
   list: {
     summary: "List agents",
     operationId: "listAgents",
-    querystring: { type: "object", properties: { page: pageNumber, limit: pageNumber } },
-    response: responseSchemas("One page of the agents.", "application/json", listAnswer, [
-      badRequest,
-      ...refusals,
-      limited,
-    ]),
+    querystring: partial({ page: pageNumber, limit: pageNumber }),
+    response: responses("One page of the agents.", { [json]: listResponse }, [badRequest, limited]),
   },
   usage: {
     summary: "Read usage",
     operationId: "readUsage",
-    response: responseSchemas("What the key has used.", "application/json", usageResponse, [...refusals, limited]),
+    response: responses("What the key has used.", { [json]: usageResponse }, [limited]),
+  },
+};
+
+const agentDetails = object(
+  {
+    agent_id: string,
+    agent_name: string,
+    description: string,
+    framework: string,
+    version: string,
+    status: { type: "string", enum: ["healthy", "degraded", "unhealthy"] },
+    lifecycle: string,
+    created_at: string,
+    entrypoints: array(object({ file: string, module: string, tag: string })),
+    deployment: object({
+      deployment_id: string,
+      timeout: seconds,
+      memory: { ...string, description: "Size with its unit." },
+    }),
+  },
+  ["agent_id", "version", "lifecycle", "entrypoints", "deployment"],
+);
+
+const keyUsage = object({
+  key: partial({
+    name: string,
+    tier: string,
+    scope: string,
+    agents: { type: ["array", "null"], items: string },
+    allowed_ips: { type: ["array", "null"], items: string },
+    expires_at: nullableString,
+  }),
+  period: time,
+  requests: countedUse,
+  tokens: countedUse,
+  last_used: { ...nullableString, description: "When the key was used before this request." },
+});
+
+const batchEntry = object(
+  {
+    query: { type: "string", description: "Input or prompt." },
+    parameters: { type: "object", additionalProperties: true },
+    session_id: string,
+  },
+  ["query"],
+);
+
+const handle = { operation_id: string, status: string, check_url: string };
+
+const operation = object(
+  {
+    ...handle,
+    status: { type: "string", enum: ["pending", "running", "completed", "failed"] },
+    agent_id: string,
+    created_at: time,
+    started_at: time,
+    completed_at: time,
+    progress: partial({ completed: integer, total: integer }),
+    results: array({ type: "object" }),
+  },
+  Object.keys(handle),
+);
+
+/** Schemas of the routes whose shape the document leaves open. The behaviour validates the body of a batch. */
+export const operationSchemas = {
+  describe: {
+    summary: "Describe an agent",
+    operationId: "describeAgent",
+    params,
+    response: responses("Everything about the agent.", { [json]: agentDetails }, [noAgent, limited]),
+  },
+  keyUsage: {
+    summary: "Read key usage",
+    operationId: "readKeyUsage",
+    response: responses("What the key has used.", { [json]: keyUsage }, [limited]),
+  },
+  batch: {
+    summary: "Submit a batch",
+    operationId: "submitBatch",
+    params,
+    body: object({ batch: array(batchEntry, { minItems: 1, maxItems: 100 }) }),
+    response: responses(
+      "The handle of the operation that works on it.",
+      { [json]: object(handle) },
+      [badRequest, noAgent, tooLarge, limited],
+      201,
+    ),
+  },
+  checkOperation: {
+    summary: "Check an asynchronous operation",
+    operationId: "checkOperation",
+    params: object({ operation_id: string }),
+    response: responses("How far the operation is.", { [json]: operation }, [
+      [404, "No operation of this key has this id."],
+      limited,
+    ]),
+  },
+  execute: {
+    summary: "Execute an entrypoint",
+    operationId: "executeEntrypoint",
+    params: object({ ...agentId, entrypoint_tag: { ...string, description: "Tag of the entrypoint." } }),
+    body: executionBody(streamParameters),
+    response: responses(
+      "The agent's answer; a stream's events where the tag ends in `_stream`.",
+      { [json]: invokeResponse, "text/event-stream": streamEvents },
+      executionErrors,
+    ),
   },
 };

@@ -1,18 +1,74 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
+import { headerNames } from "../../spec/headers.ts";
 
-/** The head of the OpenAPI description. */
-const head = {
-  openapi: "3.1.0",
-  info: { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" },
-  components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
-} as const;
+// JSON Schemas validate requests. Those of responses are only published: no serializer drops a field of the behaviour.
 
-interface DescribedResponse {
-  readonly headers?: Readonly<Record<string, object>>;
+export const json = "application/json";
+
+export const string = { type: "string" } as const;
+export const integer = { type: "integer" } as const;
+export const number = { type: "number" } as const;
+export const time = { type: "string", format: "date-time" } as const;
+export const seconds = { ...number, description: "Seconds." } as const;
+export const nullableString = { type: ["string", "null"] } as const;
+
+/** The schema of an object. All its properties are required, unless others are listed. */
+export function object(properties: object, required: readonly string[] = Object.keys(properties)) {
+  return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+}
+
+/** The schema of an object whose properties are all optional. */
+export const partial = (properties: object) => object(properties, []);
+
+export const array = (items: object, rest: object = {}) => ({ type: "array", items, ...rest });
+
+type ErrorRow = readonly [status: number, description: string];
+
+const unauthorized: ErrorRow = [401, "The key is missing, wrong or expired."];
+const forbidden: ErrorRow = [403, "The key may not do this, or not from this address."];
+const notAcceptable: ErrorRow = [406, "The answer has no media type that `Accept` names."];
+
+/** Errors that several endpoints have. */
+export const errors = {
+  badRequest: [400, "A field is missing or invalid."],
+  noAgent: [404, "No agent has this id."],
+  tooLarge: [413, "The body is larger than the server reads."],
+  limited: [429, "A limit is used up; wait `retry_after` seconds."],
+  crashed: [500, "The agent failed."],
+} as const satisfies Record<string, ErrorRow>;
+
+const errorBody = object({
+  error: object({ code: string, message: string, status: integer, retry_after: integer }, ["code", "message"]),
+});
+
+const rateLimitHeaders = {
+  [headerNames.rateLimit]: { ...integer, description: "Requests allowed in the window." },
+  [headerNames.rateRemaining]: { ...integer, description: "Requests left in the window." },
+  [headerNames.rateReset]: { ...integer, description: "When the window resets, in Unix seconds." },
+  [headerNames.rateResetAfter]: { ...integer, description: "Seconds until the window resets." },
+};
+
+/** Schemas of a response and of its errors. Those about the key are added. `status` is the status of success. */
+export function responses(
+  description: string,
+  content: Readonly<Record<string, object>>,
+  errorRows: readonly ErrorRow[],
+  status = 200,
+): Record<number, object> {
+  const withHeaders = (text: string, bodies: Readonly<Record<string, object>>) => ({
+    description: text,
+    headers: rateLimitHeaders,
+    content: Object.fromEntries(Object.entries(bodies).map(([type, schema]) => [type, { schema }])),
+  });
+  const rows = [unauthorized, forbidden, notAcceptable, ...errorRows];
+  return {
+    [status]: withHeaders(description, content),
+    ...Object.fromEntries(rows.map(([code, text]) => [code, withHeaders(text, { [json]: errorBody })])),
+  };
 }
 
 interface DescribedOperation {
-  readonly responses?: Readonly<Record<string, DescribedResponse>>;
+  readonly responses?: Readonly<Record<string, { readonly headers?: Readonly<Record<string, object>> }>>;
 }
 
 /** Marks response headers as required, which the schemas of routes cannot express. */
@@ -20,8 +76,8 @@ const transformObject: SwaggerTransformObject = (document) => {
   if (!("openapiObject" in document)) return document.swaggerObject;
   const paths: Readonly<Record<string, unknown>> = document.openapiObject.paths ?? {};
   for (const item of Object.values(paths)) {
-    for (const { responses = {} } of Object.values(item as Readonly<Record<string, DescribedOperation>>)) {
-      for (const { headers = {} } of Object.values(responses)) {
+    for (const { responses: described = {} } of Object.values(item as Readonly<Record<string, DescribedOperation>>)) {
+      for (const { headers = {} } of Object.values(described)) {
         for (const header of Object.values(headers)) Object.assign(header, { required: true });
       }
     }
@@ -29,5 +85,11 @@ const transformObject: SwaggerTransformObject = (document) => {
   return document.openapiObject;
 };
 
+const info = { title: "Agent Hosting Service Interface", description: "The reference server.", version: "v1" };
+const components = { securitySchemes: { key: { type: "http", scheme: "bearer" } } } as const;
+
 /** Options of the plugin that generates the OpenAPI description. */
-export const openApiOptions = { openapi: { ...head, security: [{ key: [] }] }, transformObject };
+export const openApiOptions = {
+  openapi: { openapi: "3.1.0", info, components, security: [{ key: [] }] },
+  transformObject,
+};

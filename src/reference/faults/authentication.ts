@@ -30,7 +30,7 @@ export const authenticationFaults = faults("Authentication", {
         (key.tier === "enterprise" || request.operation !== "health") && base.permits(key, request),
     }),
   ],
-  "missing-key-403": [["AUTH-2"], "A missing key answers 403.", overrideError(["missing-key"], 403, "FORBIDDEN")],
+  "missing-key-403": [["AUTH-2"], "A missing key responds with 403.", overrideError(["missing-key"], 403, "FORBIDDEN")],
   "missing-key-let-in": [
     ["AUTH-2", "REQ-2"],
     "A request without a key is let in.",
@@ -48,7 +48,7 @@ export const authenticationFaults = faults("Authentication", {
     "A wrong key has the code UNAUTHORIZED.",
     overrideError(["wrong-key"], 401, "UNAUTHORIZED"),
   ],
-  "wrong-key-403": [["AUTH-3"], "A wrong key answers 403.", overrideError(["wrong-key"], 403, "FORBIDDEN")],
+  "wrong-key-403": [["AUTH-3"], "A wrong key responds with 403.", overrideError(["wrong-key"], 403, "FORBIDDEN")],
   "expired-key-other-code": [
     ["AUTH-4", "KEY-3"],
     "An expired key has the code INVALID_API_KEY.",
@@ -127,7 +127,7 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "expired-key-served-on-key-usage": [
     ["AUTH-4"],
-    "Key usage answers a key that was issued expired.",
+    "Key usage accepts a key that was issued expired.",
     acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation === "keyUsage",
@@ -145,17 +145,17 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "deliveries-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
-    "Listing deliveries answers a wrong key with 403.",
+    "Listing deliveries responds to a wrong key with 403.",
     respond403("listDeliveries"),
   ],
   "operations-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
-    "Looking at an operation answers a wrong key with 403.",
+    "Checking an operation responds to a wrong key with 403.",
     respond403("checkOperation"),
   ],
   "batch-answers-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
-    "A batch answers a wrong key with 403.",
+    "A batch responds to a wrong key with 403.",
     respond403("batch"),
   ],
   "any-scheme": [
@@ -172,7 +172,7 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "list-lets-wrong-keys-in": [
     ["AUTH-8"],
-    "The list answers with a wrong key; without one it does not.",
+    "The list accepts a wrong key, but not a missing one.",
     (base) => ({
       requiresKey: (operation, credentials) =>
         (operation !== "list" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
@@ -180,7 +180,7 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "usage-lets-wrong-keys-in": [
     ["AUTH-8"],
-    "Usage answers with a wrong key; without one it does not.",
+    "Usage accepts a wrong key, but not a missing one.",
     (base) => ({
       requiresKey: (operation, credentials) =>
         (operation !== "usage" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
@@ -188,17 +188,17 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "key-usage-answers-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
-    "Key usage answers a wrong key with 403.",
+    "Key usage responds to a wrong key with 403.",
     respond403("keyUsage"),
   ],
   "webhooks-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
-    "Creating a webhook answers a wrong key with 403.",
+    "Creating a webhook responds to a wrong key with 403.",
     respond403("createWebhook"),
   ],
   "alerts-answer-wrong-keys-403": [
     ["AUTH-8", "ERR-1", "ERR-10"],
-    "Creating an alert answers a wrong key with 403.",
+    "Creating an alert responds to a wrong key with 403.",
     respond403("createAlert"),
   ],
   "signed-request-refused": [
@@ -277,12 +277,12 @@ export const authenticationFaults = faults("Authentication", {
   ],
   "request-signature-of-reprinted-body": [
     ["AUTH-10"],
-    "The signature is expected over the body as the server would print it, not as it came.",
+    "The signature is expected over the body as the server would print it, not as it arrived.",
     (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reformatJson(request.body) }) }),
   ],
   "key-looked-at-last": [
     ["AUTH-16"],
-    "Path, agent and body are looked at before the key.",
+    "Path, agent and body are checked before the key.",
     () => ({ authenticatesFirst: () => false }),
   ],
 });

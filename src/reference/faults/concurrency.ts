@@ -82,12 +82,12 @@ export const loadFaults = faults(
   {
     "decides-before-it-counts": [
       ["LIM-1"],
-      "The minute is decided by a count that is written two thousand turns of the event loop later; the headers are right.",
+      "The minute is decided by a count that is written 2,000 turns of the event loop later; the headers are right.",
       minute((size) => racyLimiter(size, burstTurns)),
     ],
     "slot-lost-by-leaving": [
       ["LIM-17"],
-      "The slot of an invoke whose client has left never comes back.",
+      "The slot of an invoke whose client has left is never free again.",
       (base) => ({
         releaseDelayMs: (moment, facts) =>
           moment === "left" && facts.operation === "invoke" ? neverMs : base.releaseDelayMs(moment, facts),
@@ -100,7 +100,7 @@ export const loadFaults = faults(
     ],
     "token-updates-lost": [
       ["USE-8", "LIM-19"],
-      "The tokens used are read, added to, and written some hundred turns of the event loop later, whatever came in between.",
+      "The tokens used are read, added to, and written some hundred turns of the event loop later, so that other updates are lost.",
       () => ({
         chargeTokens: (account, count, nowMs) => {
           const sum = account.tokens(nowMs).used + count;

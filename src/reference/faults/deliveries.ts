@@ -55,7 +55,7 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
   "event-agent-as-object": [["HOOK-5"], "`agent_id` is an object.", event.change("agent_id", (id) => ({ id }))],
   "failed-told-to-webhooks-of-others": [
     ["WHK-3"],
-    "`agent.failed` is told to webhooks that are tied to another agent, too.",
+    "Webhooks of another agent get `agent.failed`, too.",
     (base) => {
       let lastType = "";
       return {
@@ -69,7 +69,7 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
   ],
   "deployments-told-to-webhooks-of-others": [
     ["WHK-3"],
-    "Deployment events are told to webhooks that are tied to another agent, too.",
+    "Webhooks of another agent get deployment events, too.",
     (base) => {
       let lastType = "";
       return {
@@ -93,7 +93,7 @@ export const eventRecordFaults = faults("Resources / Webhook delivery event", {
   ],
   "event-in-local-time": [
     ["HOOK-37"],
-    "`created` is the time of a zone thirteen hours east, and says UTC.",
+    "`created` is the time of a zone thirteen hours east, marked as UTC.",
     event.change("created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString()),
   ],
   "event-deployment-number": [["HOOK-6"], "`deployment_id` is a number.", event.set("deployment_id", 7)],
@@ -127,7 +127,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   ],
   "subscription-first-only": [
     ["HOOK-15"],
-    "Of two event types a webhook gets the first.",
+    "A webhook of two event types gets only the first.",
     (base) => ({
       selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
     }),

@@ -59,12 +59,12 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
   ],
   "signature-secret-decoded": [
     ["HOOK-21"],
-    "The signature is keyed with what the secret says in base64.",
+    "The signature is keyed with the base64-decoded secret.",
     signature((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
   ],
   "signature-of-reprinted-body": [
     ["HOOK-21"],
-    "The signature is that of the body as it would be printed with blanks.",
+    "The signature is that of the body reformatted with blanks.",
     signature((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),
   ],
   "signature-of-latin-1": [
@@ -118,33 +118,33 @@ const scaled = (factor: number) => (attempts: number) => {
 export const attemptFaults = faults("States and transitions / Webhook delivery", {
   "unauthorized-is-final": [
     ["HOOK-22"],
-    "A delivery that was answered 401 is not tried again.",
+    "A delivery with the response 401 is not retried.",
     noRetryAfter((status) => status === 401),
   ],
   "unauthorized-is-success": [
     ["HOOK-22"],
-    "An answer of 401 is taken for success.",
+    "A response of 401 counts as success.",
     (base) => ({ isDelivered: (status) => status === 401 || base.isDelivered(status) }),
   ],
   "receiver-has-one-second": [["HOOK-38"], "A receiver has one second.", () => ({ responseTimeoutMs: () => 1000 })],
   "silence-is-final": [
     ["HOOK-26"],
-    "A delivery without an answer is not tried again.",
+    "A delivery without a response is not retried.",
     noRetryAfter((status) => status === null),
   ],
   "only-200-is-success": [
     ["HOOK-25"],
-    "No 2xx but 200 is success.",
+    "Only 200 counts as success.",
     () => ({ isDelivered: (status) => status === 200 }),
   ],
   "only-200-and-201-are-success": [
     ["HOOK-25"],
-    "The answers 202 and 204 are taken for failures.",
+    "Responses of 202 and 204 count as failures.",
     () => ({ isDelivered: (status) => status === 200 || status === 201 }),
   ],
   "goes-on-after-a-late-success": [
     ["HOOK-25"],
-    "A delivery that succeeds at a retry goes on being tried.",
+    "A delivery that succeeds at a retry is retried again.",
     (base) => ({
       nextAttemptMs: (progress) =>
         base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.attemptCount === 1 }),
@@ -152,22 +152,22 @@ export const attemptFaults = faults("States and transitions / Webhook delivery",
   ],
   "never-tried-again": [
     ["HOOK-22", "HOOK-26"],
-    "A failed delivery is not tried again.",
+    "A failed delivery is not retried.",
     () => ({ nextAttemptMs: () => null }),
   ],
   "server-errors-are-final": [
     ["HOOK-26"],
-    "A delivery that was answered 5xx is not tried again.",
+    "A delivery with a response of 5xx is not retried.",
     noRetryAfter((status) => status !== null && status >= 500),
   ],
   "not-found-is-final": [
     ["HOOK-26"],
-    "A delivery that was answered 404 is not tried again.",
+    "A delivery with the response 404 is not retried.",
     noRetryAfter((status) => status === 404),
   ],
   "redirects-are-success": [
     ["HOOK-26"],
-    "An answer of 3xx is taken for success.",
+    "A response of 3xx counts as success.",
     (base) => ({ isDelivered: (status) => (status >= 300 && status < 400) || base.isDelivered(status) }),
   ],
 });
@@ -219,7 +219,7 @@ export const scheduleFaults = faults("Events / Delivery security and policy 4", 
   ],
   "marked-delivered": [
     ["HOOK-29"],
-    "A delivery is marked delivered after its last attempt, whatever came of it.",
+    "A delivery is marked delivered after its last attempt, even if that failed.",
     (base) => ({
       stateAfter: (progress, nextMs) => (nextMs === null ? "delivered" : base.stateAfter(progress, nextMs)),
     }),

@@ -108,7 +108,7 @@ export const edgeCaseFaults = faults("What the service does 1", {
   ],
   "failure-told-without-agent": [
     ["HOOK-5"],
-    "`agent.failed` is told without `agent_id`.",
+    "`agent.failed` has no `agent_id`.",
     overrideJson("eventBody")
       .when(({ type }) => type === "agent.failed")
       .remove("agent_id"),
@@ -122,7 +122,7 @@ export const edgeCaseFaults = faults("What the service does 1", {
   ],
   "expired-key-served-on-second-page": [
     ["AUTH-4"],
-    "The list answers a key that was issued expired from its second page on.",
+    "The list accepts a key that was issued expired from its second page on.",
     withPath((path) =>
       acceptExpiredKeys(
         ({ expiresInSeconds }) => expiresInSeconds === 0,

@@ -23,7 +23,7 @@ const inNoForm = (value: unknown) => removeField(value, "error.status");
 export const errorFaults = faults("Errors", {
   "input-answers-422": [
     ["ERR-1", "ERR-10", "INV-10", "SSE-20"],
-    "A missing field answers 422.",
+    "A missing field responds with 422.",
     overrideErrorStatus(["missing-field"], 422),
   ],
   "invoke-errors-in-no-form": [
@@ -82,17 +82,17 @@ export const errorFaults = faults("Errors", {
   ],
   "invalid-input-422": [
     ["ERR-1", "ERR-10", "INV-20"],
-    "INVALID_INPUT comes with 422.",
+    "INVALID_INPUT has the status 422.",
     overrideErrorStatus(["invalid-input", "malformed-json", "content-type"], 422),
   ],
   "crash-answers-200": [
     ["ERR-13", "INV-2"],
-    "An agent that fails answers 200, with the error body.",
+    "An agent that fails responds with 200, with the error body.",
     overrideErrorStatus(["crash"], 200),
   ],
   "crash-without-body": [
     ["ERR-2", "ERR-13"],
-    "An agent that fails answers with an object that tells nothing.",
+    "An agent that fails responds with an empty object.",
     body(
       ({ cause }) => cause === "crash",
       () => ({}),
@@ -126,7 +126,7 @@ export const errorFaults = faults("Errors", {
   ],
   "limit-answers-503": [
     ["LIM-12", "ERR-1", "ERR-10"],
-    "Beyond a limit the answer is 503.",
+    "Beyond a limit the status is 503.",
     overrideErrorStatus(limitCauses, 503),
   ],
   "limit-without-error": [

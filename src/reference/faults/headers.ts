@@ -72,15 +72,15 @@ const withStatus =
     isPlain(head) && statuses.includes(head.status);
 
 export const headerFaults = faults("Limits / Scope of limits 2", {
-  "headers-missing-on-200": [["HDR-1"], "Successful answers have no rate-limit headers.", noHeaders(withStatus(200))],
+  "headers-missing-on-200": [["HDR-1"], "Successful responses have no rate-limit headers.", noHeaders(withStatus(200))],
   "limit-missing-on-200": [
     ["HDR-1"],
-    "Successful answers have no `X-RateLimit-Limit`.",
+    "Successful responses have no `X-RateLimit-Limit`.",
     noHeaders(withStatus(200), [rateLimit]),
   ],
   "reset-after-missing-on-200": [
     ["HDR-1"],
-    "Successful answers have no `X-RateLimit-Reset-After`.",
+    "Successful responses have no `X-RateLimit-Reset-After`.",
     noHeaders(withStatus(200), [rateResetAfter]),
   ],
   "headers-missing-on-400": [["HDR-2"], "A 400 has no rate-limit headers.", noHeaders(({ status }) => status === 400)],
@@ -141,7 +141,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ],
   "hour-says-none-left-too-early": [
     ["HDR-12", "HDR-19"],
-    "`X-RateLimit-Remaining` of the hour says 0 for its last five requests.",
+    "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
     reading((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old)),
   ],
   "remaining-skips": [
@@ -179,12 +179,12 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ],
   "reset-after-the-window": [
     ["HDR-16"],
-    "The reset is told an hour and a minute too late.",
+    "The reset is an hour and a minute too late.",
     reading((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
   ],
   "refusal-has-one-left": [
     ["HDR-17"],
-    "A 429 says that one request is left.",
+    "A 429 reports one request left.",
     (base) => ({
       refusalWindow: (refusing, advertised) => ({ ...base.refusalWindow(refusing, advertised), remaining: 1 }),
     }),
@@ -223,7 +223,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ],
   "retry-after-header-differs": [
     ["HDR-18"],
-    "The `Retry-After` header says twice what the body says.",
+    "`Retry-After` is twice the `retry_after` of the body.",
     () => ({ retryAfterHeader: (seconds) => String(seconds * 2 + 10) }),
   ],
   "remaining-with-fraction": [

@@ -6,7 +6,7 @@ import { faults } from "../patch.ts";
 const health = overrideJson("healthBody");
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
-  "health-answers-203": [["HLT-1"], "Health answers 203.", overrideSuccessStatus("health", 203)],
+  "health-answers-203": [["HLT-1"], "Health responds with 203.", overrideSuccessStatus("health", 203)],
   "health-status-ok": [
     ["HLT-2"],
     "A healthy agent is `ok`.",
@@ -137,7 +137,7 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
   ],
   "unknown-agent-health-400": [
     ["HLT-18"],
-    "Health of an unknown agent answers 400.",
+    "Health of an unknown agent responds with 400.",
     overrideError(["agent-not-found"], 400, "UNKNOWN_AGENT", "health"),
   ],
 });
@@ -184,7 +184,7 @@ export const healthStateFaults = faults("States and transitions / Health status 
   ],
   "degraded-and-silent": [
     ["HLT-14"],
-    "The agent that answers is degraded, and has no warnings.",
+    "The agent `echo` is degraded, and has no warnings.",
     health.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
   ],
 });

@@ -43,7 +43,7 @@ export function refuseManyParameters(operation: Operation): Override {
 const text = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
-  "invoke-answers-202": [["INV-1"], "Invoke answers 202.", overrideSuccessStatus("invoke", 202)],
+  "invoke-answers-202": [["INV-1"], "Invoke responds with 202.", overrideSuccessStatus("invoke", 202)],
   "result-is-text": [
     ["INV-2"],
     "`result` is text.",
@@ -86,7 +86,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "request-id-repeats": [["INV-8"], "Every request has the same id.", () => ({ requestId: () => "req_same" })],
   "execution-time-is-text-out-of-a-cache": [
     ["INV-4"],
-    "What is asked again at temperature 0 is answered out of a cache, with `execution_time` as text.",
+    "A repeated request at temperature 0 gets a cached response with `execution_time` as text.",
     (base) => {
       const known = new Set<string>();
       let isKnown = false;
@@ -106,7 +106,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ],
   "missing-query-accepted-in-a-begun-session": [
     ["INV-10"],
-    "A session that has begun may go on without a `query`.",
+    "A session that has begun accepts requests without a `query`.",
     (base) => {
       const begun = new Set<unknown>();
       return {
@@ -148,7 +148,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ],
   "missing-query-422": [
     ["INV-10", "ERR-1", "ERR-10"],
-    "An absent `query` answers 422.",
+    "An absent `query` responds with 422.",
     overrideErrorStatus(["missing-field"], 422, "invoke"),
   ],
   "missing-query-accepted-in-a-session": [
@@ -179,7 +179,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ],
   "unknown-agent-400": [
     ["INV-11", "ERR-10"],
-    "An agent that does not exist answers 400.",
+    "An agent that does not exist responds with 400.",
     overrideErrorStatus(["agent-not-found"], 400, "invoke"),
   ],
   "unknown-parameters-refused": [
@@ -257,7 +257,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ],
   "session-forgotten-after-a-stream": [
     ["INV-18"],
-    "An agent forgets what it was told by invokes of a session that has a stream.",
+    "An agent forgets the invokes of a session after a stream of it.",
     (base) => {
       const streams = new Map<string, number>();
       return {
@@ -273,7 +273,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ],
   "query-number-crashes": [
     ["INV-20"],
-    "A `query` that is no string answers 500.",
+    "A `query` that is no string responds with 500.",
     (base) => ({
       validateBody: (value, violations, operation) =>
         operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"

@@ -16,7 +16,7 @@ export const keyFaults = faults("Resources / API key", {
   ],
   "temporary-key-lives-on-stream": [
     ["KEY-3"],
-    "A temporary key goes on streaming after its life.",
+    "A temporary key can still stream after it has expired.",
     acceptExpiredKeys(
       ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
       (operation) => operation === "stream",
@@ -58,7 +58,7 @@ export const keyFaults = faults("Resources / API key", {
   ],
   "temporary-key-outlives-itself": [
     ["KEY-3"],
-    "A temporary key lives twice as long as it was issued for.",
+    "A temporary key expires after twice its time.",
     (base) => ({
       identify: (credentials, ring, nowMs, operation) => {
         const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
@@ -157,7 +157,7 @@ export const keyFaults = faults("Resources / API key", {
   ],
   "address-list-inverted": [
     ["KEY-7"],
-    "The list of allowed addresses is taken for one of refused ones.",
+    "The list of allowed addresses is used as a list of refused ones.",
     (base) => ({
       permits: (key, request) =>
         base.permits({ ...key, allowedIps: null }, request) &&
@@ -169,7 +169,7 @@ export const keyFaults = faults("Resources / API key", {
     "Key usage is not there.",
     () => ({ servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing") }),
   ],
-  "key-usage-202": [["KEY-9"], "Key usage answers 202.", overrideSuccessStatus("keyUsage", 202)],
+  "key-usage-202": [["KEY-9"], "Key usage responds with 202.", overrideSuccessStatus("keyUsage", 202)],
   "forwarded-address-believed": [
     ["KEY-7"],
     "Whoever asks is believed in `X-Forwarded-For`.",

@@ -53,22 +53,22 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   ],
   "slot-late-after-crash": [
     ["LIM-17"],
-    "The slot of a request that fails with 500 comes back after 90 seconds.",
+    "The slot of a request that fails with 500 is free after 90 seconds.",
     releaseLate((_moment, { status }) => status >= 500),
   ],
   "slot-late-after-bad-input": [
     ["LIM-17"],
-    "The slot of a request that is refused with 400 or 404 comes back after 90 seconds.",
+    "The slot of a request that is refused with 400 or 404 is free after 90 seconds.",
     releaseLate((_moment, { status }) => status >= 400 && status < 500),
   ],
   "slot-late-after-streams": [
     ["LIM-6", "LIM-17"],
-    "The slot of a stream that ended well comes back after 90 seconds.",
+    "The slot of a successful stream is free after 90 seconds.",
     releaseLate((event, { operation }) => operation === "stream" && event === "end"),
   ],
   "slot-back-with-the-head": [
     ["LIM-18"],
-    "A stream gives its slot back when its head is sent.",
+    "A stream frees its slot when its head is sent.",
     (base) => ({
       releasesSlot: (event, head) =>
         (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),

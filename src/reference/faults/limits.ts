@@ -102,13 +102,13 @@ export const rateFaults = faults("Limits / Request rate", {
   ],
   "batches-beyond-slots-503": [
     ["LIM-12"],
-    "A batch that is refused for its slot answers 503.",
+    "A batch that is refused for its slot responds with 503.",
     overrideError(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
   ],
   "minute-too-short": [["LIM-1"], "The minute lasts ten seconds.", windows(() => ({ minuteLength: 10_000 }))],
   "looks-before-it-counts": [
     ["LIM-3"],
-    "Requests sent at once all see the same room in the hour; the headers speak of the minute.",
+    "Concurrent requests all find the same room in the hour; the headers report the minute.",
     (base) => ({
       limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
       advertisedWindow: (readings) =>
@@ -160,7 +160,7 @@ export const rateFaults = faults("Limits / Request rate", {
   ],
   "half-a-burst": [
     ["LIM-2", "LIM-7"],
-    "Of a burst of 400 only half is admitted; the rest is spread over the minute.",
+    "Only half of a burst of 400 is admitted; the rest is spread over the minute.",
     (base) => ({
       limiters: (limits) => {
         const { perMinute, burst } = limits;
@@ -194,7 +194,7 @@ export const rateFaults = faults("Limits / Request rate", {
   ],
   "limits-shared-by-tier": [
     ["LIM-9", "HDR-12"],
-    "Keys of one tier draw on one minute and one hour beside their own; the headers speak of their own.",
+    "Keys of one tier also share a minute and an hour; the headers report the key's own.",
     (base) => {
       const shared = new Map<TierLimits, readonly Limiter[]>();
       return {
@@ -208,7 +208,7 @@ export const rateFaults = faults("Limits / Request rate", {
   ],
   "rolling-limits-shared-by-tier": [
     ["LIM-9"],
-    "Keys of one tier draw on one rolling minute and one rolling hour beside their own; the headers speak of their own.",
+    "Keys of one tier also share a rolling minute and a rolling hour; the headers report the key's own.",
     (base) => {
       const shared = new Map<TierLimits, readonly Limiter[]>();
       return {

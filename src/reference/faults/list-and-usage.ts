@@ -6,7 +6,7 @@ const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
 
 export const listFaults = faults("Endpoints / 4. List agents", {
-  "list-answers-203": [["LST-1"], "The list answers 203.", overrideSuccessStatus("list", 203)],
+  "list-answers-203": [["LST-1"], "The list responds with 203.", overrideSuccessStatus("list", 203)],
   "list-data-renamed": [["LST-2"], "`data` is called `agents`.", list.rename("data", "agents")],
   "list-data-is-object": [["LST-2"], "`data` is an object.", list.change("data", (items) => ({ items }))],
   "pagination-is-text": [["LST-3"], "`total` is text.", list.change("pagination.total", String)],
@@ -14,7 +14,7 @@ export const listFaults = faults("Endpoints / 4. List agents", {
   "pages-missing": [["LST-3"], "`pages` is missing.", list.remove("pagination.pages")],
   "page-counts-from-0": [
     ["LST-4"],
-    "`pagination.page` is one less than what was asked for.",
+    "`pagination.page` is one less than the requested page.",
     list((body, { page }) => setField(body, "pagination.page", page - 1)),
   ],
   "pages-rounded-down": [
@@ -24,12 +24,12 @@ export const listFaults = faults("Endpoints / 4. List agents", {
   ],
   "page-too-short": [
     ["LST-11"],
-    "A page has one agent less than it has room for.",
+    "A page has one agent less than its limit allows.",
     (base) => ({ pageItems: (agents, request) => base.pageItems(agents, request).slice(0, -1) }),
   ],
   "page-too-long": [
     ["LST-6", "LST-7"],
-    "A page has one agent more than was asked for.",
+    "A page has one agent more than its limit.",
     () => ({ pageItems: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit + 1) }),
   ],
   "pages-overlap": [
@@ -56,7 +56,7 @@ export const listFaults = faults("Endpoints / 4. List agents", {
 });
 
 export const usageFaults = faults("Resources / Usage report", {
-  "usage-answers-203": [["USE-1"], "Usage answers 203.", overrideSuccessStatus("usage", 203)],
+  "usage-answers-203": [["USE-1"], "Usage responds with 203.", overrideSuccessStatus("usage", 203)],
   "period-is-no-time": [["USE-2"], "`period` is no timestamp.", usage.set("period", "this month")],
   "period-is-number": [["USE-2"], "`period` is Unix seconds.", usage.set("period", 1_772_323_200)],
   "requests-are-text": [["USE-3"], "`requests.used` is text.", usage.change("requests.used", String)],

@@ -72,7 +72,7 @@ export const operationFaults = faults("Resources / Operation handle", {
 export const batchFaults = faults("Endpoints / 11. Batch submission", {
   "batch-refused": [
     ["BAT-1"],
-    "A batch is refused, whatever is in it.",
+    "Every batch is refused.",
     () => ({ validateBatch: () => fieldError("invalid-input", "batch", "is not supported") }),
   ],
   "batch-of-one": [

@@ -54,7 +54,7 @@ export const serviceFaults = faults("What the service does", {
   ],
   "version-of-invoke-stays": [
     ["VER-4"],
-    "An invoke goes on naming the version of before an update, which health names.",
+    "After an update, an invoke still has the old version; health has the new one.",
     (base) => {
       const first = new Map<string, string>();
       return {
@@ -74,14 +74,14 @@ const envelopeMetadata = { execution_time: 0, tokens_used: 0 };
 export const requestFaults = faults("Endpoints / Common request rules", {
   "health-needs-no-key": [
     ["REQ-2", "AUTH-8"],
-    "Health answers without a key, and with a wrong one.",
+    "Health needs no key and accepts a wrong one.",
     (base) => ({
       requiresKey: (operation, credentials) => operation !== "health" && base.requiresKey(operation, credentials),
     }),
   ],
   "json-declared-html": [
     ["REQ-4"],
-    "JSON answers are declared as HTML.",
+    "JSON responses are declared as HTML.",
     (base) => ({
       contentType: (kind, facts) =>
         kind === "json" && facts.status === 200 ? "text/html; charset=utf-8" : base.contentType(kind, facts),
@@ -114,7 +114,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   ],
   "list-shape-wavers": [
     ["REQ-7"],
-    "The list comes at the top level and in the envelope by turns.",
+    "The list alternates between the top level and the envelope.",
     (base) => {
       let lists = 0;
       return {
@@ -128,7 +128,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   ],
   "envelope-status-ok": [
     ["REQ-8"],
-    "Usage comes in the envelope, whose `status` is `ok` and whose `tokens_used` is text.",
+    "Usage is in an envelope whose `status` is `ok` and whose `tokens_used` is text.",
     (base) => ({
       usageBody: (facts) => ({
         status: "ok",
@@ -138,7 +138,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   ],
   "envelope-metadata-text": [
     ["REQ-8"],
-    "Usage comes in the envelope, whose `execution_time` is text.",
+    "Usage is in an envelope whose `execution_time` is text.",
     (base) => ({
       usageBody: (facts) =>
         setField({ status: "success", data: { result: base.usageBody(facts) } }, "data.metadata", {

@@ -24,10 +24,10 @@ const done = overrideJson("doneData");
 const error = overrideJson("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
-  "stream-answers-201": [["SSE-1"], "A stream answers 201.", overrideSuccessStatus("stream", 201)],
+  "stream-answers-201": [["SSE-1"], "A stream responds with 201.", overrideSuccessStatus("stream", 201)],
   "stream-missing-query-422": [
     ["SSE-20", "ERR-1", "ERR-10"],
-    "An absent `query` answers 422.",
+    "An absent `query` responds with 422.",
     overrideErrorStatus(["missing-field"], 422, "stream"),
   ],
   "stream-unknown-agent-other-code": [
@@ -37,7 +37,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   ],
   "stream-unknown-agent-400": [
     ["SSE-21", "ERR-10"],
-    "An agent that does not exist answers 400.",
+    "An agent that does not exist responds with 400.",
     overrideErrorStatus(["agent-not-found"], 400, "stream"),
   ],
   "stream-temperature-refused": [
@@ -99,14 +99,14 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   ],
   "slot-late-on-disconnect": [
     ["SSE-27"],
-    "The slot of a stream whose client has left comes back after 20 seconds.",
+    "The slot of a stream whose client has left is free after 20 seconds.",
     (base) => ({
       releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
     }),
   ],
   "slot-late-on-second-disconnect": [
     ["SSE-27"],
-    "From the second time on that a client leaves a stream, its slot comes back after 20 seconds.",
+    "From the second lost client on, the slot of its stream is free after 20 seconds.",
     (base) => {
       let left = 0;
       return {
@@ -119,7 +119,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   ],
   "stream-missing-query-code-of-other-status": [
     ["SSE-20", "ERR-10"],
-    "An absent `query` answers 400 with the code AGENT_NOT_FOUND.",
+    "An absent `query` responds with 400 with the code AGENT_NOT_FOUND.",
     overrideErrorCode(["missing-field"], "AGENT_NOT_FOUND", "stream"),
   ],
 });
@@ -129,7 +129,7 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
   "start-twice": [["SSE-4"], "`start` comes twice.", plan((steps) => [{ kind: "start" }, ...steps])],
   "start-late": [
     ["SSE-4", "SSE-6"],
-    "`start` comes behind the first chunk.",
+    "`start` follows the first chunk.",
     plan((steps) => {
       const first = steps.find(isChunk);
       const rest = steps.filter((step) => step !== first && !isStart(step));
@@ -214,7 +214,7 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
   ],
   "line-feeds-raw": [
     ["SSE-3"],
-    "A line feed of the answer stands as it is in the data, and ends their line.",
+    "A line feed of the text is not escaped in the data, so it ends their line.",
     (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
   ],
   "start-without-message": [["SSE-7"], "`start` has no `message`.", start.remove("message")],
@@ -238,7 +238,7 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
   "error-retry-is-text": [["SSE-16"], "`retry_after` of `error` is text.", error.change("retry_after", String)],
   "failure-retry-is-text": [
     ["SSE-16"],
-    "A failure says in words when to try again.",
+    "`retry_after` of a failure is a word.",
     error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? setField(data, "retry_after", "soon") : data)),
   ],
   "failure-other-code": [
@@ -251,7 +251,7 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
     "An overload has the code OVERLOADED.",
     error.change("code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code)),
   ],
-  "overload-without-retry": [["SSE-19"], "An overload does not say when to try again.", error.remove("retry_after")],
+  "overload-without-retry": [["SSE-19"], "An overload has no `retry_after`.", error.remove("retry_after")],
   "chunks-cut-characters": [
     ["SSE-30"],
     "Chunks are cut between the bytes of a character.",

@@ -34,7 +34,7 @@ export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
   ],
   "webhook-url-number-crashes": [
     ["WHK-2"],
-    "A `url` that is a number answers 500.",
+    "A `url` that is a number responds with 500.",
     (base) => ({
       validateWebhook: (body, refusedAddress) =>
         typeof getPath(body, "url") === "number" ? crash : base.validateWebhook(body, refusedAddress),
@@ -42,7 +42,7 @@ export const webhookFaults = faults("Endpoints / 6. Create a webhook", {
   ],
   "webhook-events-text-crashes": [
     ["WHK-2"],
-    "`events` that is a text answers 500.",
+    "`events` that is a text responds with 500.",
     (base) => ({
       validateWebhook: (body, refusedAddress) =>
         typeof getPath(body, "events") === "string" ? crash : base.validateWebhook(body, refusedAddress),
@@ -61,7 +61,11 @@ export const deliveryListFaults = faults("Endpoints / 7. List webhook deliveries
     "There is no list of deliveries.",
     () => ({ servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/deliveries/, "$1/nothing") }),
   ],
-  "deliveries-202": [["WHK-7"], "The list of deliveries answers 202.", overrideSuccessStatus("listDeliveries", 202)],
+  "deliveries-202": [
+    ["WHK-7"],
+    "The list of deliveries responds with 202.",
+    overrideSuccessStatus("listDeliveries", 202),
+  ],
 });
 
 export const metricsFaults = faults("Resources / Webhook metrics", {
@@ -90,7 +94,7 @@ export const metricsFaults = faults("Resources / Webhook metrics", {
   ],
   "metrics-only-failures": [
     ["WHK-11"],
-    "`total_deliveries` counts the failed ones only.",
+    "`total_deliveries` counts only failed deliveries.",
     metrics((body) => setField(body, "total_deliveries", getPath(body, "failed"))),
   ],
 });

@@ -31,7 +31,7 @@ const acceptAnyValue =
   });
 
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
-  "result-alone": ["Invoke answers with `result` alone.", invoke.remove("usage", "metadata")],
+  "result-alone": ["Invoke returns `result` alone.", invoke.remove("usage", "metadata")],
   "metadata-empty": ["`metadata` has none of its fields.", invoke.set("metadata", {})],
   "result-of-other-shape": [
     "`result` has another shape.",
@@ -52,12 +52,12 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
     }),
   ],
   "body-before-agent": [
-    "A body is looked at before its agent.",
+    "The body is validated before the agent.",
     () => ({ chooseError: (agent, body) => body ?? agent }),
   ],
   "small-bodies-only": ["Bodies of more than 16 KiB are refused.", () => ({ maxBodyBytes: () => 16 * 1024 })],
   "query-number-other-code": [
-    "A `query` that is no string is said to be missing.",
+    "A `query` that is no string counts as missing.",
     (base) => ({
       validateBody: (value, violations, operation) => {
         const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
@@ -77,7 +77,7 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
       setField(value, "usage", { total_tokens: prompt + completion }),
     ),
   ],
-  "usage-null": ["`usage` is `null`, as nothing was counted.", invoke.set("usage", null)],
+  "usage-null": ["`usage` is `null`.", invoke.set("usage", null)],
   "metadata-null": ["`metadata` is `null`.", invoke.set("metadata", null)],
   "metadata-fields-null": [
     "The fields of `metadata` are `null`.",
@@ -98,7 +98,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
   ],
   "checks-in-part": ["`checks` has only the agent.", health.remove("checks.dependencies", "checks.resources")],
   "unhealthy-answers-503": [
-    "The report of an unhealthy agent comes with 503.",
+    "The report of an unhealthy agent has the status 503.",
     (base) => ({
       successStatus: (operation, state) => (state === "unhealthy" ? 503 : base.successStatus(operation, state)),
     }),
@@ -108,7 +108,7 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
     health.remove("checks.agent.status", "checks.resources.cpu_usage_percent"),
   ],
   "health-nulls": [
-    "What a report does not know is `null`.",
+    "Unknown fields of a report are `null`.",
     health((value, { agent }) => ({
       ...fieldsOf(value),
       uptime: null,
@@ -134,7 +134,7 @@ export const listVariants = variants("Endpoints / 4. List agents", {
     }),
   ],
   "page-past-the-end-404": [
-    "A page past the end answers 404.",
+    "A page past the end responds with 404.",
     () => ({
       validatePage: (page = 1, limit = 20, total) =>
         limit > 0 && page > Math.ceil(total / limit) ? apiError("unknown-path", "There is no such page.") : null,
@@ -150,7 +150,7 @@ export const usageVariants = variants("Resources / Usage report", {
   "usage-envelope": ["Usage comes in the envelope, its fields in `data`.", usage(inData)],
   "usage-envelope-result": ["Usage comes in the envelope, its fields in `data.result`.", usage(inResult)],
   "usage-of-minute": [
-    "`requests` speaks of the minute.",
+    "`requests` reports the minute.",
     (base) => ({ usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }) }),
   ],
   "period-of-hour": [

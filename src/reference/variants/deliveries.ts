@@ -56,7 +56,7 @@ export const deliveredEventVariants = variants("Resources / Webhook delivery eve
     () => ({ disconnectEvent: () => "agent.failed" }),
   ],
   "event-created-without-zone": [
-    "`created` is in UTC, and does not say so.",
+    "`created` is in UTC, without a zone.",
     event.change("created", (time) => String(time).replace("Z", "")),
     ["HOOK-39"],
   ],
@@ -95,7 +95,7 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
     () => ({ deliveryBytes: (body) => Buffer.from(escapeNonAscii(JSON.stringify(body))) }),
   ],
   "delivery-awaits-answer-body": [
-    "An answer counts only when its body has come to its end.",
+    "A response counts only after its whole body.",
     () => ({ awaitsResponseBody: () => true }),
   ],
   "delivery-chunked": ["The body of a delivery is chunked.", () => ({ deliveryFraming: () => "chunked" })],

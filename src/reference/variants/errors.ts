@@ -6,7 +6,7 @@ import { variants } from "../patch.ts";
 export const errorVariants = variants("Errors", {
   "form-b": ["Errors have form B.", () => ({ errorBody: formB })],
   "form-b-without-empty-details": [
-    "Errors have form B; where there are no details, `details` is left out.",
+    "Errors have form B; without details, `details` is missing.",
     () => ({
       errorBody: (facts) => (facts.detail.kind === "none" ? removeField(formB(facts), "error.details") : formB(facts)),
     }),
@@ -32,18 +32,18 @@ export const errorVariants = variants("Errors", {
     () => ({ retryAfterHeader: (seconds) => String(seconds) }),
   ],
   "unknown-path-html": [
-    "A path that is not defined answers 404 with a page of HTML.",
+    "A path that is not defined responds with 404 with a page of HTML.",
     () => ({
       unknownPathPage: () => ({ contentType: "text/html", text: "<!doctype html><title>404</title><p>Not found" }),
     }),
   ],
   "unknown-method-405": [
-    "A method that is not defined answers 405.",
+    "A method that is not defined responds with 405.",
     overrideError(["unknown-method"], 405, "METHOD_NOT_ALLOWED"),
   ],
   "crash-other-code": ["A crash has the code AGENT_FAILED.", overrideError(["crash"], 500, "AGENT_FAILED")],
-  "timeout-504": ["An agent that times out answers 504.", overrideError(["timeout"], 504, "GATEWAY_TIMEOUT")],
-  "too-large-400": ["A body that is too large answers 400.", overrideError(["too-large"], 400, "INVALID_INPUT")],
+  "timeout-504": ["An agent that times out responds with 504.", overrideError(["timeout"], 504, "GATEWAY_TIMEOUT")],
+  "too-large-400": ["A body that is too large responds with 400.", overrideError(["too-large"], 400, "INVALID_INPUT")],
   "malformed-json-other-code": [
     "A body that is no JSON has the code MALFORMED_JSON.",
     overrideError(["malformed-json"], 400, "MALFORMED_JSON"),
@@ -61,18 +61,18 @@ export const errorVariants = variants("Errors", {
       };
     },
   ],
-  "crash-answers-502": ["An agent that fails answers 502.", overrideErrorStatus(["crash"], 502)],
-  "crash-answers-503": ["An agent that fails answers 503.", overrideErrorStatus(["crash"], 503)],
+  "crash-answers-502": ["An agent that fails responds with 502.", overrideErrorStatus(["crash"], 502)],
+  "crash-answers-503": ["An agent that fails responds with 503.", overrideErrorStatus(["crash"], 503)],
   "gateway-in-form-b": [
-    "A gateway refuses keys in form B, and the application answers in form A.",
+    "A gateway refuses keys in form B, and the application responds in form A.",
     () => ({ errorBody: (facts) => (facts.status === 401 ? formB(facts) : formA(facts)) }),
   ],
   "gateway-in-form-a": [
-    "A gateway refuses keys and limits in form A, and the application answers in form B.",
+    "A gateway refuses keys and limits in form A, and the application responds in form B.",
     () => ({ errorBody: (facts) => (facts.status === 401 || facts.status === 429 ? formA(facts) : formB(facts)) }),
   ],
   "form-a-with-details": [
-    "Errors have form A, and their details beside it.",
+    "Errors have form A, with their details added.",
     () => ({ errorBody: (facts) => setField(formA(facts), "error.details", detailsOf(facts.detail)) }),
   ],
   "form-b-with-status": [
@@ -113,24 +113,27 @@ export const authenticationVariants = variants("Authentication", {
   ],
   "keys-of-another-prefix": ["Keys begin with `zq_`.", () => ({ keyText: (text) => text.replace(/^.._/, "zq_") })],
   "forbidden-401": [
-    "A key that lacks permission answers 401.",
+    "A key that lacks permission responds with 401.",
     overrideError(["forbidden"], 401, "INSUFFICIENT_SCOPE"),
   ],
   "forbidden-404": [
-    "A key that lacks permission answers as if there were nothing.",
+    "A key that lacks permission gets the 404 of an unknown agent.",
     overrideError(["forbidden"], 404, "AGENT_NOT_FOUND"),
   ],
-  "signature-ignored": ["Signatures are not looked at.", () => ({ acceptsSignature: () => true })],
+  "signature-ignored": ["Signatures are not checked.", () => ({ acceptsSignature: () => true })],
   "signature-of-path-only": [
     "The signed path has no query string.",
     (base) => ({
       signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
     }),
   ],
-  "bad-signature-400": ["A bad signature answers 400.", overrideError(["bad-signature"], 400, "BAD_SIGNATURE")],
-  "bad-signature-403": ["A bad signature answers 403.", overrideError(["bad-signature"], 403, "INVALID_SIGNATURE")],
+  "bad-signature-400": ["A bad signature responds with 400.", overrideError(["bad-signature"], 400, "BAD_SIGNATURE")],
+  "bad-signature-403": [
+    "A bad signature responds with 403.",
+    overrideError(["bad-signature"], 403, "INVALID_SIGNATURE"),
+  ],
   "unknown-agent-before-key": [
-    "An agent that does not exist answers 404 to whoever asks.",
+    "An agent that does not exist responds with 404 to whoever asks.",
     () => ({ authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent }),
   ],
 });

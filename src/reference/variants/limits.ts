@@ -41,24 +41,24 @@ function reportOnly(window: WindowName): Override {
 const addressLimit = 20;
 
 export const limitVariants = variants("Limits", {
-  "headers-of-hour": ["The headers speak of the hour.", reportOnly("hour")],
+  "headers-of-hour": ["The headers report the hour.", reportOnly("hour")],
   "headers-of-hour-throughout": [
-    "The headers speak of the hour, on a refusal for the minute, too.",
+    "The headers report the hour, even if the minute refuses.",
     (base) => ({ ...reportOnly("hour")(base), refusalWindow: (_, advertised) => advertised }),
   ],
   "headers-of-nobody-on-404": [
-    "A 404 comes before the key is looked at, and its headers speak of the address.",
+    "A 404 is sent before the key is checked, and its headers report the address.",
     (base) => ({
       rateHeaders: (reading, nowMs, facts) =>
         base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
     }),
   ],
-  "headers-of-minute": ["The headers speak of the minute.", reportOnly("minute")],
+  "headers-of-minute": ["The headers report the minute.", reportOnly("minute")],
   "rolling-windows": ["Hour and minute are rolling.", withLimiters(rollingWindow, rollingWindow)],
   "rolling-hour": ["The hour is rolling, the minute fixed.", withLimiters(rollingWindow, fixedWindow)],
   "anchored-windows": ["Windows begin with the first request in them.", withLimiters(anchoredWindow, anchoredWindow)],
   "sliding-windows": [
-    "Windows are rolling by an estimate from two fixed ones.",
+    "Windows are rolling, estimated from two fixed ones.",
     withLimiters(slidingWindow, slidingWindow),
   ],
   "token-bucket": [
@@ -73,7 +73,7 @@ export const limitVariants = variants("Limits", {
     }),
   ],
   "burst-adds": [
-    "The burst adds to the minute; the headers speak of the hour.",
+    "The burst adds to the minute; the headers report the hour.",
     (base) => ({
       limiters: (limits) => {
         const { perMinute, burst } = limits;
@@ -85,7 +85,7 @@ export const limitVariants = variants("Limits", {
     }),
   ],
   "team-burst-50": [
-    "A tier whose burst is not shown has one of 50.",
+    "A tier without a published burst has one of 50.",
     (base) => ({
       limiters: (limits) => {
         const bucket = { ...windowsOf(limits).minute, limit: 50, advertisedLimit: limits.perMinute };
@@ -120,11 +120,11 @@ export const limitVariants = variants("Limits", {
     }),
   ],
   "over-quota-402": [
-    "Beyond the month's tokens the answer is 402.",
+    "Beyond the month's tokens the status is 402.",
     overrideError(["token-quota"], 402, "PAYMENT_REQUIRED"),
   ],
   "over-quota-403": [
-    "Beyond the month's tokens the answer is 403.",
+    "Beyond the month's tokens the status is 403.",
     overrideError(["token-quota"], 403, "QUOTA_EXCEEDED"),
   ],
   "retry-is-the-window": [
@@ -138,11 +138,11 @@ export const limitVariants = variants("Limits", {
     ["LIM-14"],
   ],
   "remaining-read-late": [
-    "`X-RateLimit-Remaining` is read when the answer is sent.",
+    "`X-RateLimit-Remaining` is read when the response is sent.",
     () => ({ refreshesBeforeSending: () => true, turnsBeforeResponse: () => 20 }),
   ],
   "burst-adds-and-shows": [
-    "The burst adds to the minute, and `X-RateLimit-Limit` says so.",
+    "The burst adds to the minute and to `X-RateLimit-Limit`.",
     () => ({
       limiters: (limits) => {
         const { hour, minute } = windowsOf(limits);
@@ -172,7 +172,7 @@ export const limitVariants = variants("Limits", {
     }),
   ],
   "token-refusals-of-month": [
-    "The headers of a refusal for tokens speak of the month.",
+    "The headers of a refusal for tokens report the month.",
     () => ({
       tokenQuotaWindow: (advertised, { limit }, backAtMs) => ({
         ...advertised,
@@ -183,7 +183,7 @@ export const limitVariants = variants("Limits", {
     }),
   ],
   "limits-told-last": [
-    "An invoke or a stream of an unknown agent, or without a query, is told so even beyond a limit.",
+    "An invoke or a stream of an unknown agent, or without a query, gets that error even beyond a limit.",
     () => ({ reportsLimitErrorsLast: () => true }),
   ],
 });

@@ -15,10 +15,10 @@ const otherStatus: Readonly<Record<string, string>> = {
 };
 
 export const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
-  "batch-accepted-202": ["A batch answers 202.", overrideSuccessStatus("batch", 202)],
-  "batch-200": ["A batch answers 200.", overrideSuccessStatus("batch", 200)],
+  "batch-accepted-202": ["A batch responds with 202.", overrideSuccessStatus("batch", 202)],
+  "batch-200": ["A batch responds with 200.", overrideSuccessStatus("batch", 200)],
   "handle-envelope": [
-    "The handle of an operation stands in the envelope, as `data`.",
+    "The handle of an operation is in the envelope, as `data`.",
     overrideJson("handleBody")(inEnvelope),
   ],
   "handle-with-more": [
@@ -26,7 +26,7 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
     (base) => ({ handleBody: (operation) => base.operationBody(operation) }),
   ],
   "operation-envelope": [
-    "What `check_url` answers stands in the envelope, as `data`.",
+    "The response of `check_url` is in the envelope, as `data`.",
     overrideJson("operationBody")(inEnvelope),
   ],
   "operation-of-other-words": [
@@ -34,7 +34,7 @@ export const operationVariants = variants("Endpoints / 10. Check an asynchronous
     overrideJson("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
   ],
   "operation-without-results": [
-    "What `check_url` answers has no results, ever.",
+    "The response of `check_url` never has results.",
     overrideJson("operationBody").remove("results"),
   ],
   "operation-done-at-once": [
@@ -57,7 +57,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
     () => ({ servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/") }),
   ],
   "execution-path-bare-result": [
-    "The local execution path answers with the bare result.",
+    "The local execution path returns the bare result.",
     (base) => ({
       jsonText: (value, facts) =>
         base.jsonText(
@@ -73,7 +73,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
     }),
   ],
   "agent-description-envelope": [
-    "Detailed information about an agent stands in the envelope, as `data`.",
+    "The details of an agent are in the envelope, as `data`.",
     overrideJson("agentDetailsBody")(inEnvelope),
   ],
   "agent-description-short": [
@@ -85,7 +85,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
   "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideJson("keyUsageBody")(inEnvelope)],
   "key-usage-as-usage": [
-    "Key usage is what usage answers.",
+    "Key usage has the body of usage.",
     (base) => ({ keyUsageBody: (facts) => base.usageBody(facts) }),
   ],
   "key-usage-as-list": [
@@ -105,7 +105,7 @@ export const keyVariants = variants("Endpoints / 9. Read key usage", {
     withKeyTraits(["invoke", "stream"], { scope: "full" }),
   ],
   "reader-may-batch": [
-    "A read-only key may have an agent work, in whatever way.",
+    "A read-only key may run agents.",
     withKeyTraits(["invoke", "stream", "batch"], { scope: "full" }),
   ],
 });

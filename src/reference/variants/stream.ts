@@ -48,7 +48,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     }),
   ],
   "sse-data-first": [
-    "The `data:` line stands before the `event:` line.",
+    "The `data:` line precedes the `event:` line.",
     () => ({ frame: (name, data) => [`data: ${data}\nevent: ${name}\n\n`] }),
   ],
   "sse-no-blank": [
@@ -93,7 +93,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     overrideResult("plan")((steps) => [...steps, { kind: "turns", count: 50 }]),
   ],
   "leaving-noticed-late": [
-    "That the client has left is noticed at the next write.",
+    "A lost client is noticed at the next write.",
     () => ({ noticesDisconnect: () => "at the next write" }),
   ],
   "stream-parameters-ignored": [

@@ -24,12 +24,12 @@ const markedFailed: Override = (base) => ({
 });
 
 export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
-  "webhook-answers-200": ["Creating a webhook answers 200.", overrideSuccessStatus("createWebhook", 200)],
+  "webhook-answers-200": ["Creating a webhook responds with 200.", overrideSuccessStatus("createWebhook", 200)],
   "webhook-id-as-id": ["The id of a webhook is called `id`.", created.rename("webhook_id", "id")],
   "webhook-in-data": ["A webhook stands in the envelope, as `data`.", created(inData)],
   "webhook-in-result": ["A webhook stands in the envelope, as `data.result`.", created(inResult)],
   "webhook-id-alone": [
-    "Of a created webhook only its id is shown.",
+    "The response of a created webhook has only its id.",
     created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
   ],
   "webhook-of-any-types-accepted": [
@@ -58,9 +58,9 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
         (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
     }),
   ],
-  "webhook-answers-202": ["Creating a webhook answers 202.", overrideSuccessStatus("createWebhook", 202)],
+  "webhook-answers-202": ["Creating a webhook responds with 202.", overrideSuccessStatus("createWebhook", 202)],
   "webhook-statuses-differ": [
-    "Creating a webhook answers 201 and 200 in turn.",
+    "Creating a webhook responds with 201 and 200 in turn.",
     (base) => {
       let made = 0;
       return {
@@ -82,7 +82,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   ],
   "deliveries-in-envelope": ["The list of deliveries stands in the envelope, as `data`.", listed(inData)],
   "webhook-marked-failed": [
-    "Once a delivery has failed, the webhook is marked failed and gets no events any more.",
+    "Once a delivery has failed, the webhook is marked failed and gets no more events.",
     (base) => ({
       acceptsEvent: (load) => load.failed === 0 && base.acceptsEvent(load),
       ...markedFailed(base),
@@ -120,12 +120,12 @@ export const metricsVariants = variants("Resources / Webhook metrics", {
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
-  "alert-answers-200": ["Creating an alert answers 200.", overrideSuccessStatus("createAlert", 200)],
+  "alert-answers-200": ["Creating an alert responds with 200.", overrideSuccessStatus("createAlert", 200)],
   "alert-id-as-id": ["The id of an alert is called `id`.", alert.rename("alert_id", "id")],
   "alert-in-data": ["An alert stands in the envelope, as `data`.", alert(inData)],
   "alert-of-minute": ["Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })],
   "alert-message-as-event": [
-    "What an alert sends has the shape of an event.",
+    "The message of an alert has the shape of an event.",
     (base) => ({
       alertMessage: (made, reading, nowMs) => ({
         id: made.id,
@@ -162,10 +162,10 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
         ),
     }),
   ],
-  "alert-answers-202": ["Creating an alert answers 202.", overrideSuccessStatus("createAlert", 202)],
+  "alert-answers-202": ["Creating an alert responds with 202.", overrideSuccessStatus("createAlert", 202)],
   "alert-never-fires": ["An alert never fires.", () => ({ firesAlert: () => false }), ["ALR-3"]],
   "alert-fires-at-the-end": [
-    "An alert fires when nothing is left, whatever its threshold.",
+    "An alert fires when no requests are left, regardless of its threshold.",
     () => ({
       firesAlert: (_threshold, { before, after }) => usedPercent(before) < 100 && usedPercent(after) >= 100,
     }),

@@ -62,7 +62,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     }),
   ],
   "extra-headers": [
-    "Answers have headers that the document does not know.",
+    "Responses have headers that the document does not know.",
     overrideResult("headers")((headers) => [
       ...headers,
       ["X-Request-Id", "abc"],
@@ -79,7 +79,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
   ],
   "no-date": [
-    "Answers have no `Date` header.",
+    "Responses have no `Date` header.",
     overrideResult("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
   ],
   gzip: [
@@ -93,7 +93,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
   ],
   "bodies-chunked": ["Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })],
   "connection-close": [
-    "The connection is closed behind every answer.",
+    "The connection is closed after every response.",
     overrideResult("headers")((headers) => [...headers, ["Connection", "close"]]),
   ],
   "content-type-bare": [
@@ -106,7 +106,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
       contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
     }),
   ],
-  "answers-late": ["Answers take their time and overtake each other.", () => ({ turnsBeforeResponse: () => 30 })],
+  "answers-late": ["Responses are delayed and overtake each other.", () => ({ turnsBeforeResponse: () => 30 })],
   "stream-needs-accept": [
     "A stream is refused with 406 unless `text/event-stream` is accepted.",
     () => ({
@@ -115,11 +115,11 @@ export const wireVariants = variants("Endpoints / Common request rules", {
     }),
   ],
   "content-type-ignored": [
-    "A body is read as JSON whatever it is declared as.",
+    "A body is read as JSON with any `Content-Type`.",
     () => ({ acceptsContentType: () => true }),
   ],
   "content-type-415": [
-    "A body that is not declared as JSON answers 415.",
+    "A body that is not declared as JSON responds with 415.",
     overrideError(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
   ],
   "long-agent-ids-unrouted": [

@@ -204,7 +204,7 @@ describe("a target that cannot be judged: one sentence, exit code 3", () => {
       () => Promise.resolve({ baseUrl: "http://127.0.0.1:9/v1", close: () => {} }),
       /Is the server running/,
     ],
-    ["it closes at once", () => startHostile((socket) => void socket.end()), /does not answer HTTP requests/],
+    ["it closes at once", () => startHostile((socket) => void socket.end()), /does not respond to HTTP requests/],
     [
       "it answers HTML",
       () => startAnswering((_, response) => void response.setHeader("content-type", "text/html").end("<p>")),

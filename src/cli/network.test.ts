@@ -93,7 +93,7 @@ describe("a proxy that the environment names", () => {
     const args = ["run", ...(await aimed(`http://${host}/v1`)), "--only", "LST-1", "--proxy", url(), "--out", "no-way"];
     const { code, err } = await command(args);
     expect([code, err]).toEqual([3, expect.stringMatching(says)]);
-    expect(err).toContain(`It was asked through the proxy ${url()}.`);
+    expect(err).toContain(`The request went through the proxy ${url()}.`);
   });
 
   it("is what init looks through, and stands in the file where a flag named it, unless with a password", async () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { type Receiver, type ReceiverOptions, ReceiverProblem, type Reply } from "./receiver.ts";
+import { type Receiver, type ReceiverOptions, ReceiverError, type Reply } from "./receiver.ts";
 import { headOf, openSocket, post, setTime, startLocal } from "./testing/senders.ts";
 
 const open: Receiver[] = [];
@@ -257,7 +257,7 @@ describe("a receiver", () => {
   it("says in one line where it cannot listen", async () => {
     const receiver = await receiverWith();
     await expect(startLocal({ listen: receiver.address })).rejects.toThrow(
-      new ReceiverProblem(
+      new ReceiverError(
         `The receiver cannot listen on ${receiver.address} (EADDRINUSE). Give another host and port under \`webhooks.listen\`.`,
       ),
     );

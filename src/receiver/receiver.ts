@@ -8,7 +8,7 @@ import { addressText, baseUrlFor, readListenAddress, describeUnreachable, listen
 import { openLingeringConnections } from "./replying.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
-export { ReceiverError as ReceiverProblem } from "./server.ts";
+export { ReceiverError } from "./server.ts";
 
 /** Receives what a target sends to webhooks and alerts, and replies as planned. */
 export interface Receiver {

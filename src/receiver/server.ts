@@ -10,7 +10,7 @@ import { unansweredBy } from "../wire/describe-error.ts";
 
 /** The receiver cannot start. The message is one line: the fact, where, and what to do. */
 export class ReceiverError extends Error {
-  override readonly name = "ReceiverProblem";
+  override readonly name = "ReceiverError";
 }
 
 /** The address to listen on. Port 0 picks a free one. */

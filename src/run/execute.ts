@@ -1,7 +1,7 @@
 import { traceOf } from "../base/errors.ts";
 import type { ProbeResult } from "../evidence/evidence.ts";
 import type { Target } from "../target/target.ts";
-import { type Receiver, ReceiverProblem } from "../receiver/receiver.ts";
+import { type Receiver, ReceiverError } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
 import { type Client } from "./send/client.ts";
 import {
@@ -157,7 +157,7 @@ function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number
   for (const { probe, tested, skip } of planned) {
     if (probe.per !== "tier" || probe.stage !== "limits" || tested === null || skip !== null) continue;
     const reservedMs = byKey.get(tested.key.name) ?? 0;
-    const ms = (probe.waitSeconds(tested) + probe.optionalWaitSeconds) * 1000;
+    const ms = (probe.waitSeconds(tested) + (probe.optionalWaitSeconds ?? 0)) * 1000;
     if (reservedMs + ms <= maxWaitMs * maxReservedShare) byKey.set(tested.key.name, reservedMs + ms);
   }
   return Math.max(0, ...byKey.values());
@@ -235,7 +235,7 @@ function waitTooLong({ probe, tested }: PlannedProbe, time: RunClock): SkipCause
 function resultOfError(error: unknown, signal: AbortSignal): ProbeRunResult {
   if (signal.aborted) return { kind: "skipped", reason: `the run was stopped: ${describeStop(signal)}`, needs: null };
   if (error instanceof SkipError) return { kind: "skipped", ...error.skipReason };
-  if (error instanceof ReceiverProblem) return { kind: "skipped", reason: error.message, needs: null };
+  if (error instanceof ReceiverError) return { kind: "skipped", reason: error.message, needs: null };
   return { kind: "broken", error: traceOf(error) };
 }
 
@@ -246,16 +246,16 @@ class ProbeOverdue extends SkipError {
 /** Waits for a probe, but no longer than its deadline, or until the run is interrupted. */
 async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedContext): Promise<T> {
   const overdue = Promise.withResolvers<never>();
-  const waitedBefore = time.waitedMs();
-  const look = (): void => {
-    const granted = time.waitedMs() - waitedBefore;
-    if (granted > 0 && granted !== lastGranted) {
-      lastGranted = granted;
-      timer = setTimeout(look, granted);
+  const waitedBeforeMs = time.waitedMs();
+  const checkDeadline = (): void => {
+    const waitedMs = time.waitedMs() - waitedBeforeMs;
+    if (waitedMs > 0 && waitedMs !== lastWaitedMs) {
+      lastWaitedMs = waitedMs;
+      timer = setTimeout(checkDeadline, waitedMs);
     } else overdue.reject(new ProbeOverdue(`the probe was not over after ${deadlineMs / 1000} s`));
   };
-  let lastGranted = 0;
-  let timer = setTimeout(look, deadlineMs);
+  let lastWaitedMs = 0;
+  let timer = setTimeout(checkDeadline, deadlineMs);
   const interrupt = (): void => overdue.reject(signal.reason);
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();

@@ -38,19 +38,19 @@ const failures = ({ judgements }: Judged): unknown[] =>
   judgements.flatMap(({ finding }) => (finding.kind === "error" ? [finding.reason] : []));
 
 let running: ReturnType<typeof judge> | undefined;
-/** One run for all tests of the sound server. */
-const sound = (): ReturnType<typeof judge> => (running ??= judge(null));
+/** One run for all tests of the runOnce server. */
+const runOnce = (): ReturnType<typeof judge> => (running ??= judge(null));
 
 describe.skipIf(!hasPython()).concurrent("a server of another author, in another language and in form B", () => {
   it("gives no false alarm", async () => {
-    const result = await sound();
+    const result = await runOnce();
     expect(breaches(result)).toEqual([]);
     expect(failures(result)).toEqual([]);
     expect(result.stopped).toBeNull();
   });
 
   it("follows the expected readings", async () => {
-    const { judgements } = await sound();
+    const { judgements } = await runOnce();
     const readings = Object.fromEntries(
       judgements.flatMap(({ check, finding }) => (finding.kind === "follows" ? [[check.id, finding.reading]] : [])),
     );
@@ -65,7 +65,7 @@ describe.skipIf(!hasPython()).concurrent("a server of another author, in another
   });
 
   it("has most clauses proven", async () => {
-    const { judgements } = await sound();
+    const { judgements } = await runOnce();
     const proven = judgements.filter(
       ({ check, finding }) =>
         clauseOf(check.clause).level === "must" && (finding.kind === "holds" || finding.kind === "follows"),

@@ -30,12 +30,12 @@ describe("a run with a base URL and one free key", () => {
   });
 
   it("tests the limits first, and causes no 429 afterwards", () => {
-    const lanes = ended.map(({ lane }) => lane);
-    expect(lanes.lastIndexOf("limits")).toBeGreaterThan(lanes.indexOf("shared"));
+    const stages = ended.map(({ lane }) => lane);
+    expect(stages.lastIndexOf("limits")).toBeGreaterThan(stages.indexOf("shared"));
     // Probes that count toward the minute run before the limits.
-    const later = ended.slice(lanes.indexOf("limits"));
+    const later = ended.slice(stages.indexOf("limits"));
     const others = later.filter(({ lane }) => lane === "shared" || lane === "exclusive");
-    expect(lanes.indexOf("limits")).toBeLessThanOrEqual(2);
+    expect(stages.indexOf("limits")).toBeLessThanOrEqual(2);
     expect(new Set(others.map(({ refusedBy }) => refusedBy)).size).toBe(1);
   });
 
@@ -48,7 +48,7 @@ describe("a run with a base URL and one free key", () => {
   });
 
   it("proves most must clauses with so few requests", () => {
-    expect(mustsShown(result)).toBeGreaterThanOrEqual(leastMustClauses.found);
+    expect(mustsShown(result)).toBeGreaterThanOrEqual(minMustClauses.found);
   });
 });
 
@@ -70,7 +70,7 @@ describe("a run with one free key, a named agent, and a receiver that the target
     expect(wrongIn(result)).toEqual([]);
     expect(result.requests).toBeLessThanOrEqual(75);
     expect(result.waitedMs).toBeLessThanOrEqual(120_000);
-    expect(mustsShown(result)).toBeGreaterThanOrEqual(leastMustClauses.named);
+    expect(mustsShown(result)).toBeGreaterThanOrEqual(minMustClauses.named);
   });
 
   it("causes at most forty agent executions, and records retries of deliveries", () => {
@@ -105,12 +105,12 @@ const wrongIn = ({ judgements }: Judged) =>
     .map(({ check, finding }) => [check.id, finding]);
 
 function mustsShown({ judgements }: Judged): number {
-  const shown = judgements.filter(
+  const proven = judgements.filter(
     ({ check, finding }) =>
       clauseOf(check.clause).level === "must" && (finding.kind === "holds" || finding.kind === "follows"),
   );
-  return new Set(shown.map(({ check }) => check.clause)).size;
+  return new Set(proven.map(({ check }) => check.clause)).size;
 }
 
 /** A ratchet: the counts of the last change. */
-const leastMustClauses = { found: 111, named: 130 } as const;
+const minMustClauses = { found: 111, named: 130 } as const;

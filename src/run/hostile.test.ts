@@ -35,7 +35,7 @@ const usage = suite("Usage", [
 async function runAgainst(
   server: HostileServer,
   selected: readonly Suite[] = suites,
-  patience: Partial<Deadlines> = deadlines,
+  timeouts: Partial<Deadlines> = deadlines,
 ): Promise<RunResult> {
   try {
     return await runSuites({
@@ -44,20 +44,20 @@ async function runAgainst(
       maxRequests: 1000,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      deadlines: patience,
+      deadlines: timeouts,
     });
   } finally {
     server.close();
   }
 }
 
-const sentenceFor = async (server: HostileServer, patience?: Partial<Deadlines>): Promise<SkipCause> => {
-  const result = await runAgainst(server, suites, patience);
+const sentenceFor = async (server: HostileServer, timeouts?: Partial<Deadlines>): Promise<SkipCause> => {
+  const result = await runAgainst(server, suites, timeouts);
   return result.kind === "judged" ? "judged" : result.sentence;
 };
 
-const noInterface = /^http:\S+ is not an Agent Hosting Service Interface: GET \/agents answers 200 with .*\.$/;
-const noAnswer = /^No answer from http:\S+: .+\. It accepts connections, but does not answer HTTP requests here\.$/;
+const noInterface = /^http:\S+ is not an Agent Hosting Service Interface: GET \/agents returns 200 with .*\.$/;
+const noAnswer = /^No answer from http:\S+: .+\. It accepts connections, but does not respond to HTTP requests here\.$/;
 
 describe.concurrent("a target that is hostile from the first request on", () => {
   const strange = new Set<string>();
@@ -80,7 +80,7 @@ describe.concurrent("a server of another API", () => {
     [
       "JSON 404 of another API",
       send(404, "application/json", '{"message":"no route"}'),
-      /answers 404 with application\/json/,
+      /returns 404 with application\/json/,
     ],
     [
       "another API's 401",
@@ -135,7 +135,7 @@ describe.concurrent("a target that turns hostile after the first requests", () =
   it.each<[harm: keyof typeof hostilities, isLost: boolean]>([
     ["sends 1 MB of headers", false],
     ["closes at once", true],
-  ])("%s: that is asked for again, as lost on the way: %s", async (name, isLost) => {
+  ])("%s: is retried as a broken connection: %s", async (name, isLost) => {
     const result = await runAgainst(await startTwoFaced(hostilities[name]), [usage]);
     expect(result.lost > 0).toBe(isLost);
   });

@@ -23,14 +23,14 @@ const startVendor = (status: string): Promise<HostileServer> =>
       answer(202, { operation_id: id, status, check_url: `/v1/operations/${id}` });
     };
     const path = (request.url ?? "").replace(/\?.*/, "");
-    const asked = `${request.method} ${path}`;
+    const requestLine = `${request.method} ${path}`;
     const sent = tryParseJson(body);
     if (request.headers.authorization !== `Bearer ${key}`) return refuse(401, "INVALID_API_KEY");
-    if (asked === "GET /v1/agents") return answer(200, { data: [{ id: "echo" }], pagination: {} });
-    if (asked === "POST /v1/agents/echo/invoke") return answer(200, { result: {} });
-    if (asked === "POST /v1/jobs/echo" && typeof getPath(sent, "query") === "string") return begin();
-    if (asked === "POST /v1/bulk" && Array.isArray(getPath(sent, "batch"))) return begin();
-    const id = /^GET \/v1\/operations\/(\w+)$/.exec(asked)?.[1] ?? "";
+    if (requestLine === "GET /v1/agents") return answer(200, { data: [{ id: "echo" }], pagination: {} });
+    if (requestLine === "POST /v1/agents/echo/invoke") return answer(200, { result: {} });
+    if (requestLine === "POST /v1/jobs/echo" && typeof getPath(sent, "query") === "string") return begin();
+    if (requestLine === "POST /v1/bulk" && Array.isArray(getPath(sent, "batch"))) return begin();
+    const id = /^GET \/v1\/operations\/(\w+)$/.exec(requestLine)?.[1] ?? "";
     return ops.has(id) ? answer(200, { operation_id: id, status: "completed" }) : refuse(404, "NOT_FOUND");
   });
 

@@ -22,7 +22,7 @@ import type { Target, TargetKey } from "../target/target.ts";
 export const stages = ["shared", "agent time", "exclusive", "concurrency", "limits", "coverage", "review"] as const;
 export type Stage = (typeof stages)[number];
 
-/** What a probe receives. */
+/** Everything that a probe receives. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
   /** Sends with the main key of the run. */
@@ -82,19 +82,14 @@ export type WaitOptions = {
   | { readonly mode: "until exhausted"; readonly after: string }
 );
 
-interface ProbeOptions<N extends Need> {
-  readonly needs?: readonly N[];
-  /** Sends only GET, so the probe also runs in read-only mode. */
-  readonly reads?: true;
-  readonly creates?: Creations;
-  /** What the probe creates with a key of few requests, if that is less. */
-  readonly createsFew?: Creations;
+/** What a probe sends, and what it needs for that. */
+interface ProbeTraits {
   /** Requests that count against the main key. A function if the number depends on the target. */
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number;
+  /** Without it, only the limits of its key can delay the probe. */
   readonly waits?: WaitOptions;
-  readonly stage?: Stage;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
   /** The probe drops requests for which too little waiting time is left. */
@@ -106,9 +101,8 @@ interface ProbeOptions<N extends Need> {
   readonly countsTowardWindow?: true;
 }
 
-interface TierProbeOptions<N extends Need> {
-  readonly needs?: readonly N[];
-  readonly stage?: "exclusive" | "concurrency" | "limits";
+/** What a probe does for each tier. */
+interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */
   readonly waitSeconds: (tested: TierUnderTest) => number;
@@ -119,10 +113,25 @@ interface TierProbeOptions<N extends Need> {
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest) => number;
   /**
-   * Whether the probe may run for several tiers at once on a test clock: its result does not depend on how much real
-   * time its waits take.
+   * The probe may run for several tiers at once on a test clock: its result does not depend on how much real time its
+   * waits take.
    */
   readonly concurrent?: true;
+}
+
+interface ProbeOptions<N extends Need> extends ProbeTraits {
+  readonly needs?: readonly N[];
+  readonly stage?: Stage;
+  /** Sends only GET, so the probe also runs in read-only mode. */
+  readonly reads?: true;
+  readonly creates?: Creations;
+  /** Objects that the probe creates with a key of few requests, if they are fewer. */
+  readonly createsFew?: Creations;
+}
+
+interface TierProbeOptions<N extends Need> extends TierProbeTraits {
+  readonly needs?: readonly N[];
+  readonly stage?: "exclusive" | "concurrency" | "limits";
 }
 
 interface ProbeBase {
@@ -131,59 +140,21 @@ interface ProbeBase {
   readonly needs: readonly Need[];
   readonly stage: Stage;
   readonly isReadOnly: boolean;
-  /** Most objects that the probe leaves on the target. */
   readonly creates: Creations;
-  /** The same with a key of few requests. */
   readonly createsFew: Creations;
 }
 
 /** Does one thing to a target, and returns evidence as plain JSON. */
 export type Probe<E = unknown> = ProbeBase &
   (
-    | {
-        readonly per: "target";
-        readonly requests: number | ((target: Target) => number);
-        readonly executions: number | null;
-        /** `null` if only the limits of its key can delay the probe. */
-        readonly waits: WaitOptions | null;
-        /** Keys to use instead of the main key. `null` for the main key. */
-        readonly keys: ((target: Target) => readonly TargetKey[]) | null;
-        /** Whether the probe drops requests for which too little waiting time is left. */
-        readonly mayDropRequests: boolean;
-        /** Whether the probe's single request counts toward a window that is used up later. */
-        readonly countsTowardWindow: boolean;
-        readonly run: (scene: ProbeContext<Need>) => Promise<E>;
-      }
-    | {
-        readonly per: "tier";
-        readonly requests: (tested: TierUnderTest) => number;
-        readonly waitSeconds: (tested: TierUnderTest) => number;
-        readonly optionalWaitSeconds: number;
-        /** `null` if the probe uses up no window. */
-        readonly window: ((tested: TierUnderTest) => number) | null;
-        readonly executions: ((tested: TierUnderTest) => number) | null;
-        /** Whether the probe may run for several tiers at once on a shared test clock. */
-        readonly isConcurrent: boolean;
-        readonly run: (scene: TierProbeContext<Need>) => Promise<E>;
-      }
+    | (ProbeTraits & { readonly per: "target"; readonly run: (context: ProbeContext<Need>) => Promise<E> })
+    | (TierProbeTraits & { readonly per: "tier"; readonly run: (context: TierProbeContext<Need>) => Promise<E> })
   );
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  {
-    needs = [],
-    requests,
-    executions,
-    waits,
-    stage = "shared",
-    keys,
-    reads,
-    creates = {},
-    createsFew = creates,
-    mayDropRequests,
-    countsTowardWindow,
-  }: ProbeOptions<N>,
-  run: (scene: ProbeContext<N>) => Promise<E>,
+  { needs = [], stage = "shared", reads, creates = {}, createsFew = creates, ...traits }: ProbeOptions<N>,
+  run: (context: ProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
   needs,
@@ -192,29 +163,15 @@ export const probe = <E, const N extends Need = never>(
   creates,
   createsFew,
   per: "target",
-  requests,
-  executions: executions ?? null,
-  waits: waits ?? null,
-  keys: keys ?? null,
-  mayDropRequests: mayDropRequests === true,
-  countsTowardWindow: countsTowardWindow === true,
+  ...traits,
   run,
 });
 
 /** Creates a probe that runs once for each tier that the target has a key for. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
-  {
-    needs = [],
-    stage = "limits",
-    requests,
-    executions,
-    waitSeconds,
-    optionalWaitSeconds = 0,
-    window,
-    concurrent,
-  }: TierProbeOptions<N>,
-  run: (scene: TierProbeContext<N>) => Promise<E>,
+  { needs = [], stage = "limits", ...traits }: TierProbeOptions<N>,
+  run: (context: TierProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
   needs,
@@ -223,12 +180,7 @@ export const tierProbe = <E, const N extends Need = never>(
   creates: {},
   createsFew: {},
   per: "tier",
-  requests,
-  waitSeconds,
-  optionalWaitSeconds: optionalWaitSeconds,
-  executions: executions ?? null,
-  window: window ?? null,
-  isConcurrent: concurrent === true,
+  ...traits,
   run,
 });
 
@@ -242,8 +194,8 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
 
 /** Approximate agent executions of a probe. Failures count, refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
-  if (planned.per === "tier" && tested !== null && planned.executions !== null) return planned.executions(tested);
-  if (planned.per === "target" && planned.executions !== null) return planned.executions;
+  if (planned.per === "tier" && tested !== null && planned.executions !== undefined) return planned.executions(tested);
+  if (planned.per === "target" && planned.executions !== undefined) return planned.executions;
   const isOfAgent = planned.needs.some((need) => need.startsWith("agents."));
   return isOfAgent && !planned.isReadOnly ? requestsOf(planned, tested, target) : 0;
 }

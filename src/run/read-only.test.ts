@@ -21,7 +21,9 @@ describe("a read-only run", () => {
     expect(new Set(result.exchanges.map(({ request }) => request.method))).toEqual(new Set(["GET"]));
     const claimed = result.runs.filter(({ planned }) => planned.probe.isReadOnly);
     expect(claimed.length).toBeGreaterThan(15);
-    for (const { planned, result: came } of claimed)
-      expect([planned.probe.name, came.kind === "skipped" ? came.reason : ""]).not.toContainEqual(readOnlyRun.reason);
+    for (const { planned, result: outcome } of claimed)
+      expect([planned.probe.name, outcome.kind === "skipped" ? outcome.reason : ""]).not.toContainEqual(
+        readOnlyRun.reason,
+      );
   });
 });

@@ -1,6 +1,6 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
+import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import { type Target, withDetectedTier } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
@@ -63,7 +63,7 @@ interface RunRecord {
   readonly durationMs: number;
 }
 
-/** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run ended too early. */
+/** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early. */
 interface Unjudged {
   readonly kind: "nothing to judge";
   readonly why: "unreachable" | "stopped";
@@ -71,7 +71,7 @@ interface Unjudged {
 }
 
 export type RunResult =
-  /** `stopped` says why the run ended early. `null` if it was complete. */
+  /** `stopped` says why the run stopped early. `null` if it was complete. */
   | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
   /** Contains every check as skipped. */
   | (RunRecord & Unjudged);
@@ -83,44 +83,44 @@ export const noUsableKey =
  * Discovers the target, runs the probes that the suites need, and judges the evidence. Never rejects because of a
  * target's behaviour.
  */
-export async function runSuites(asked: RunOptions): Promise<RunResult> {
-  const { signal, release } = startStopSignal(asked.signal, maxRunTimeMs({ ...defaultBounds, ...asked }));
+export async function runSuites(options: RunOptions): Promise<RunResult> {
+  const { signal, release } = startStopSignal(options.signal, maxRunTimeMs({ ...defaultBounds, ...options }));
   try {
-    return await runWithSignal({ ...asked, signal });
+    return await runWithSignal({ ...options, signal });
   } finally {
     release();
   }
 }
 
-async function runWithSignal(asked: RunOptions): Promise<RunResult> {
-  const { target, signal } = asked;
+async function runWithSignal(given: RunOptions): Promise<RunResult> {
+  const { target, signal } = given;
   const done: ProbeRun[] = [];
   const options: RunOptions = {
-    ...asked,
+    ...given,
     onProbe: (run) => {
       done.push(run);
-      asked.onProbe?.(run);
+      given.onProbe?.(run);
     },
   };
   const key = mainKey(target);
-  const parts = createContext(options);
-  const receiver = receiverOnDemand(target, parts.time);
+  const context = createContext(options);
+  const receiver = receiverOnDemand(target, context.time);
   // Closing ends every wait for a response or a delivery.
-  const stop = (): void => void Promise.all([parts.transport.close(), receiver.close()]);
+  const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    if (key === null) return unjudgedRun(options, parts, stoppedBecause(noUsableKey));
-    const client = openClient(parts, key);
-    const looked = await discoverOrStop(client, target, parts);
-    if (looked.kind !== "ready") return unjudgedRun(options, parts, looked);
-    const known = withDetectedTier(looked.target, key.name, parts.pacer.detectedTier(key));
-    return await judgeTarget(options, parts, client, { ...looked, target: known }, receiver);
+    if (key === null) return unjudgedRun(options, context, stoppedBecause(noUsableKey));
+    const client = openClient(context, key);
+    const discovered = await discoverOrStop(client, target, context);
+    if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
+    const known = withDetectedTier(discovered.target, key.name, context.pacer.detectedTier(key));
+    return await judgeTarget(options, context, client, { ...discovered, target: known }, receiver);
   } catch (error) {
-    return brokenRun(options, parts, done, error);
+    return brokenRun(options, context, done, error);
   } finally {
     signal.removeEventListener("abort", stop);
     await receiver.close();
-    await parts.transport.close();
+    await context.transport.close();
   }
 }
 
@@ -176,7 +176,7 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock): Receiv
     const unreachable = await receiver.reachable();
     if (unreachable === null && !isOver) return receiver;
     await receiver.close();
-    throw new ReceiverProblem(unreachable ?? "the run is over");
+    throw new ReceiverError(unreachable ?? "the run is over");
   };
   return {
     open: async () => {
@@ -189,9 +189,9 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock): Receiv
     record: () => opened?.record() ?? null,
     floodReason: () => (opened === null ? null : describeFlood(opened)),
     handOver: () => {
-      const handed = opened;
+      const receiver = opened;
       opened = null;
-      return handed;
+      return receiver;
     },
     close: async () => {
       isOver = true;
@@ -201,33 +201,33 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock): Receiv
 }
 
 function describeFlood(receiver: Receiver): string | null {
-  const unkept = Object.values(receiver.droppedByHook()).reduce((sum, count) => sum + count, 0);
-  if (unkept === 0) return null;
-  return `${receiver.record().deliveries} deliveries came, of which ${unkept} were counted and not kept`;
+  const dropped = Object.values(receiver.droppedByHook()).reduce((sum, count) => sum + count, 0);
+  if (dropped === 0) return null;
+  return `${receiver.record().deliveries} deliveries arrived, of which ${dropped} were counted and not stored`;
 }
 
 async function judgeTarget(
   options: RunOptions,
-  parts: ClientContext,
+  context: ClientContext,
   client: Client,
-  { look, target: looked }: Extract<DiscoveryResult, { kind: "ready" }>,
+  { discovery, target: discovered }: Extract<DiscoveryResult, { kind: "ready" }>,
   receiver: ReceiverOnDemand,
 ): Promise<RunResult> {
-  const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = parts;
-  const first = planProbes(options.suites, looked, { readOnly, maxWindow });
-  const isHooked = first.some((each) => each.skip === null && createsWebhooks(each.probe));
+  const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
+  const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
+  const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
   // With a key of few requests, the limits are tested before any webhook is created.
-  const isTight = hasFewRequests(looked) || readOnly;
-  const unasked = { target: looked, pendingRequests: Promise.resolve() };
-  const { target: quiet, pendingRequests } =
-    isHooked && !isTight ? await withWebhookAgent(client, looked, look, { signal }) : unasked;
+  const mustSaveRequests = hasFewRequests(discovered) || readOnly;
+  const unchanged = { target: discovered, pendingRequests: Promise.resolve() };
+  const { target: assigned, pendingRequests } =
+    usesWebhooks && !mustSaveRequests ? await withWebhookAgent(client, discovered, discovery, { signal }) : unchanged;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
-  const target = isTight ? quiet : await withDerivedRoles(client, quiet, { time, signal, needed });
-  const planned = target === looked ? first : planProbes(options.suites, target, { readOnly, maxWindow });
+  const target = mustSaveRequests ? assigned : await withDerivedRoles(client, assigned, { time, signal, needed });
+  const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const { runs, stopped } = await executeProbes(planned, {
     target,
-    discovery: look,
+    discovery,
     client,
     recorder,
     pacer,
@@ -242,7 +242,7 @@ async function judgeTarget(
   return {
     kind: "judged",
     stopped: stopped ?? pacer.slowdown.describeUnanswered() ?? receiver.floodReason(),
-    ...recordOf(options, parts, { target, runs }),
+    ...recordOf(options, context, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
@@ -250,24 +250,24 @@ async function judgeTarget(
 }
 
 /** The result if the harness itself failed. Finished probes are judged, the others are marked as failed. */
-function brokenRun(options: RunOptions, parts: ClientContext, done: readonly ProbeRun[], error: unknown): RunResult {
+function brokenRun(options: RunOptions, context: ClientContext, done: readonly ProbeRun[], error: unknown): RunResult {
   const { target } = options;
-  const isDone = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
+  const finishedRun = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
     done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
   const result = { kind: "broken", error: traceOf(error) } as const;
-  const runs = planProbes(options.suites, target, parts).map(
-    (planned): ProbeRun => isDone(planned) ?? { planned, result },
+  const runs = planProbes(options.suites, target, context).map(
+    (planned): ProbeRun => finishedRun(planned) ?? { planned, result },
   );
   const stopped = `the harness itself failed: ${messageOf(error)}`;
-  return { kind: "judged", stopped, ...recordOf(options, parts, { target, runs }) };
+  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
 }
 
 /** The result if nothing was judged. Every check is skipped, and the exchanges so far are included. */
-function unjudgedRun(options: RunOptions, parts: ClientContext, unjudged: Unjudged): RunResult {
+function unjudgedRun(options: RunOptions, context: ClientContext, unjudged: Unjudged): RunResult {
   const { target } = options;
-  const result = { kind: "skipped", reason: "the run ended before anything could be judged", needs: null } as const;
-  const runs = planProbes(options.suites, target, parts).map((planned) => ({ planned, result }));
-  return { ...unjudged, ...recordOf(options, parts, { target, runs }) };
+  const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
+  const runs = planProbes(options.suites, target, context).map((planned) => ({ planned, result }));
+  return { ...unjudged, ...recordOf(options, context, { target, runs }) };
 }
 
 function recordOf(
@@ -299,18 +299,20 @@ async function discoverOrStop(
   target: Target,
   { signal, readOnly }: ClientContext,
 ): Promise<Extract<DiscoveryResult, { kind: "ready" }> | Unjudged> {
-  const ended = (): Unjudged =>
+  const stopped = (): Unjudged =>
     stoppedBecause(
       signal.reason instanceof RunTimeout
         ? { why: "nothing judged", because: signal.reason.skipReason.reason }
         : "Interrupted before anything was judged.",
     );
   try {
-    const looked = await discoverTarget(client, target, readOnly);
-    if (signal.aborted) return ended();
-    return looked.kind === "ready" || looked.why === "unreachable" ? looked : stoppedBecause(looked.sentence);
+    const discovered = await discoverTarget(client, target, readOnly);
+    if (signal.aborted) return stopped();
+    return discovered.kind === "ready" || discovered.why === "unreachable"
+      ? discovered
+      : stoppedBecause(discovered.sentence);
   } catch (error) {
-    if (signal.aborted) return ended();
+    if (signal.aborted) return stopped();
     if (isBudgetExhausted(error) || error instanceof TargetUnavailable)
       return stoppedBecause({ why: "nothing judged", because: error.skipReason.reason });
     throw error;

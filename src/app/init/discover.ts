@@ -96,7 +96,7 @@ export async function discoverForInit({
   }
 }
 
-async function requestMore(client: Client, { look: discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
+async function requestMore(client: Client, { discovery }: Extract<DiscoveryResult, { kind: "ready" }>) {
   const list = await client.send("GET", `/agents?page=1&limit=${maxAgents}`);
   const unknownPath = await client.send("GET", "/no-such-path");
   const health = new Map<string, Exchange>();

@@ -99,7 +99,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
       for (let sent = 0; sent < requests; sent++) await send(main);
     };
     await (probe.mayDropRequests ? asFarAsGranted(sendAll) : sendAll());
-    if (probe.waits !== null) await letPass(probe.waits, stage);
+    if (probe.waits !== undefined) await letPass(probe.waits, stage);
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);

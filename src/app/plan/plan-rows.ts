@@ -61,8 +61,8 @@ function costOf(probe: Probe, tested: TierUnderTest | null, target: Target): Cos
   return { requests, waitSeconds: probe.waitSeconds(tested) };
 }
 
-const longestWait = (waits: WaitOptions | null, target: Target): number => {
-  if (waits === null || target.clock !== null) return 0;
+const longestWait = (waits: WaitOptions | undefined, target: Target): number => {
+  if (waits === undefined || target.clock !== null) return 0;
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 

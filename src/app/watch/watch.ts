@@ -1,6 +1,6 @@
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Secret } from "../../evidence/redaction.ts";
-import { type Receiver, ReceiverProblem, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
+import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
 import type { ProbeEvidence } from "../../evidence/evidence.ts";
 import { type RemainingRetries, remainingRetries, type WatchedDeliveries } from "../../suites/deliveries/watch.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -153,7 +153,7 @@ async function listenAgain(record: ReceiverRecord, now: () => number, journal: J
     });
   } catch (error) {
     journal.close();
-    if (!(error instanceof ReceiverProblem)) throw error;
+    if (!(error instanceof ReceiverError)) throw error;
     throw new UsageError(
       `Nobody can listen on ${record.listen} again, which is the address that the target was given. End what listens there, perhaps another watch, and start this one again.`,
     );

@@ -16,7 +16,7 @@ const answered = (tookMs: number): Exchange => {
 };
 
 /** Derives roles for an agent with this gap between chunks and this response time. */
-function played(gapMs: number, tookMs: number) {
+function deriveRoles(gapMs: number, tookMs: number) {
   let nowMs = 0;
   const timers = { now: () => nowMs, sleep: () => Promise.resolve() };
   const { signal } = new AbortController();
@@ -40,13 +40,13 @@ describe("derived roles", () => {
     ["slow invokes if a long response takes a second", 0, 1500, ["slow"]],
     ["none if the delay has no effect and a long response arrives at once", 0, 5, []],
   ] as const)("are %s", async (_, gapMs, tookMs, roles) => {
-    const target = await played(gapMs, tookMs);
+    const target = await deriveRoles(gapMs, tookMs);
     expect(Object.keys(target.roleAssignments)).toEqual(roles);
     for (const role of roles) expect(target.roleAssignments[role]?.agent).toBe("bot");
   });
 
   it("are fulfilled by the request fields", async () => {
-    const { roleAssignments } = await played(200, 5);
+    const { roleAssignments } = await deriveRoles(200, 5);
     expect(roleAssignments.slowStreaming?.body).toMatchObject({ parameters: { stream_delay_ms: 200 } });
   });
 });

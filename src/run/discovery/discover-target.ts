@@ -12,7 +12,7 @@ import type { Discovery } from "../probe.ts";
 
 /** The result of discovery: a usable target, or why there is nothing to judge. */
 export type DiscoveryResult =
-  | { readonly kind: "ready"; readonly look: Discovery; readonly target: Target }
+  | { readonly kind: "ready"; readonly discovery: Discovery; readonly target: Target }
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
@@ -20,7 +20,7 @@ export type DiscoveryResult =
 const maxCandidates = 5;
 
 /** Discovers the target with two reads, the health of some agents and an invoke. Probes reuse these exchanges. */
-export async function discoverTarget(client: Client, target: Target, isReadOnly = false): Promise<DiscoveryResult> {
+export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
   const named = target.agents.answering;
   if (named !== undefined && !isSegment(named))
     return {
@@ -37,13 +37,13 @@ export async function discoverTarget(client: Client, target: Target, isReadOnly 
   const found = { listing, usage, health, invoked: null };
   if (!isRecognised(found)) return nothingToJudge(describeOtherApi(target, found));
   if (isRefused(listing) && isRefused(usage)) return nothingToJudge(describeRefusedKey(listing, client));
-  if (named !== undefined || target.agentSource === "named") return { kind: "ready", look: found, target };
+  if (named !== undefined || target.agentSource === "named") return { kind: "ready", discovery: found, target };
   const agents = byHealth(candidates, health);
-  const invoked = isReadOnly ? null : await findAnsweringAgent(client, agents, isWorking);
+  const invoked = readOnly ? null : await findAnsweringAgent(client, agents, isWorking);
   const agent = invoked?.agent ?? agents[0];
   return {
     kind: "ready",
-    look: { ...found, invoked: invoked?.exchange ?? null },
+    discovery: { ...found, invoked: invoked?.exchange ?? null },
     target: agent === undefined ? target : withAgent(target, agent),
   };
 }
@@ -69,14 +69,14 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
     ? "The server is there, but this machine does not trust its certificate. If its authority is your own, name a file with the authority's certificate: `network.ca` in a target file, or NODE_EXTRA_CA_CERTS."
     : answer.kind === "unanswered" && answer.reason === "unreachable"
       ? "Is the server running, and the address right?"
-      : "It accepts connections, but does not answer HTTP requests here.";
+      : "It accepts connections, but does not respond to HTTP requests here.";
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
 /** Mentions the proxy, if there is one: it may be the proxy that failed or responded. */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
-  return proxy === null ? "" : ` It was asked through the proxy ${proxyOrigin(proxy)}.`;
+  return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
 }
 
 /** Whether the certificate caused the failure, by the words and codes of the TLS library. */
@@ -100,19 +100,19 @@ const isRefused = (exchange: Exchange): boolean => [401, 403].includes(statusOf(
 
 function describeRefusedKey(listing: Exchange, client: Client): string {
   const code = getPath(getPath(bodyJson(listing), "error"), "code");
-  const said = typeof code === "string" ? ` ${code.slice(0, 60)}` : "";
-  return `The target refuses the API key (${statusOf(listing)}${said}). Check the key \`${client.key.name}\` ($${client.key.variable}); nothing was judged.`;
+  const codeText = typeof code === "string" ? ` ${code.slice(0, 60)}` : "";
+  return `The target refuses the API key (${statusOf(listing)}${codeText}). Check the key \`${client.key.name}\` ($${client.key.variable}); nothing was judged.`;
 }
 
 function describeOtherApi(target: Target, { listing }: Discovery): string {
   const status = statusOf(listing) ?? 0;
   const [location] = headerValues(listing, "Location");
   if (status >= 300 && status < 400 && location !== undefined)
-    return `${target.baseUrl} redirects to ${location.slice(0, 200)}. The harness follows no redirect: give the address that answers itself.`;
+    return `${target.baseUrl} redirects to ${location.slice(0, 200)}. The harness follows no redirect: give the final address.`;
   if (status === 401 || status === 403)
-    return `The target refuses GET /agents (${status}), and not in the words of the Agent Hosting Service Interface. Check the base URL and the API key.`;
+    return `The target refuses GET /agents (${status}), and not with an error of the Agent Hosting Service Interface. Check the base URL and the API key.`;
   const [type] = headerValues(listing, "Content-Type");
-  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents answers ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither list, usage nor health is recognisable. Check the base URL.${describeProxy(target)}`;
+  return `${target.baseUrl} is not an Agent Hosting Service Interface: GET /agents returns ${status} with ${type?.slice(0, 60) ?? "no content type"}, and neither the list nor usage nor health looks like one. Check the base URL.${describeProxy(target)}`;
 }
 
 /**

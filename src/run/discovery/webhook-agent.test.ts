@@ -56,11 +56,11 @@ describe("a listed agent for webhooks", () => {
     json: { data: [{ id: "echo" }, { id: "slow" }, { id: "next" }] },
   });
   const never = Promise.withResolvers<never>().promise;
-  const answersAfter = (tookMs: Readonly<Record<string, number>>): Client => {
+  const respondsAfter = (tookMs: Readonly<Record<string, number>>): Client => {
     const invoke = async (agent: string) => {
       if (tookMs[agent] === Infinity) return never;
-      const made = exchange({ path: agentPath(agent, "invoke"), json: { result: {} }, sentMs: 1000 });
-      return { ...made, answer: { ...made.answer, endMs: 1000 + (tookMs[agent] ?? 5) } };
+      const response = exchange({ path: agentPath(agent, "invoke"), json: { result: {} }, sentMs: 1000 });
+      return { ...response, answer: { ...response.answer, endMs: 1000 + (tookMs[agent] ?? 5) } };
     };
     // The tests use only this method.
     return { invoke } as unknown as Client;
@@ -74,8 +74,8 @@ describe("a listed agent for webhooks", () => {
     ["is taken although it is slow, if no other is quicker", { slow: 20_000, next: 9000 }, "slow"],
   ])("%s", async (_, tookMs, expected) => {
     const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo" } });
-    const look = { listing, usage: listing, health: [], invoked: null };
-    const found = await withWebhookAgent(answersAfter(tookMs), target, look, {
+    const discovery = { listing, usage: listing, health: [], invoked: null };
+    const found = await withWebhookAgent(respondsAfter(tookMs), target, discovery, {
       signal: new AbortController().signal,
       timeouts: { nextMs: 1, lastMs: 1 },
     });
@@ -84,8 +84,8 @@ describe("a listed agent for webhooks", () => {
 
   it("is not invoked if the remembering agent responds", async () => {
     const target = aTarget("http://127.0.0.1:9/v1", { agents: { answering: "echo", remembering: "minder" } });
-    const look = { listing, usage: listing, health: [], invoked: null };
-    const found = await withWebhookAgent(answersAfter({ slow: Infinity, next: Infinity }), target, look, {
+    const discovery = { listing, usage: listing, health: [], invoked: null };
+    const found = await withWebhookAgent(respondsAfter({ slow: Infinity, next: Infinity }), target, discovery, {
       signal: new AbortController().signal,
     });
     expect(found.target.agents.webhooked).toBe("minder");

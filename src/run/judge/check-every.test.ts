@@ -11,13 +11,13 @@ import { probe } from "../probe.ts";
 import { checkEvery } from "./check-every.ts";
 import type { UncoveredCells } from "./coverage.ts";
 
-const seen = probe("all exchanges", { requests: 0, stage: "review" }, async () => ({ all: [] as Exchange[] }));
+const allExchanges = probe("all exchanges", { requests: 0, stage: "review" }, async () => ({ all: [] as Exchange[] }));
 const visitor = probe("uncovered cells", { requests: 1, stage: "coverage" }, async (): Promise<UncoveredCells> => ({
   left: [],
 }));
 
 const reach = need("receiver");
-const check: Check = checkEvery("INV-2", seen, {
+const check: Check = checkEvery("INV-2", allExchanges, {
   matrix: {
     description: "every answer",
     cells: [
@@ -42,7 +42,7 @@ function judge(all: readonly Exchange[], left: readonly (readonly [of: string, S
     left: left.map(([of, reason]) => ({ of, kind: "200", why: { reason, needs: null } })),
   };
   const results: ProbeResults = new Map([
-    [seen.name, [{ instance: null, result: { kind: "ran", evidence: { all } } }]],
+    [allExchanges.name, [{ instance: null, result: { kind: "ran", evidence: { all } } }]],
     [visitor.name, [{ instance: null, result: { kind: "ran", evidence: visited } }]],
   ]);
   const [judgement] = judgeAll([suite("", [check])], results);

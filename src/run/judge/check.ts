@@ -43,9 +43,9 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
 export const observe = <const K extends GapId, const P extends Probe | Probes>(
   clause: K,
   on: P,
-  look: (evidence: EvidenceOf<P>) => Observation,
+  describe: (evidence: EvidenceOf<P>) => Observation,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge: look });
+): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge: describe });
 
 export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
 

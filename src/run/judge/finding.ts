@@ -7,10 +7,10 @@ import type { Coverage } from "./coverage.ts";
 export type Proof = Exchange | Delivery;
 
 /** The result of a check. A check of many cases adds how many it covered. */
-export type Finding<R extends string = string> = Said<R> & { readonly seen?: Coverage };
+export type Finding<R extends string = string> = Judged<R> & { readonly seen?: Coverage };
 
 /** `at` lists the exchanges and deliveries that show the breach. Empty means all in the evidence. */
-type Said<R extends string> =
+type Judged<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }

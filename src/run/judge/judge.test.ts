@@ -24,11 +24,11 @@ const judge = (each: Check, given: ProbeResults) =>
   judgeAll([suite("S", [each])], given).map(({ instance, finding, exchanges }) => ({ instance, finding, exchanges }));
 
 describe("judging", () => {
-  const shown = [anExchange("x1"), anExchange("x2")] as const;
-  const evidence = results({ one: [[null, ran({ first: shown[0], all: shown })]] });
+  const pair = [anExchange("x1"), anExchange("x2")] as const;
+  const evidence = results({ one: [[null, ran({ first: pair[0], all: pair })]] });
 
   it.each([
-    ["a breach lists the exchanges of the check", check("INV-1", one, () => breach("a", "b", shown[1])), ["x2"]],
+    ["a breach lists the exchanges of the check", check("INV-1", one, () => breach("a", "b", pair[1])), ["x2"]],
     [
       "a breach without exchanges lists all of the evidence",
       check("INV-1", one, () => breach("a", "b")),

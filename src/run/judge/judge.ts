@@ -84,21 +84,21 @@ function judgeOne(
 
 /** Turns a pass into unproven if the request budget kept the run from covering some cells. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
-  const visitor = check.matrix?.coverageProbe ?? null;
-  if (visitor === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
+  const coverageProbe = check.matrix?.coverageProbe ?? null;
+  if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
   const { unseen = [] } = finding.seen ?? {};
-  const visit = resultFor(visitor, null, results);
-  const lacks: (SkipReason & Partial<Cell>)[] =
-    visit.kind === "skipped" ? [visit] : visit.kind === "ran" ? uncoveredIn(visit.evidence) : [];
-  const lack = lacks.find(
+  const result = resultFor(coverageProbe, null, results);
+  const uncovered: (SkipReason & Partial<Cell>)[] =
+    result.kind === "skipped" ? [result] : result.kind === "ran" ? uncoveredIn(result.evidence) : [];
+  const overBudget = uncovered.find(
     ({ reason, of, kind }) =>
       typeof reason !== "string" &&
       reason.why === "requests used up" &&
       unseen.some((cell) => of === undefined || (cell.of === of && cell.kind === kind)),
   );
-  return lack === undefined
+  return overBudget === undefined
     ? finding
-    : { ...unproven(lack.reason, lack.needs), ...(finding.seen && { seen: finding.seen }) };
+    : { ...unproven(overBudget.reason, overBudget.needs), ...(finding.seen && { seen: finding.seen }) };
 }
 
 const uncoveredIn = (evidence: unknown): (SkipReason & Cell)[] =>

@@ -21,14 +21,14 @@ export interface ReportedWindow {
 }
 
 /** The published tier with this window. `null` if no tier has it, or several could. */
-export function tierOfWindow(shown: ReportedWindow): PublishedTier | null {
-  const isMinute = shown.resetAfter <= 60;
-  if (shown.limit === publishedTiers.free.perHour && isMinute) return mayBeFreeHour(shown) ? null : "pro";
+export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
+  const isMinute = reported.resetAfter <= 60;
+  if (reported.limit === publishedTiers.free.perHour && isMinute) return mayBeFreeHour(reported) ? null : "pro";
   const tiers = Object.entries(publishedTiers) as [PublishedTier, TierLimits][];
   const window = isMinute ? "perMinute" : "perHour";
   const found =
-    tiers.find(([, limits]) => limits[window] === shown.limit) ??
-    tiers.find(([, limits]) => limits.perHour === shown.limit);
+    tiers.find(([, limits]) => limits[window] === reported.limit) ??
+    tiers.find(([, limits]) => limits.perHour === reported.limit);
   return found?.[0] ?? null;
 }
 

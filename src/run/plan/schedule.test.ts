@@ -100,13 +100,13 @@ describe("the steps of a schedule", () => {
   });
 
   it("follow the stages, one by one, with a test clock", () => {
-    const moved = buildSchedule(all, { ...conditions, canAdvance: true }).filter(({ probes }) => probes.length > 0);
-    expect(moved.map(({ mode }) => mode)).toEqual(["pool", "one by one", "one by one", "one by one"]);
+    const steps = buildSchedule(all, { ...conditions, canAdvance: true }).filter(({ probes }) => probes.length > 0);
+    expect(steps.map(({ mode }) => mode)).toEqual(["pool", "one by one", "one by one", "one by one"]);
   });
 
   it("test concurrency before the first webhook, and abandon streams after all slots were counted, with a test clock", () => {
     const hooks = planned("webhooks", ["main"]);
-    const moved = buildSchedule(
+    const steps = buildSchedule(
       [
         planned("before", ["main"]),
         { ...hooks, probe: { ...hooks.probe, creates: { webhooks: 1 } } },
@@ -116,7 +116,7 @@ describe("the steps of a schedule", () => {
       ],
       { ...conditions, canAdvance: true },
     );
-    const names = moved.map(({ probes }) => namesIn(probes)).filter(({ length }) => length > 0);
+    const names = steps.map(({ probes }) => namesIn(probes)).filter(({ length }) => length > 0);
     expect(names).toEqual([["before"], ["free's slots", "streams left"], ["webhooks", "after"]]);
   });
 });

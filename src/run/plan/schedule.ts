@@ -77,7 +77,7 @@ function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] 
 
 /** Runs the longest tier probes for all keys at once, on a shared clock. */
 function withSharedClock(limits: Probes): ScheduleStep[] {
-  const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.isConcurrent;
+  const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
   if (at === -1) return [oneByOne(limits)];
   return [

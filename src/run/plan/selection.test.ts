@@ -6,14 +6,14 @@ import { holds } from "../judge/finding.ts";
 import { probe } from "../probe.ts";
 import { selectChecks } from "./selection.ts";
 
-const asked = probe("asked", { requests: 1 }, () => Promise.resolve({}));
+const single = probe("single", { requests: 1 }, () => Promise.resolve({}));
 const suites = [
   suite("Stream events", [
-    check("SSE-1", asked, holds),
-    check("SSE-10", asked, holds, { as: "first" }),
-    check("SSE-10", asked, holds, { as: "second" }),
+    check("SSE-1", single, holds),
+    check("SSE-10", single, holds, { as: "first" }),
+    check("SSE-10", single, holds, { as: "second" }),
   ]),
-  suite("Health", [check("HLT-1", asked, holds)]),
+  suite("Health", [check("HLT-1", single, holds)]),
 ];
 
 const ids = (only: string[], skip: string[] = []): string[] =>

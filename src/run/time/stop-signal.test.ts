@@ -70,8 +70,8 @@ describe("a run that is interrupted", () => {
   });
 
   it("passes no more time", async () => {
-    const moved: number[] = [];
-    const advance = (ms: number): Promise<void> => Promise.resolve(void moved.push(ms));
+    const advances: number[] = [];
+    const advance = (ms: number): Promise<void> => Promise.resolve(void advances.push(ms));
     const time = startRunClock({
       clock: { advance, settleMs: 0, agentsFollow: true },
       maxWaitMs: 0,
@@ -79,7 +79,7 @@ describe("a run that is interrupted", () => {
     });
     await expect(time.passTime(1000, "a test")).rejects.toThrow(/abort/);
     await expect(time.sleepReal(1)).rejects.toThrow(/abort/);
-    expect(moved).toEqual([]);
+    expect(advances).toEqual([]);
   });
 });
 
@@ -105,8 +105,8 @@ describe("a receiver that cannot be reached", () => {
     expect(created).toEqual([]);
     const skipped = result.runs.filter(({ planned }) => planned.probe.needs.includes("receiver"));
     expect(skipped.length).toBeGreaterThan(5);
-    const reasons = skipped.flatMap(({ result: came, planned }) =>
-      planned.skip === null ? [came.kind === "skipped" ? came.reason : came.kind] : [],
+    const reasons = skipped.flatMap(({ result: outcome, planned }) =>
+      planned.skip === null ? [outcome.kind === "skipped" ? outcome.reason : outcome.kind] : [],
     );
     expect(new Set(reasons)).toEqual(new Set([why]));
     expect(why).toMatch(/does not lead to the receiver: something else answered 200/);

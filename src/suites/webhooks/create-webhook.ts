@@ -2,7 +2,7 @@ import { getPath } from "../../base/json.ts";
 import { encodedSegment } from "../../base/path-segment.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
-import { type Hook, type Receiver, ReceiverProblem, type Reply } from "../../receiver/receiver.ts";
+import { type Hook, type Receiver, ReceiverError, type Reply } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -30,13 +30,13 @@ export const firstHook = `${hookPrefix}wildcard`;
 
 /**
  * Like {@link reachOf}, for probes that need deliveries.
- * @throws {ReceiverProblem} if nothing arrived after an earlier invoke, or if the receiver cannot be reached
+ * @throws {ReceiverError} if nothing arrived after an earlier invoke, or if the receiver cannot be reached
  */
 export async function provenReachOf(receiver: Receiver, target: Target): Promise<Reach> {
   const isSilent = receiver.record().hooks.some(({ name }) => name === firstHook) && receiver.deliveries().length === 0;
-  if (isSilent) throw new ReceiverProblem(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
+  if (isSilent) throw new ReceiverError(`nothing has reached the receiver at ${receiver.baseUrl}; see HOOK-8`);
   const reach = await reachOf(receiver, target);
-  if (reach.unreachable !== null) throw new ReceiverProblem(reach.unreachable);
+  if (reach.unreachable !== null) throw new ReceiverError(reach.unreachable);
   return reach;
 }
 

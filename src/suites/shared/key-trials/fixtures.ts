@@ -1,6 +1,6 @@
 import type { Exchange } from "../../../evidence/exchange.ts";
 import { generateSecret } from "../../../evidence/secret.ts";
-import { type Receiver, ReceiverProblem } from "../../../receiver/receiver.ts";
+import { type Receiver, ReceiverError } from "../../../receiver/receiver.ts";
 import type { ProbeContext } from "../../../run/probe.ts";
 import { endpointCalled, type EndpointName } from "../../../spec/endpoints.ts";
 import type { Target } from "../../../target/target.ts";
@@ -70,7 +70,7 @@ async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise
   try {
     return await receiver();
   } catch (error) {
-    if (error instanceof ReceiverProblem) return null;
+    if (error instanceof ReceiverError) return null;
     throw error;
   }
 }

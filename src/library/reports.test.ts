@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { sampleExchange, sampleFinding, ofLoad, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
+import { sampleExchange, sampleFinding, trialFields, sampleLoadRun, sampleReport } from "../report/testing/sample.ts";
 import { listFormats, type ReportDocument, renderFormat, renderHar, renderText } from "./index.ts";
 
 const loadDocument: ReportDocument = {
@@ -8,7 +8,7 @@ const loadDocument: ReportDocument = {
     [
       sampleFinding({
         clause: "LIM-2",
-        ...ofLoad("burst", "free", "autocannon"),
+        ...trialFields("burst", "free", "autocannon"),
         outcome: "fail",
         expected: "10 in a minute",
         actual: "11",

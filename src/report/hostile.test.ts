@@ -35,15 +35,15 @@ import { renderTerminal } from "./terminal/render.ts";
 import { whyNothingJudged } from "./model/verdict.ts";
 import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./testing/hostile.ts";
 
-/** What a format may never let a text do. */
+/** Fails if a text breaks out of a format. */
 type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;
 
 const made = "2030-01-01T00:00:00.000Z";
-const look = { colour: false, width: 100, quiet: false, folder: null } as const;
+const options = { colour: false, width: 100, quiet: false, folder: null } as const;
 const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 3, check: "INV-7" } }));
 const few = nights.slice(0, 8);
 
-/** Pages, Markdown and terminals of what is no single report, and of reports of which each member holds the text. */
+/** Renderers that are tried with the same text in every place. */
 const byText: readonly (readonly [format: string, of: (text: string) => string, rule: Rule<string>])[] = [
   ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
   ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
@@ -68,12 +68,12 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
   ["load on the terminal", (text) => onTerminal(poisoned(loadDocument, text)), controlsNoTerminal],
   [
     "a comparison on the terminal",
-    (text) => renderComparisonTerminal(comparisonWithText(text), look),
+    (text) => renderComparisonTerminal(comparisonWithText(text), options),
     controlsNoTerminal,
   ],
   [
     "vendors on the terminal",
-    (text) => renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), made), look),
+    (text) => renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), made), options),
     controlsNoTerminal,
   ],
   [
@@ -83,7 +83,7 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
   ],
 ];
 
-/** Formats of one report. */
+/** Formats that are tried with hostile reports. */
 const byDocument: readonly (readonly [
   format: string,
   of: (document: ReportDocument) => string,
@@ -107,7 +107,7 @@ const byDocument: readonly (readonly [
 ];
 
 const texts = Object.entries(hostileTexts);
-/** Every text by itself is tried besides. */
+/** Random mixtures; each text is also tried alone. */
 const mixtures = { numRuns: runsOf({ quick: 6, full: 1000 }) };
 
 describe.each(byText)("%s", (_format, of, rule) => {
@@ -132,15 +132,15 @@ describe.each(byDocument)("%s", (_format, of, rule) => {
   });
 });
 
-/** Fails by what the rule expects. */
+/** Applies a rule, which fails by its own expectations. */
 async function holds<T>(rule: Rule<T>, of: (value: T) => string, value: T): Promise<true> {
   await rule(of, value);
   return true;
 }
 
-/** A command keeps half a character as it was; a terminal gets the bytes, in which there is none. */
+/** A terminal gets bytes, which cannot hold the half characters that a text may have. */
 function onTerminal({ report, evidence }: ReportDocument): string {
-  return renderTerminal(report, evidence, { ...look, shellVariableOf: () => "KEY" }).toWellFormed();
+  return renderTerminal(report, evidence, { ...options, shellVariableOf: () => "KEY" }).toWellFormed();
 }
 
 function addsNoElement(of: (text: string) => string, text: string): void {
@@ -149,7 +149,7 @@ function addsNoElement(of: (text: string) => string, text: string): void {
   expect(tagsOf(of(text)).filter((tag) => !known.has(tag))).toEqual([]);
 }
 
-/** What each page is made of without a text of anybody's. */
+/** The tags of each page without any text from outside. */
 const ownTags = new Map<(text: string) => string, ReadonlySet<string>>();
 
 const tagsOf = (page: string): string[] => [

@@ -10,7 +10,7 @@ import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 
-/** Input of the verdict besides the findings. */
+/** Input of a verdict in addition to the findings. */
 export interface JudgingInput {
   readonly version: string;
   readonly end: RunEnd;

@@ -12,7 +12,7 @@ const created = (url: string, answer: string, { method = "POST", status = 201 } 
     started,
   ).map(({ kind, id }) => [kind, id]);
 
-describe("what a run left on its target", () => {
+describe("resources left on the target", () => {
   it.each([
     { name: "a webhook's own name for it", url: "/webhooks", answer: '{"webhook_id":"wh_1"}', is: ["webhook", "wh_1"] },
     { name: "a plain id", url: "/webhooks", answer: '{"id":"wh_2"}', is: ["webhook", "wh_2"] },

@@ -51,7 +51,7 @@ const reportOf = (outcomes: readonly TrialResult[], stopped: string | null = nul
   });
 
 describe("a load report", () => {
-  it("has rows as any report, with tier and engine for an instance, and passes its own schema", () => {
+  it("has findings with tier and engine as the instance, and matches its schema", () => {
     const report = reportOf([judged([finding("LIM-1", broken), finding("LIM-2", passed)])]);
     expect(report.findings).toEqual([
       {
@@ -72,14 +72,14 @@ describe("a load report", () => {
     expect(readReport(serializeReport(report), "report.json")).toEqual(report);
   });
 
-  it("counts what became of the requests", () => {
+  it("counts requests by result", () => {
     const [run] = reportOf([judged([])]).load?.runs ?? [];
     expect(run?.requests).toEqual({ planned: 3, sent: 3, admitted: 1, refused: 1, failed: 0, unanswered: 1, left: 0 });
     expect(run?.latencyMs.admitted).toMatchObject({ count: 1, p50: 2 });
     expect(run?.perSecond).toEqual({ sent: 3, admitted: 1 });
   });
 
-  it("names the clauses of load that no chosen scenario puts to the test, and is then partial", () => {
+  it("names the must clauses that no chosen scenario tests, and is partial", () => {
     const report = reportOf([judged([finding("LIM-1", passed)])]);
     expect(report.unselected).toContain("HOOK-8");
     expect(report.unselected).not.toContain("LIM-1");
@@ -87,32 +87,32 @@ describe("a load report", () => {
     expect(loadExitCode(report)).toBe(0);
   });
 
-  it("fails for what no clause says without calling the target nonconformant", () => {
+  it("fails for an unmet load demand without calling the target nonconformant", () => {
     const report = reportOf([judged([finding("LIM-1", passed), finding(null, broken)])]);
     expect(report.findings[1]).toMatchObject({ clause: "load/slow-refusals", level: "load", outcome: "fail" });
     expect(report.verdict).toBe("partial");
     expect(loadExitCode(report)).toBe(1);
   });
 
-  it("skips the claims of what could not be sent, with what it needs", () => {
+  it("skips the claims of trials that were not sent, with what they need", () => {
     const report = reportOf([{ kind: "skipped", trial, reason: "there is no k6", needs: "install it" }]);
     expect(report.findings).toHaveLength(scenario.claims.length);
     expect(report.findings.every(({ outcome, needs }) => outcome === "skipped" && needs === "install it")).toBe(true);
     expect(loadExitCode(report)).toBe(3);
   });
 
-  it("tells a failure of the harness as one", () => {
+  it("reports a failure of the harness as an error", () => {
     const report = reportOf([{ kind: "broken", trial, error: "TypeError", evidence: null }]);
     expect(report.findings).toMatchObject([{ outcome: "error", reason: "TypeError" }]);
     expect(loadExitCode(report)).toBe(4);
   });
 
-  it("is incomplete where it was stopped and nothing was broken", () => {
+  it("is incomplete if it was stopped and nothing was broken", () => {
     expect(reportOf([judged([finding("LIM-1", passed)])], "interrupted").verdict).toBe("incomplete");
     expect(reportOf([judged([finding("LIM-1", broken)])], "interrupted").verdict).toBe("nonconformant");
   });
 
-  it("is no verdict where the generator was the bottleneck, unless something was broken anyway", () => {
+  it("is partial if the generator was the bottleneck, unless something was broken", () => {
     const validity = { ...valid, invalid: "the load generator could not start 3 of its requests" };
     const report = reportOf([judged([finding("LIM-1", passed)], { validity })]);
     expect(loadExitCode(report)).toBe(3);
@@ -120,7 +120,7 @@ describe("a load report", () => {
     expect(loadExitCode(reportOf([judged([finding("LIM-1", broken)], { validity })]))).toBe(1);
   });
 
-  it("lists the webhook that stays on the target", () => {
+  it("lists the webhook that it left on the target", () => {
     const deliveries = { received: 1, badSignatures: 0, distinctRequests: 1, duplicates: 0 };
     expect(reportOf([judged([], { evidence: evidenceOf([], { deliveries }) })]).created).toMatchObject([
       { kind: "webhook", key: "main", exchange: "load/minute-limit-free-k6.json" },

@@ -12,7 +12,7 @@ import type { Target } from "../../target/target.ts";
 import type { RunEnd } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
-/** Input of a load report besides the results of its trials. */
+/** Input of a load report in addition to the results of its trials. */
 export interface LoadReportInput {
   readonly version: string;
   readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;

@@ -10,7 +10,7 @@ import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from 
 import { createdResources } from "./created.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
-/** Input of a run report besides the result of the run. */
+/** Input of a run report in addition to the result of the run. */
 export interface RunReportInput {
   readonly version: string;
   readonly started: Date;

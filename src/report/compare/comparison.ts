@@ -177,7 +177,7 @@ export type FindingChanges = Pick<
   | "unchanged"
 >;
 
-/** Identifies a load: one scenario on one tier by one engine. */
+/** Identifies a load trial by scenario, tier and engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;
 
 /** A metric of the same load on both sides. */

@@ -88,7 +88,7 @@ describe("two reports", () => {
         const found = compare(rows, rows);
         expect([found.appeared, found.gone, found.notes, found.regressions]).toEqual([[], [], [], []]);
         expect(found.changedSuite).toBeNull();
-        // What is broken in both is told, and nothing else.
+        // A finding that is broken in both reports is listed, and nothing else.
         expect(changesOf(found)).toEqual(found.stillFailing);
         expect(hasCommonFindings(found)).toBe(rows.length > 0);
       }),

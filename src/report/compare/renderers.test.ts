@@ -17,8 +17,8 @@ const compare = (older: Report, newer: Report): Comparison =>
     { report: newer },
     { kinds, shares: { latency: 0.1, throughput: 0.1, memory: 0.1 } },
   );
-const terminal = (found: Comparison, look: Partial<ComparisonTerminalOptions> = {}): string =>
-  renderComparisonTerminal(found, { colour: false, width: 100, quiet: false, ...look });
+const terminal = (found: Comparison, options: Partial<ComparisonTerminalOptions> = {}): string =>
+  renderComparisonTerminal(found, { colour: false, width: 100, quiet: false, ...options });
 
 const tiers = ["free", "pro", "team"];
 const limits = (finding: Partial<ReportFinding>): ReportFinding[] =>

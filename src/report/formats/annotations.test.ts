@@ -13,7 +13,7 @@ const broken = (count: number, outcome: "fail" | "warning" = "fail") => ({
 });
 
 describe("annotations", () => {
-  it("names each broken clause once, with its sentence, what was expected and what came", () => {
+  it("name each broken clause once, with its sentence, expected and actual", () => {
     expect(annotationLines(kinds.broken)).toEqual([
       "::error title=SSE-5 (must)::Exactly one of `done` and `error` comes last, and no event follows it.%0Aexpected one end; got two ends",
       expect.stringMatching(/^::error title=HOOK-1 \(must\)::.*%0Aexpected a; got b$/),
@@ -29,11 +29,11 @@ describe("annotations", () => {
   it.each([
     ["conformant", []],
     ["partial", []],
-  ] as const)("says nothing of a report that is %s", (kind, expected) => {
+  ] as const)("are empty for a report that is %s", (kind, expected) => {
     expect(annotationLines(kinds[kind])).toEqual(expected);
   });
 
-  it("goes by what failed the run", () => {
+  it("follow the failure policy of the run", () => {
     const rules = {
       strict: true,
       baseline: [
@@ -50,7 +50,7 @@ describe("annotations", () => {
   });
 
   it.each(["fail", "warning"] as const)(
-    "makes at most ten of a kind, the last of which counts the rest: %s",
+    "are at most ten of a kind, the last with the number of others: %s",
     (outcome) => {
       expect(annotationLines(broken(10, outcome))).toHaveLength(10);
       const lines = annotationLines(broken(25, outcome));
@@ -70,7 +70,7 @@ describe("text for a runner of GitHub Actions", () => {
     expect(withoutCommands(text)).toBe(expected);
   });
 
-  it("has none whatever a target says", () => {
+  it("has none, whatever a target writes", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const lines = withoutCommands(text).split(/\r\n|\r|\n/);

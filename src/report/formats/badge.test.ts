@@ -10,7 +10,7 @@ describe("badges", () => {
     ["partial", "conformance", "partial, 1 check passed, 2 clauses not exercised", "yellow"],
     ["interrupted", "conformance", "incomplete, 1 check passed", "lightgrey"],
     ["load", "conformance under load", "nonconformant, 2 clauses broken", "red"],
-  ] as const)("say of a report that is %s its verdict and figures", (kind, label, message, color) => {
+  ] as const)("show the verdict and counts of a report that is %s", (kind, label, message, color) => {
     expect(JSON.parse(badgeEndpoint(kinds[kind]))).toEqual({ schemaVersion: 1, label, message, color });
     expect(renderBadge(kinds[kind])).toContain(`aria-label="${label}: ${message}"`);
   });

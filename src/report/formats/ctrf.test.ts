@@ -23,18 +23,15 @@ const read = (text: string): Read => JSON.parse(text) as Read;
 const demandValid = (text: string): void => validateStrict(JSON.parse(text));
 
 describe("CTRF", () => {
-  it.each(Object.entries(kinds))(
-    "holds by its schema, and its sums are right, of a report that is %s",
-    (_, document) => {
-      const text = renderCtrf(document);
-      demandValid(text);
-      const { summary, tests } = read(text).results;
-      const unjudged = whyNothingJudged(document.report) === null ? 0 : 1;
-      expect(summary["tests"]).toBe(document.report.findings.length + unjudged);
-      for (const status of ["passed", "failed", "skipped", "other"])
-        expect(summary[status]).toBe(tests.filter((each) => each.status === status).length);
-    },
-  );
+  it.each(Object.entries(kinds))("matches its schema, with right sums, for a report that is %s", (_, document) => {
+    const text = renderCtrf(document);
+    demandValid(text);
+    const { summary, tests } = read(text).results;
+    const unjudged = whyNothingJudged(document.report) === null ? 0 : 1;
+    expect(summary["tests"]).toBe(document.report.findings.length + unjudged);
+    for (const status of ["passed", "failed", "skipped", "other"])
+      expect(summary[status]).toBe(tests.filter((each) => each.status === status).length);
+  });
 
   it.each([
     ["SSE-4", "passed"],
@@ -48,13 +45,13 @@ describe("CTRF", () => {
     expect(tests.find((each) => each.name.startsWith(name))?.status).toBe(status);
   });
 
-  it("tells of a breach what came, and shows the exchange", () => {
+  it("has the actual result of a failure, and the exchange", () => {
     const failed = read(renderCtrf(kinds.broken)).results.tests.find(({ status }) => status === "failed");
     expect(failed?.message).toBe("expected one end; got two ends");
     expect(failed?.trace).toContain("> POST http://127.0.0.1:8080/v1/agents/echo/invoke");
   });
 
-  it("fails by what failed the run: strict warnings, no known failures, stale entries", () => {
+  it("fails for strict warnings and stale entries, and not for known failures", () => {
     const baseline = [
       { check: "SSE-5", reason: "fixed in 2.3" },
       { check: "SSE-4", reason: "was broken" },

@@ -29,7 +29,7 @@ describe("HAR", () => {
     expect(second).toMatchObject({ comment: "x2" });
   });
 
-  it("comes exchange by exchange, so that all of it is never held at once", () => {
+  it("is generated exchange by exchange", () => {
     const exchanges = ["x1", "x2", "x3"].map((id) => sampleExchange(id, { body: textBody("m".repeat(1000)) }));
     const pieces = [...harChunks({ report, evidence: { exchanges } })];
     expect(pieces.every((piece) => piece.length < 3000)).toBe(true);
@@ -81,7 +81,7 @@ describe("HAR", () => {
     expect(entryOf(exchange)).toMatchObject(expected as object);
   });
 
-  it("keeps every character of a body, and holds by the schema with any address and name of a header", () => {
+  it("keeps every character of a body, and matches the schema with any address and header name", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const body = textBody(text);
@@ -95,7 +95,7 @@ describe("HAR", () => {
     );
   });
 
-  it("names the target, and nothing of its keys", () => {
+  it("names the target, but not its keys", () => {
     expect(renderHar({ report: sampleReport([]), evidence: { exchanges: [sampleExchange("x1")] } })).toContain(
       "Bearer [redacted key]",
     );

@@ -6,7 +6,7 @@ import { caseOf, problemsOf, read, suitesOf } from "./testing/junit-read.ts";
 import { kinds } from "./testing/kinds.ts";
 
 describe("JUnit XML", () => {
-  it.each(Object.entries(kinds))("is what CI systems read, of a report that is %s", async (_, document) => {
+  it.each(Object.entries(kinds))("is valid for CI systems, for a report that is %s", async (_, document) => {
     const xml = renderJunit(document);
     expect(await problemsOf(xml)).toEqual([]);
     const suites = suitesOf(xml);
@@ -21,7 +21,7 @@ describe("JUnit XML", () => {
     }
   });
 
-  it("shows of a failure what was expected, what came, the exchange and a command", () => {
+  it("has expected, actual, exchange and command of a failure", () => {
     const xml = renderJunit(kinds.broken);
     const failure = caseOf(xml, "SSE-5")?.failure;
     expect(failure).toMatchObject({ type: "must", message: "expected one end; got two ends" });
@@ -40,12 +40,12 @@ describe("JUnit XML", () => {
     expect(caseOf(renderJunit(kinds.broken), name)).toMatchObject(expected);
   });
 
-  it("says of what was skipped why, and what would enable it", () => {
+  it("says why a check was skipped, and what would enable it", () => {
     const skipped = caseOf(renderJunit(kinds.partial), "SSE-15")?.skipped;
     expect(skipped?.message).toBe("needs an agent that fails; enabled by agents.failing");
   });
 
-  it("fails by what failed the run: strict warnings, no known failures, stale entries", async () => {
+  it("fails for strict warnings and stale entries, and not for known failures", async () => {
     const baseline = [
       { check: "SSE-5", reason: "fixed in 2.3" },
       { check: "SSE-4", reason: "was broken" },

@@ -29,7 +29,7 @@ describe("Markdown", () => {
     expectHarmless(outsideFences(markdown).filter((line) => !line.startsWith("## ") && !line.startsWith("### ")));
   });
 
-  it("shows of a broken clause the exchange and a command, closed at first", () => {
+  it("folds the exchange and the command of a broken clause", () => {
     const markdown = renderMarkdown(kinds.broken);
     expect(markdown).toContain(
       "<details><summary><b><code>SSE-5</code></b> (must) Exactly one of <code>done</code> and",
@@ -37,7 +37,7 @@ describe("Markdown", () => {
     expect(markdown).toContain("```text\nexchange  x1\n  > POST http://127.0.0.1:8080/v1/agents/echo/invoke");
   });
 
-  it("tells known failures apart, and stale entries", () => {
+  it("lists known failures and stale entries separately", () => {
     const baseline = [
       { check: "SSE-5", reason: "fixed in 2.3" },
       { check: "SSE-4", reason: "was broken" },
@@ -50,7 +50,7 @@ describe("Markdown", () => {
     expect(markdown).not.toContain("<details><summary><b><code>SSE-5</code>");
   });
 
-  it("leaves whole blocks out where it would be too long, and says so", () => {
+  it("leaves out whole blocks if it is too long, and says so", () => {
     const whole = renderMarkdown(kinds.broken);
     for (const most of [300, 800, 1500]) {
       const cut = renderMarkdown(kinds.broken, defaultPolicy, most);
@@ -73,11 +73,11 @@ describe("text of the target in Markdown", () => {
     expect(code(text)).toBe(expected);
   });
 
-  it("reads in prose as our own sentences do", () => {
+  it("is escaped in prose, except for code", () => {
     expect(prose("`done` is {a} b.")).toBe("<code>done</code> is &#123;a&#125; b.");
   });
 
-  it("cannot end the block that it stands in", () => {
+  it("cannot end its block", () => {
     fc.assert(
       fc.property(fc.array(hostileText), (lines) => {
         expect(outsideFences(fenced(lines))).toEqual([]);

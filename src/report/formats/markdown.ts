@@ -14,10 +14,10 @@ const maxInFull = 20;
 const maxRows = 30;
 
 /**
- * Renders a report as a summary in Markdown, as GitHub and GitLab show it: the verdict, what is broken with its evidence and `curl` commands, what
- * else was found, and what was not exercised. Ends with a line feed.
+ * Renders a report as a summary in Markdown, as GitHub and GitLab show it: the verdict, broken clauses with evidence and `curl` commands,
+ * other findings, and skipped checks. Ends with a line feed.
  *
- * @param maxBytes as UTF-8; what does not fit is left out from the end, and a line says so
+ * @param maxBytes as UTF-8; blocks that do not fit are left out from the end, and a line says so
  */
 export function renderMarkdown(
   document: ReportDocument,

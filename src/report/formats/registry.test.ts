@@ -11,7 +11,7 @@ const cases = formatNames.flatMap((name) =>
   Object.entries(kinds).map(([kind, document]) => ({ name, kind, document })),
 );
 
-/** Why it could not be made; `null` where it was, and can be read as what it is. */
+/** The reason why a format could not be made; `null` if it was made, and parses. */
 function problemOf(name: FormatName, document: ReportDocument, parts: FormatParts): string | null {
   try {
     const rendered = formats[name].render(document, parts);
@@ -24,12 +24,15 @@ function problemOf(name: FormatName, document: ReportDocument, parts: FormatPart
 }
 
 describe("every format", () => {
-  it.each(cases)("$name of a report of the kind $kind is made, or says what it lacks", ({ name, document }) => {
-    const lack = unavailableReason(name, document);
-    expect(problemOf(name, document, lack === null ? { digests } : {})).toBe(lack);
-  });
+  it.each(cases)(
+    "$name of a report of the kind $kind is made, or says which input is missing",
+    ({ name, document }) => {
+      const lack = unavailableReason(name, document);
+      expect(problemOf(name, document, lack === null ? { digests } : {})).toBe(lack);
+    },
+  );
 
-  it("stands in docs/formats.md under its flag", () => {
+  it("is in docs/formats.md under its flag", () => {
     const page = readFileSync(new URL("../../../docs/formats.md", import.meta.url), "utf8");
     const flags = [...page.matchAll(/^\| `--([a-z-]+)` +\|/gm)].map(([, flag = ""]) => flag);
     const names = formatNames.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));

@@ -21,7 +21,7 @@ export interface TestCase {
   readonly title: string;
   readonly ms: number;
   readonly status: "passed" | "failed" | "skipped" | "harness failed";
-  /** What makes the status: an outcome, a verdict, or `stale`. */
+  /** The outcome, the verdict, or `stale`, from which the status follows. */
   readonly rawStatus: Outcome | Verdict | "stale";
   /** The sort of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;

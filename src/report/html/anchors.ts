@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { truncate } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 
-/** Fragment of a finding: the same in every report that has this check in this instance, so that a link to it keeps its meaning. */
+/** The fragment of a finding: the same in every report, so that a link keeps its meaning. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   instance === undefined ? `finding-${slug(check)}` : `finding-${slug(check)}:${slug(instance)}`;
 
-/** An address for each finding: where two are of one check and instance, as in load that was judged in parts, the later ones get a number. */
+/** A fragment for each finding. If several share a check and an instance, as in load that was judged in parts, the later ones get a number. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
   const used = new Map<string, number>();
   return new Map(
@@ -20,17 +20,17 @@ export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<Repor
   );
 }
 
-/** Of a load run, by the file of its evidence. */
+/** The fragment of a load run, by the file of its evidence. */
 export const runAnchor = (evidence: string): string => `run-${slug(evidence)}`;
 
 export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`;
 
-/** What may stand in a fragment as it is, blanks as `+`, any other character as its code, so that no two texts become one. */
+/** Encodes a text for a fragment: blanks as `+`, other special characters as codes, so that different texts stay different. */
 const slug = (text: string): string =>
-  text.length > longest ? `${slug(truncate(text, 60))}~${hashOf(text)}` : coded(text);
+  text.length > maxCharacters ? `${slug(truncate(text, 60))}~${hashOf(text)}` : coded(text);
 
-/** Longer names are no names of ours. */
-const longest = 160;
+/** Longest name to encode in full; the harness itself has none as long. */
+const maxCharacters = 160;
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 

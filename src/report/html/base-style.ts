@@ -1,6 +1,6 @@
 /**
- * The look that every page of the harness shares: colours as variables for light, dark and print; type, links, focus, tables in boxes of their
- * own, badges of outcomes, cards, and what a printer leaves out. Classes are named where the elements are made, in `elements.ts`.
+ * Styles that every page shares: colours for light, dark and print; type, links, focus, tables, badges and cards. `elements.ts` makes the
+ * elements that carry these classes.
  */
 export const baseStyle = `
 :root {

@@ -18,29 +18,29 @@ describeInBrowser("texts of a target in a page", (viewer) => {
     async (_, document) => {
       await assert(
         asyncProperty(hostileText, async (evil) => {
-          const { page, said, asked } = await viewer.look(renderHtml(poisoned(document, evil)));
+          const { page, messages, requests } = await viewer.view(renderHtml(poisoned(document, evil)));
           await page.locator(".finding summary").first().click();
           expect(await foreignIn(page)).toEqual([]);
-          expect([said, asked]).toEqual([[], []]);
+          expect([messages, requests]).toEqual([[], []]);
         }),
         { numRuns: runsOf({ quick: 2, full: 40 }), examples: [[everyHostileText]] },
       );
     },
   );
 
-  it("never make a phone scroll sideways, however long their words are", async () => {
+  it("never make a phone scroll sideways", async () => {
     const words = `{"${"x".repeat(400)}":1}`;
-    const { page } = await viewer.look(renderHtml(poisoned(brokenDocument, words)), {
+    const { page } = await viewer.view(renderHtml(poisoned(brokenDocument, words)), {
       viewport: { width: 375, height: 800 },
     });
     await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(375);
   });
 
-  it("are cut where they are a mebibyte long, each of them", async () => {
+  it("are cut if each is a mebibyte long", async () => {
     const text = renderHtml(poisoned(brokenDocument, "<script>owned = true</script>".repeat(40_000)));
     expect(text.length).toBeLessThan(2_000_000);
-    const { page } = await viewer.look(text);
+    const { page } = await viewer.view(text);
     expect(await foreignIn(page)).toEqual([]);
   });
 });

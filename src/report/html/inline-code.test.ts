@@ -41,12 +41,12 @@ const pages = [
   ["the trend of nights", renderTrendPage(saying, { hasReports: () => false })],
 ] as const;
 
-/** What a reader sees as running text: neither attributes, scripts and styles, nor texts that stand as they were sent. */
+/** The running text of a page, without attributes, scripts, styles, and messages shown as they were sent. */
 const runningText = (page: string): string =>
   page.replace(/<(pre|script|style|title|svg)\b.*?<\/\1>/gs, "").replace(/<[^>]*>/g, "");
 
 describe("code within a sentence", () => {
-  it.each(pages)("is shown as code by %s, and as nothing more", (_, page) => {
+  it.each(pages)("is shown as code by %s, and as no other markup", (_, page) => {
     expect(page).toContain(shown);
     expect(page).not.toContain("<b>");
     expect(runningText(page).match(/.{0,60}`.{0,60}/g)).toBeNull();

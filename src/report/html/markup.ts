@@ -1,34 +1,36 @@
 declare const isMarkup: unique symbol;
 
-/** HTML in which every text has been escaped: only {@link html} makes it, so that nothing else can stand in a page. */
+/** HTML in which every text is escaped. Only {@link html} makes it, so that a page cannot hold anything else. */
 export interface Html {
   readonly [isMarkup]: true;
   readonly source: string;
 }
 
-/** What may stand in a hole of {@link html}: text, which is escaped; markup, which is not; several of these; or nothing. */
+/** Content for a hole of {@link html}: text, which gets escaped; markup, which does not; lists of these; or nothing. */
 export type Hole = string | number | Html | null | false | readonly Hole[];
 
 /**
- * Escaped text is safe between tags, and in attributes that stand in double quotes; the names of attributes are never holes. What a hole holds
- * keeps its blanks; of the template itself, no line begins with any.
+ * Makes HTML from a template. Escaped text is safe between tags and in double-quoted attributes; names of attributes must not be holes. The
+ * indentation of the template is removed, that of the holes is kept.
  */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
-  return markup(tightened(parts).reduce((before, part, at) => before + sourceOf(holes[at - 1] ?? null) + part));
+  return markup(
+    withoutIndentation(parts).reduce((before, part, at) => before + sourceOf(holes[at - 1] ?? null) + part),
+  );
 }
 
-const tight = new WeakMap<TemplateStringsArray, readonly string[]>();
+const trimmedTemplates = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Markup without the indentation of our own code, of which a page of hundreds of findings would be made in good part. */
-function tightened(parts: TemplateStringsArray): readonly string[] {
-  const known = tight.get(parts);
+/** Removes the indentation of our own code, which would be a large part of a long page. */
+function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
+  const known = trimmedTemplates.get(parts);
   if (known !== undefined) return known;
-  const made = parts.map((part) => part.replace(/\n\s*/g, "\n"));
-  tight.set(parts, made);
-  return made;
+  const trimmed = parts.map((part) => part.replace(/\n\s*/g, "\n"));
+  trimmedTemplates.set(parts, trimmed);
+  return trimmed;
 }
 
-/** Text with every character that HTML reads as more than itself written as a reference. */
+/** Escapes every character that has a meaning in HTML. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => references[character] ?? "");
 
 const references: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ describeInBrowser("a report's page in a browser", (viewer) => {
 
   describe.each(documents)("of %s", (_, document) => {
     it("has every finding without scripts, and opens its sections by the keyboard", async () => {
-      const { page } = await viewer.look(renderHtml(document), { javaScriptEnabled: false });
+      const { page } = await viewer.view(renderHtml(document), { javaScriptEnabled: false });
       expect(await page.locator(".finding").count()).toBe(document.report.findings.length);
       const first = page.locator(".suite summary").first();
       const suite = page.locator(".suite").first();
@@ -35,7 +35,7 @@ describeInBrowser("a report's page in a browser", (viewer) => {
     });
   });
 
-  it("filters by outcome, level and section, says how many match, and shows all again", async () => {
+  it("filters by outcome, level and section, counts the matches, and resets", async () => {
     const opened = await broken();
     const { page } = opened;
     await page.getByRole("button", { name: /^fail/ }).click();
@@ -50,7 +50,7 @@ describeInBrowser("a report's page in a browser", (viewer) => {
     await opened.context.close();
   });
 
-  it("searches in everything that a finding says, also in its exchange, with the keyboard alone", async () => {
+  it("searches all texts of findings and their exchanges by keyboard", async () => {
     const opened = await broken();
     await opened.page.getByLabel("Search").focus();
     await opened.page.keyboard.type("no_key");
@@ -79,7 +79,7 @@ describeInBrowser("a report's page in a browser", (viewer) => {
     await context.close();
   });
 
-  it("opens what a link names, wherever it stands, and shows it although a filter hides it", async () => {
+  it("opens the target of a link, even if a filter hides it", async () => {
     const opened = await broken("#finding-LIM-1:pro");
     const { page } = opened;
     const linked = page.locator("details.linked");
@@ -94,7 +94,7 @@ describeInBrowser("a report's page in a browser", (viewer) => {
     await opened.context.close();
   });
 
-  it("prints what matters readable, and no controls", async () => {
+  it("prints evidence of failures, and no controls", async () => {
     const { page, context } = await broken();
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("button:visible, input:visible, select:visible").count()).toBe(0);

@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 
 import { escaped, type Html } from "./markup.ts";
 
-/** A page that stands alone: no request leaves it, and its texts can be read without its script. */
+/** A page that loads nothing over the network, and can be read without its script. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets, in order. Elements carry classes: style attributes are not allowed by the page's policy. */
+  /** Style sheets in order. The page's policy forbids style attributes. */
   readonly styles: readonly string[];
-  /** The one script; `null` where the page needs none. */
+  /** The only script; `null` if the page needs none. */
   readonly script: string | null;
 }
 
 /**
- * The whole page as text. Its Content-Security-Policy allows just the style and the script that stand in it, so nothing may come between their
- * tags and their text: a browser hashes every blank.
+ * Renders the whole page. Its Content-Security-Policy allows only its own style and script by their hashes, so nothing may come between their tags
+ * and their text, not even a blank.
  */
 export function renderPage({ title, body, styles, script }: Page): string {
   const style = styles.join("\n");

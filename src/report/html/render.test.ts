@@ -38,7 +38,7 @@ describe("a report's page", () => {
     expect(renderHtml(document).includes(`<p class="word">${word}</p>`), `<p class="word">${word}</p>`).toBe(true);
   });
 
-  it("names five clauses to fix first: by outcome, by level, then what shows in most places", () => {
+  it("names five clauses to fix first: by outcome, by level, then by number of findings", () => {
     const page = renderHtml(
       documentOf([
         sampleFinding({ clause: "INV-7", level: "advisory", outcome: "note" }),
@@ -53,7 +53,7 @@ describe("a report's page", () => {
     expect(page.includes("1 more clause below"), "1 more clause below").toBe(true);
   });
 
-  it("says what would prove more where nothing is broken", () => {
+  it("says what would enable more checks if nothing is broken", () => {
     const page = renderHtml(
       documentOf(
         [sampleFinding({ outcome: "skipped", reason: "no key", needs: "`keys.expired` in the target file" })],
@@ -67,7 +67,7 @@ describe("a report's page", () => {
     ).toBe(true);
   });
 
-  it("has a row for each clause of the document, and a reason where no check says anything of it", () => {
+  it("has a row for each clause of the document, with a reason if it has no findings", () => {
     const page = renderHtml(brokenDocument);
     const ids = new Set(idsIn(page));
     expect(clauseIds.filter((clause) => !ids.has(clauseAnchor(clause)))).toEqual([]);
@@ -87,7 +87,7 @@ describe("a report's page", () => {
     for (const finding of document.report.findings) expect(ids).toContain(findingAnchor(finding));
   });
 
-  it("tells two findings of one check and instance apart", () => {
+  it("gives two findings of one check and instance different addresses", () => {
     const twice = ["one", "other"].map((actual) =>
       sampleFinding({ clause: "LIM-1", instance: "free", outcome: "fail", actual }),
     );
@@ -95,7 +95,7 @@ describe("a report's page", () => {
     expect(ids).toEqual(["finding-LIM-1:free", "finding-LIM-1:free~2"]);
   });
 
-  it("shows the exchange and a command for what is broken or observed, and only the name for what passed", () => {
+  it("shows exchanges and commands of broken and observed findings, and only names those of a pass", () => {
     const [page, passed] = [renderHtml(brokenDocument), renderHtml(conformantDocument)];
     expect(page.includes("&lt; 400"), "&lt; 400").toBe(true);
     expect(page.includes("Bearer $CONFORMANCE_API_KEY"), "Bearer $CONFORMANCE_API_KEY").toBe(true);
@@ -108,21 +108,21 @@ describe("a report's page", () => {
     ).toBe(true);
   });
 
-  it("shows charts of limits, latency, retries and streams, each with its figures as a table", () => {
+  it("shows charts of limits, latency, retries and streams, each with its data as a table", () => {
     const page = renderHtml(brokenDocument);
     const titles = [...page.matchAll(/<figcaption>\s*<strong>([^<]*)</g)].map(([, title = ""]) => title);
     expect(titles).toEqual([
       "free: admitted and refused in a minute",
-      "free: what the headers said was left, minute by minute",
+      "free: remaining requests in the headers, minute by minute",
       "Latency while the limits were used up",
       "Retries of failed deliveries",
       "Streams, event by event",
     ]);
-    expect(page.match(/The figures as a table/g)).toHaveLength(5);
+    expect(page.match(/The data as a table/g)).toHaveLength(5);
     expect(page.match(/<svg role="img" aria-label="[^"]{20,}"/g)).toHaveLength(5);
   });
 
-  it("shows the figures of load, and which run proves nothing and why", () => {
+  it("shows charts of load, and which run proves nothing and why", () => {
     const page = renderHtml(loadDocument);
     expect(
       page.includes("burst, pro, k6: the run proves nothing: the generator was too slow"),
@@ -130,12 +130,12 @@ describe("a report's page", () => {
     ).toBe(true);
     expect(page.includes("Streams: time to the first event"), "Streams: time to the first event").toBe(true);
     expect(
-      page.includes("12 answers admitted: half of them within 0.9 ms"),
-      "12 answers admitted: half of them within 0.9 ms",
+      page.includes("12 responses admitted: half of them within 0.9 ms"),
+      "12 responses admitted: half of them within 0.9 ms",
     ).toBe(true);
   });
 
-  it("says that evidence is missing where it is", () => {
+  it("says that evidence is missing", () => {
     expect(
       renderHtml({ ...brokenDocument, evidence: null }).includes("was not there when the page was made"),
       "was not there when the page was made",

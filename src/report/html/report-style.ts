@@ -1,4 +1,4 @@
-/** The look of a report's own parts. Stands behind `baseStyle` and `chartStyle`. */
+/** Styles of a report's page. They come after `baseStyle` and `chartStyle`. */
 export const reportStyle = `
 .masthead { padding-block: clamp(1.5rem, 5vw, 2.75rem) 0; }
 .masthead .kicker { margin: 0 0 0.35rem; color: var(--muted); font-size: 0.92rem; }
@@ -53,7 +53,7 @@ export const reportStyle = `
 .facts dt { color: var(--muted); font-size: 0.88rem; padding-top: 0.1em; }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
 .wire, .curl { max-height: 32rem; font-size: 0.8rem; }
-/* A line that is broken hangs under its own text: nothing in it can look like a line of its own. */
+/* A wrapped line is indented, so that its continuation cannot look like another line. */
 .wire span { display: inline-block; width: 100%; padding-left: 2ch; text-indent: -2ch; white-space: pre-wrap; overflow-wrap: anywhere;
   vertical-align: top; }
 .wire .sent { color: var(--accent); } .wire .note { color: var(--muted); font-style: italic; }
@@ -86,7 +86,7 @@ a.outcome { text-decoration: none; }
 }
 @media print {
   .suite, .tier, .finding { border-radius: 0; }
-  /* What passed, was observed or was skipped stands in the tables below the findings, and would fill a hundred sheets here. */
+  /* Passed, observed and skipped findings are in the tables below, and would fill a hundred sheets here. */
   .finding:is(.pass, .observed, .skipped), .rest, .contents, #matches, #announcement, .links { display: none !important; }
   details:not(.figure-table)::details-content { display: block; content-visibility: visible; block-size: auto; }
   .finding > summary, .suite > summary { list-style: none; }

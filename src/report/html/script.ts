@@ -1,6 +1,6 @@
 /**
- * The one script of a report's page, as text: filter, search, copying and links that open what they name. Without it all of the page is there,
- * and its details open by themselves. It reads the page and never writes markup into it.
+ * The script of a report's page: it filters, searches, copies, and opens the details that a link leads to. The page is complete without it. The
+ * script never writes markup into the page.
  */
 export const reportScript = String.raw`(() => {
 "use strict";

@@ -41,8 +41,8 @@ const findings: readonly ReportFinding[] = [
   }),
 ];
 
-describe("how much a run looked at", () => {
-  it("is what any of its findings saw of a cell, and what it takes to see the others", () => {
+describe("the coverage of a run", () => {
+  it("has the largest count of each cell, and the setup that the others need", () => {
     expect(coverageOf(findings)).toEqual([
       {
         of: "invoke",
@@ -71,7 +71,7 @@ describe("how much a run looked at", () => {
     ]);
   });
 
-  it("stands on the terminal as matrices of endpoints by statuses and by keys, unseen told apart from out of reach", () => {
+  it("is shown on the terminal as matrices by status and by key, with different signs within and out of reach", () => {
     const section = coverageSection({ findings });
     expect(section === null ? [] : sectionLines(section, { width: 100, paint: paintFor(false) })).toEqual([
       "responses   200  404  500",
@@ -87,7 +87,7 @@ describe("how much a run looked at", () => {
     ]);
   });
 
-  it("is not told where no finding speaks of a set", () => {
+  it("is no section if no finding has any", () => {
     expect(coverageSection({ findings: [{ ...finding({ cells: [], unseen: [] }) }] })).toBeNull();
   });
 });

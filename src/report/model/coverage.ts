@@ -6,11 +6,11 @@ import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section }
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * How much of one cell of the input space a run checked: responses of an endpoint with a status, requests to it with a kind of key, stream
- * events of a name, deliveries of a type.
+ * The coverage of one cell of the input space: responses of an endpoint with a status, requests with a kind of key, stream events of a name, or
+ * deliveries of a type.
  *
- * - `checked`: how many were checked, and how many of them broke some clause.
- * - `within reach`: none was observed; `needs` says what it takes to observe one.
+ * - `checked`: the number checked, and the number of those that broke a clause.
+ * - `within reach`: none was observed; `needs` names the missing setup.
  * - `out of reach`: none was observed, and no request is known that would cause one.
  */
 export type CoverageCell = { readonly kind: string } & (
@@ -113,7 +113,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
   return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
 }
 
-/** How much of the input space the run checked: responses by endpoint and status, requests by kind of key, events, deliveries. */
+/** The coverage of a run: responses by endpoint and status, requests by kind of key, events, deliveries. */
 export function coverageSection({ findings }: Pick<Report, "findings">): Section | null {
   const rows = coverageOf(findings);
   if (rows.length === 0) return null;
@@ -128,7 +128,7 @@ export function coverageSection({ findings }: Pick<Report, "findings">): Section
 }
 
 const statusLead = own(
-  "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; what it takes is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
+  "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
 );
 
 /** Explains the columns: `none (no key); near (a key that is cut off, a key that is lengthened)`. */
@@ -189,7 +189,7 @@ const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
   ),
 });
 
-/** What it takes to observe the cells within reach, each with the names of these cells. */
+/** Groups the cells within reach by the setup that they need. */
 function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
   const missing = rows.flatMap(({ of, cells }) =>
     cells.flatMap((each) =>
@@ -218,7 +218,7 @@ export function formatCoverage({ looked, broken, cells }: FindingCoverage): stri
   return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxCells)}`;
 }
 
-/** Formats what a finding did not observe, and what it takes to observe it; empty where nothing is missing. */
+/** Formats the cells that a finding did not observe, and the setup that they need; empty if none is missing. */
 export function formatUncovered({ unseen }: FindingCoverage): string {
   return [...Map.groupBy(unseen, ({ needs = "" }) => needs)]
     .map(([needs, members]) => {

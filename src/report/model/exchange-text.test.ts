@@ -9,7 +9,7 @@ const answered = (answer: Partial<Answered>): string[] =>
   exchangeLines(sampleExchange("x1", { headers: [], body: { kind: "none" } }, answer)).slice(1);
 
 describe("an exchange as text", () => {
-  it("reads as on the wire", () => {
+  it("looks like the messages on the wire", () => {
     expect(exchangeLines(sampleExchange("x1"))).toEqual([
       "> POST http://127.0.0.1:8080/v1/agents/echo/invoke",
       "> Authorization: Bearer [redacted key]",
@@ -24,7 +24,7 @@ describe("an exchange as text", () => {
     ]);
   });
 
-  it("says why there is no answer", () => {
+  it("says why there is no response", () => {
     const answer = { kind: "unanswered", reason: "silent", detail: "no response head within 10 s", endMs: 9 } as const;
     expect(exchangeLines(sampleExchange("x1", {}, answer)).at(-1)).toBe("* silent: no response head within 10 s");
   });
@@ -59,7 +59,7 @@ describe("an exchange as text", () => {
     expect(answered({ headers: [], body })).toEqual(["< 200", "<", "< a", "<", "< * all is well", "< > GET /"]);
   });
 
-  it("makes control characters and invisible ones harmless", () => {
+  it("escapes control characters and invisible characters", () => {
     const body = textBody("\u001b]0;t\u0007\u001b[2Jx\ry\u009b1m\u202ez\u0000");
     const lines = answered({ headers: [["X-A\u001b", "\u001b[31m"]], body });
     expect(lines).toEqual([
@@ -93,7 +93,7 @@ describe("an exchange as text", () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(202);
   });
 
-  it("shows bytes, and what was kept of a long body", () => {
+  it("shows bytes, and the saved part of a long body", () => {
     expect(answered({ headers: [], body: { kind: "base64", base64: "/wD+", bytes: 3 } })).toEqual([
       "< 200",
       "<",
@@ -112,7 +112,7 @@ describe("an exchange as text", () => {
 });
 
 describe("a delivery as text", () => {
-  it("reads as the receiver got it, with when it came and what it was answered", () => {
+  it("looks like the received message, with its time and the response to it", () => {
     expect(deliveryLines(sampleDelivery("d1"))).toEqual([
       "* request 1 to the address `signed`, from 127.0.0.1, 0.02 s into the run",
       "< POST /f3a9c2/signed",
@@ -124,7 +124,7 @@ describe("a delivery as text", () => {
     ]);
   });
 
-  it("tells how far the target's clock was moved", () => {
+  it("says how far the target's clock was moved", () => {
     const [first] = deliveryLines(sampleDelivery("d1", { attempt: 3, clockMs: 360_000 }));
     expect(first).toBe(
       "* request 3 to the address `signed`, from 127.0.0.1, 0.02 s into the run, with the target's clock moved by 6 min 0 s",
@@ -146,7 +146,7 @@ describe("a delivery as text", () => {
     expect(deliveryLines(sampleDelivery("d1", { reply })).at(-1)).toBe(says);
   });
 
-  it("lets nothing that a sender writes act upon a terminal, or look like a line of the report", () => {
+  it("escapes whatever a sender writes, so that it cannot look like a line of the report", () => {
     const request = {
       method: "POST",
       url: "/\u001b[2Jx",

@@ -4,7 +4,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { duration } from "../../base/duration.ts";
 
-/** How much of a message is shown; a note says how much was left out. */
+/** Limits of the shown part of a message; a note says how much was left out. */
 export interface MessageBounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;

@@ -34,7 +34,7 @@ export const applyBaseline = (findings: readonly ReportFinding[], baseline: Base
   }),
 });
 
-/** What fails a run; the formats and the exit code share it. */
+/** Rules for findings that fail a run, shared by the formats and the exit code. */
 export interface FailurePolicy {
   /** A warning fails the run. */
   readonly strict: boolean;

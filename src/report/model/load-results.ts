@@ -76,7 +76,7 @@ export type FindingTrial = DeepReadonly<z.infer<typeof findingTrialSchema>>;
 export type Percentiles = DeepReadonly<z.infer<typeof percentilesSchema>>;
 export type Spread = DeepReadonly<z.infer<typeof spreadSchema>>;
 
-/** The results of one scenario on one tier by one engine. */
+/** The results of one load trial. */
 export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 
 /** The load results of a report. */

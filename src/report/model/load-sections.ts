@@ -106,7 +106,7 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
   return cell(text`${count("pass")} passed`, "good");
 }
 
-/** Which windows explain what was admitted and refused, each with the runs that show it. */
+/** Windows that explain every admitted and refused request, each with its runs. */
 function windowsSection(runs: readonly LoadRun[]): Section | null {
   const groups = [...Map.groupBy(runs, ({ windows }) => windows)].flatMap(([windows, members]) =>
     windows === null ? [] : [{ windows, members }],
@@ -134,7 +134,7 @@ function streamsSection(runs: readonly LoadRun[]): Section | null {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Which runs, or which parts of their results, prove nothing, and why. */
+/** Runs, or parts of their results, that prove nothing, with the reasons. */
 function caveatsSection(runs: readonly LoadRun[]): Section | null {
   const items = runs.flatMap((run) => {
     const { invalid, counts, pace } = run.validity;

@@ -52,14 +52,14 @@ const cases: readonly { name: string; evidence: unknown }[] = [
 ];
 
 describe("evidence.json", () => {
-  it.each(cases)("gives back $name", ({ evidence }) => {
+  it.each(cases)("keeps $name", ({ evidence }) => {
     const { exchanges, deliveries, probes } = readEvidence(serializeEvidence(of(evidence)), "evidence.json");
     expect(probes).toEqual(of(evidence).probes);
     expect(exchanges).toEqual(of(evidence).exchanges);
     expect(deliveries).toContainEqual(delivery);
   });
 
-  it("holds an exchange once, however often the evidence shows it", () => {
+  it("holds an exchange once, however often the evidence names it", () => {
     const { exchanges, probes } = toEvidenceFile(of(first, { again: first, copy: structuredClone(first) }));
     expect(Object.keys(exchanges)).toEqual(["x1", "x2"]);
     expect(probes.map((each) => ("evidence" in each ? each.evidence : null))).toEqual([
@@ -68,7 +68,7 @@ describe("evidence.json", () => {
     ]);
   });
 
-  it("keeps an exchange that only the evidence shows", () => {
+  it("keeps an exchange that only the evidence names", () => {
     const third = sampleExchange("x3");
     const unpacked = fromEvidenceFile(toEvidenceFile(of(third)));
     expect(unpacked.exchanges).toEqual([first, second, third]);
@@ -84,7 +84,7 @@ describe("evidence.json", () => {
     ]);
   });
 
-  it("is read where a version without a receiver wrote it", () => {
+  it("can be read from a version without a receiver", () => {
     const text = serializeEvidence({ exchanges: [first], deliveries: [], probes: [ran(first)] });
     const older = text.replace(/"deliveries": \{\s*\},\n/, "");
     expect(older).not.toContain("deliveries");
@@ -121,7 +121,7 @@ describe("evidence.json", () => {
       text: serializeEvidence(of()).replace('"attempt":1', '"attempt":0'),
       says: /^e\.json: deliveries\.d1\.attempt: /,
     },
-  ])("is refused with the place that is wrong: $says", ({ text, says }) => {
+  ])("is refused with the place of the error: $says", ({ text, says }) => {
     expect(() => readEvidence(text, "e.json")).toThrow(UnreadableFile);
     expect(() => readEvidence(text, "e.json")).toThrow(says);
   });
@@ -132,11 +132,11 @@ describe("report.json", () => {
     stopped: "interrupted",
   });
 
-  it("gives back the report", () => {
+  it("keeps the report", () => {
     expect(readReport(serializeReport(report), "report.json")).toEqual(report);
   });
 
-  it("is read where a version that made nothing on a target wrote it", () => {
+  it("can be read from a version that created nothing on a target", () => {
     const { created, ...older } = report;
     expect(readReport(JSON.stringify(older), "report.json")).toEqual({ ...older, created });
   });
@@ -153,7 +153,7 @@ describe("report.json", () => {
     expect(readReport(serializeReport(older), "report.json").findings[0]?.load).toEqual(load);
   });
 
-  it("keeps the load that a row names, and gives a run's rows none", () => {
+  it("keeps the load trial of a finding, and adds none to findings of a run", () => {
     const load = { scenario: "far-over", tier: "free", engine: "k6" };
     const row = sampleFinding({ suite: "Load: burst", instance: "pro, k6", load });
     expect(readReport(serializeReport(sampleReport([row], { load: { runs: [] } })), "report.json").findings).toEqual([
@@ -163,7 +163,7 @@ describe("report.json", () => {
     expect(readReport(serializeReport(ofRun), "report.json")).toEqual(ofRun);
   });
 
-  it("is refused with the place that is wrong", () => {
+  it("is refused with the place of the error", () => {
     const text = serializeReport(report).replace('"fail",', '"failed",');
     expect(() => readReport(text, "report.json")).toThrow(/^report\.json: findings\.0\.outcome: /);
   });

@@ -19,8 +19,8 @@ import {
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * Everything that a report shows besides its verdict and its broken clauses, in sections that every format renders. Sections that have
- * nothing to show are left out.
+ * Builds the sections of a report that every format renders. The verdict and the broken clauses have models of their own. Empty sections are left
+ * out.
  */
 export function reportSections(report: Report): Section[] {
   const load = loadSections(report);
@@ -140,7 +140,7 @@ function causesOf(
 /** Readings that only say whether an optional field is there. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
-/** Which of the admissible readings the target follows, and which it might have followed. */
+/** The admissible readings that the target follows, and the others that are allowed. */
 function readingsSection({ findings }: Report): Section | null {
   const byClause = Map.groupBy(
     findings.filter(({ reading }) => reading !== undefined),
@@ -213,7 +213,7 @@ const readingsTable = (name: string, clauses: readonly ClauseFindings[], rank: "
 const leftColumns = (...heads: readonly string[]): TableBlock["columns"] =>
   heads.map((head) => ({ head, align: "left", dropRank: 0 }));
 
-/** What the target does where the document is silent. */
+/** The behaviour of the target where the document is silent. */
 function observationsSection({ findings }: Report): Section | null {
   const observed = findings.filter(({ outcome }) => outcome === "observed");
   if (observed.length === 0) return null;
@@ -244,7 +244,7 @@ function observationsSection({ findings }: Report): Section | null {
   };
 }
 
-/** What the run created on the target and could not delete. */
+/** Resources that the run left on the target. */
 function createdSection({ created }: Report): Section | null {
   if (created.length === 0) return null;
   const kinds = createdKinds.flatMap((kind) => {
@@ -276,7 +276,7 @@ function createdSection({ created }: Report): Section | null {
   };
 }
 
-/** What was judged, by what, and when: enough to tell two reports apart. */
+/** Facts that tell two reports apart: target, suite and time. */
 function aboutSection({ suite, target, started, finished, durationMs, waitedMs }: Report): Section {
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),

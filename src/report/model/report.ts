@@ -9,8 +9,11 @@ import type { Evidence } from "../../evidence/evidence.ts";
 /**
  * The outcome of a check.
  *
- * `pass`, `fail` (a `must` is broken), `warning` (a `should`), `note` (an `advisory`), `observed` (a gap), `skipped` (not
- * exercised, with the reason), `error` (the harness itself failed, which is never the target's fault).
+ * - `pass`.
+ * - `fail`, `warning`, `note`: a clause of the level `must`, `should` or `advisory` is broken.
+ * - `observed`: the behaviour in a gap of the document.
+ * - `skipped`: not exercised, with a reason.
+ * - `error`: the harness itself failed, which is never the target's fault.
  */
 export const outcomes = ["pass", "fail", "warning", "note", "observed", "skipped", "error"] as const;
 export type Outcome = (typeof outcomes)[number];

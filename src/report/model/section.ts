@@ -36,7 +36,7 @@ export interface TableBlock {
   readonly rows: readonly (readonly Cell[])[];
   /** Explains the table, for formats with room for it. */
   readonly lead: Text | null;
-  /** Whether a reader has to ask for it: what it holds is of little interest. */
+  /** Whether the table is of little interest, so that a page can fold it away. */
   readonly isMinor: boolean;
 }
 
@@ -47,13 +47,13 @@ export interface Column {
   readonly dropRank: number;
 }
 
-/** How good or bad a cell is; shown by colour or weight besides its words. */
+/** Quality of a cell, shown by colour or weight in addition to the words. */
 export type Tone = "plain" | "good" | "bad" | "caution";
 
 export interface Cell {
   readonly text: Text;
   readonly tone: Tone;
-  /** What the cell leads to, in formats with links. */
+  /** Target of a link, in formats with links. */
   readonly link: Link | null;
 }
 
@@ -79,7 +79,7 @@ export interface ItemsBlock {
   readonly items: readonly Text[];
 }
 
-/** Findings by their common cause, the cause of most first. */
+/** Findings grouped by a common cause, the largest group first. */
 export interface CausesBlock {
   readonly kind: "causes";
   readonly head: string;

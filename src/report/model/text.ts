@@ -23,7 +23,7 @@ interface OutsidePart {
   readonly isProse: boolean;
 }
 
-/** What may fill a hole of {@link text}: no plain string, so that nobody passes a target's text off as ours. */
+/** Content for a hole of {@link text}. Plain strings are not allowed, so that a target's text cannot pass for ours. */
 type Hole = Text | number | readonly Text[];
 
 /** Makes text from a template. Its fixed parts are our own words; several texts in one hole are joined by commas. */

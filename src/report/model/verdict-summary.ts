@@ -13,11 +13,11 @@ export const verdictTones: Readonly<Record<Verdict, Tone>> = {
   unreachable: "bad",
 };
 
-/** What stands before the reasons: `conformant`, or `conformant under load`. */
+/** The verdict with its scope: `conformant`, or `conformant under load`. */
 export const verdictName = ({ verdict, load }: Report): string =>
   load === undefined || verdict === "unreachable" ? verdict : `${verdict} under load`;
 
-/** What the verdict rests on, what else was found, and what the run cost, as one sentence without a full stop. */
+/** The reasons of the verdict, further findings and the cost of the run, as one sentence without a full stop. */
 export function verdictReasons(report: Report): Text {
   const { totals, verdict, load, requests, durationMs, executions, waitedMs } = report;
   if (verdict === "unreachable") return unreachableText(report);

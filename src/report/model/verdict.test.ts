@@ -60,7 +60,7 @@ describe("the verdict and the exit code", () => {
     expect(verdictOf(rows("A-1 fail"), "interrupted")).toBe("nonconformant");
   });
 
-  it("does not ask that a skipped should be exercised", () => {
+  it("does not require that a should clause is exercised", () => {
     const findings = [...rows("A-1 pass"), sampleFinding({ clause: "A-2", level: "should", outcome: "skipped" })];
     expect(unexercisedMusts(findings)).toEqual([]);
     expect(verdictOf(findings, null)).toBe("conformant");
@@ -88,10 +88,10 @@ describe("counts", () => {
 
 describe("the last line of a report", () => {
   it.each([
-    ["tells what was lost on the way", 2, true],
-    ["is silent of losses where nothing was lost", 0, false],
-  ])("%s", (_, lost, isTold) => {
+    ["counts lost requests", 2, true],
+    ["does not mention losses if there are none", 0, false],
+  ])("%s", (_, lost, isMentioned) => {
     const line = formatText(verdictReasons({ ...sampleReport([]), lost }));
-    expect(line.includes(", 2 requests lost on the network and sent again")).toBe(isTold);
+    expect(line.includes(", 2 requests lost on the network and sent again")).toBe(isMentioned);
   });
 });

@@ -96,7 +96,7 @@ describe("a recorded request, sent again by curl", () => {
     return { printed: stdout, sent: arrived[0] };
   }
 
-  it.each(cases)("arrives the same: $name", async ({ request, url = "/v1/agents/echo/invoke" }) => {
+  it.each(cases)("arrives unchanged: $name", async ({ request, url = "/v1/agents/echo/invoke" }) => {
     const exchange = sampleExchange("x1", { ...request, url: origin + url });
     await writeFile(
       join(folder, "evidence.json"),
@@ -120,7 +120,7 @@ describe("a recorded request, sent again by curl", () => {
     { value: "[redacted key, its last character cut off]", arrives: "ah_secret'" },
     { value: "Bearer [redacted nobody]", arrives: "Bearer [redacted nobody]" },
     { value: "Bearer [redacted odd]", arrives: "Bearer [redacted odd]" },
-  ])("puts a variable in the place of a key: $value", async ({ value, arrives }) => {
+  ])("replaces a key by a variable: $value", async ({ value, arrives }) => {
     const headers: Header[] = [accept, json, ["Authorization", value]];
     const { sent } = await run(curlCommand(sampleExchange("x1", { url: `${origin}/v1/usage`, headers }), options));
     expect(comparable(sent?.headers ?? [])).toContainEqual(["Authorization", arrives]);
@@ -132,7 +132,7 @@ describe("a recorded request, sent again by curl", () => {
     expect(sent?.headers.join("\n")).toContain("Content-Length\n0");
   });
 
-  it("goes through the proxy of the run, with its password out of a variable, whatever NO_PROXY says", async () => {
+  it("uses the proxy of the run with a password from a variable, even if NO_PROXY names the host", async () => {
     const proxy = await startProxy(
       (server.address() as AddressInfo).port,
       `Basic ${Buffer.from("corp:s3cret").toString("base64")}`,
@@ -146,14 +146,14 @@ describe("a recorded request, sent again by curl", () => {
     expect([sent?.url, proxy.requests.length]).toEqual([expect.stringMatching(/\/v1\/usage$/), 1]);
   });
 
-  it("asks for the head alone with HEAD", async () => {
+  it("asks only for the head with HEAD", async () => {
     const head = { method: "HEAD", url: `${origin}/v1/usage`, headers: [accept], body: { kind: "none" } } as const;
     expect((await run(curlCommand(sampleExchange("x1", head), options))).sent?.method).toBe("HEAD");
   });
 });
 
 describe("the command", () => {
-  it("reads well", () => {
+  it("is readable", () => {
     expect(curlCommand(sampleExchange("x1"), options)).toBe(
       [
         "curl -i http://127.0.0.1:8080/v1/agents/echo/invoke \\",
@@ -165,19 +165,19 @@ describe("the command", () => {
     );
   });
 
-  it("shows a stream as it comes", () => {
+  it("shows a stream without buffering", () => {
     expect(curlCommand(sampleExchange("x1", { headers: [["accept", "text/event-stream"]] }), options)).toMatch(
       /^curl -i -N /,
     );
   });
 
-  it("keeps to HTTP/1.1 where curl would choose", () => {
+  it("uses HTTP/1.1 even if curl would choose another version", () => {
     expect(curlCommand(sampleExchange("x1", { url: "https://acme.example/v1/usage" }), options)).toContain(
       " --http1.1 ",
     );
   });
 
-  it("names the proxy, our authorities and our certificate, where the run used them", () => {
+  it("names the proxy, authorities and certificate of the run", () => {
     const exchange = sampleExchange("x1", { url: "https://acme.example/v1/usage" });
     const connection = {
       proxy: { url: "https://proxy.example:3128", asksWho: true },
@@ -196,7 +196,7 @@ describe("the command", () => {
     ]);
   });
 
-  it("says so where the body was not kept whole", () => {
+  it("is a comment if the body was not kept whole", () => {
     const body: Body = { kind: "cut", head: "a", tail: "b", bytes: 300_000, sha256: "00" };
     expect(curlCommand(sampleExchange("x1", { body }), options)).toMatch(
       /^# The body of 300000 bytes was not kept whole/,

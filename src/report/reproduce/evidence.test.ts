@@ -39,8 +39,8 @@ const received = (body: Body): Delivery => {
   return sampleDelivery("d1", { request: { ...request, body } });
 };
 
-describe("how to see a delivery again", () => {
-  it("shows the creation of its webhook and what the finding names besides", () => {
+describe("commands that reproduce a delivery", () => {
+  it("create its webhook and repeat the requests of the finding", () => {
     const lines = deliveryCommands(sampleDelivery("d1"), [creation, invoke], context());
     expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(node -e .* evidence\.json x1\)$/);
     expect(lines[1]).toBe("# with the address of a receiver of your own in the body:");
@@ -49,7 +49,7 @@ describe("how to see a delivery again", () => {
     expect(lines[3]).toContain("/agents/echo/invoke");
   });
 
-  it("shows what computes a signature only where the one that came does not fit", () => {
+  it("compute a signature only if the received one is wrong", () => {
     const { request } = sampleDelivery("d1");
     const fitting = { ...request, headers: [["x-service-signature", "a1b2"]] as const };
     expect(deliveryCommands(sampleDelivery("d1", { request: fitting }), [], context([])).join()).toBe("");
@@ -69,7 +69,7 @@ describe("how to see a delivery again", () => {
       bytes: Buffer.from([0xff, 0, 10]),
       body: { kind: "base64", base64: "/wAK", bytes: 3 },
     },
-  ])("computes the signature with openssl over the recorded bytes: $name", ({ bytes, body }) => {
+  ])("compute the signature with openssl over the recorded bytes: $name", ({ bytes, body }) => {
     const delivery = received(body ?? textBody(bytes.toString()));
     writeFileSync(
       join(folder, "evidence.json"),
@@ -82,14 +82,14 @@ describe("how to see a delivery again", () => {
     expect(printed).toContain(createHmac("sha256", secret).update(bytes).digest("hex"));
   });
 
-  it("leaves the secret to the reader where the webhook's creation is not known", () => {
+  it("leave the secret to the reader if the creation of the webhook is not recorded", () => {
     expect(deliveryCommands(sampleDelivery("d1"), [], context([other]))).toEqual([
       "# X-Service-Signature has to be what this prints:",
       `printf %s '{"id":"evt_1","type":"agent.completed"}' | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"`,
     ]);
   });
 
-  it("says so where the body was not kept whole", () => {
+  it("are a comment if the body was not kept whole", () => {
     const cut: Body = { kind: "cut", head: "a", tail: "b", bytes: 300_000, sha256: "00" };
     expect(deliveryCommands(received(cut), [], context([])).join()).toMatch(/not kept whole/);
   });

@@ -104,8 +104,8 @@ export function findingEvidence(
 const maxCauses = 2;
 
 /**
- * Commands that cause a delivery like this one: one that creates its webhook, those that caused it where the finding names them, and, for a
- * wrong signature, one that computes the right signature of the recorded body.
+ * Returns commands that cause a similar delivery. They create its webhook and repeat the requests that the finding names. For a wrong signature, one
+ * command computes the right signature of the recorded body.
  *
  * @param named exchanges that the finding names
  */

@@ -11,7 +11,7 @@ const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outc
 const maxCharacters = 300;
 
 /**
- * Makes the statement that a vendor can publish about a report: target, suite, verdict, every exception with its reason, and what was not exercised.
+ * Makes the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses.
  * It depends only on the report and its files, so that everybody who has them can make it again and compare.
  *
  * @param digests of the report and its evidence files; digests of other files are left out

@@ -51,7 +51,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRows[name], { ...style, indent }))];
 }
 
-/** Sections of lines get a heading; a table says by its head what it is. */
+/** The heading of a section; empty for a section of tables, whose heads are enough. */
 function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === null ? "" : formatText(lead)}`];

@@ -12,10 +12,10 @@ const indent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * A broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce it. Evidence that an earlier clause
- * has shown is only named.
+ * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce the failure. Evidence that an
+ * earlier clause has shown is only named.
  *
- * @param shown the clause under which each exchange and delivery was shown so far; this function adds to it
+ * @param shown clauses by the id of the evidence that they have shown; gets the evidence of this clause
  */
 export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
   const { paint, width } = context;

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 
 import { renderTerminal, type TerminalOptions } from "./render.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
-import { sampleFinding, ofLoad, sampleLoadRun as run, sampleReport } from "../testing/sample.ts";
+import { sampleFinding, trialFields, sampleLoadRun as run, sampleReport } from "../testing/sample.ts";
 
 const loadFinding = (other: Partial<ReportFinding>): ReportFinding =>
   sampleFinding({
     check: `${other.clause ?? "LIM-1"}/minute-limit`,
     clause: "LIM-1",
-    ...ofLoad("minute-limit", "pro", "k6"),
+    ...trialFields("minute-limit", "pro", "k6"),
     evidence: ["load/minute-limit-pro-k6.json"],
     ...other,
   });
@@ -33,7 +33,7 @@ describe("a load report on the terminal", () => {
     expect(text).toMatch(/\nconformant under load: 1 check of 1 clause passed, 1 load run, .*\n$/);
   });
 
-  it("leaves columns out where the terminal is narrow, and never the result", () => {
+  it("leaves out columns on a narrow terminal, but never the result", () => {
     const text = shown(sampleReport([], { load: { runs: [run()] } }), { width: 70 });
     expect(text).not.toContain("429 p50");
     expect(text).toContain("result");
@@ -47,7 +47,7 @@ describe("a load report on the terminal", () => {
     ).toBeLessThanOrEqual(80);
   });
 
-  it("shows what is broken with its witness and how to run it again", () => {
+  it("shows a broken clause with its witness and a command", () => {
     const report = sampleReport([broken()], { verdict: "nonconformant", load: { runs: [run()] } });
     const text = shown(report);
     for (const part of [
@@ -73,7 +73,7 @@ describe("a load report on the terminal", () => {
     expect(text).not.toContain("line 9\n");
   });
 
-  it("tells what load demands and no clause says apart", () => {
+  it("distinguishes unmet load demands from broken clauses", () => {
     const report = sampleReport([broken({ clause: "load/slow-refusals", level: "load" })], { verdict: "partial" });
     const text = shown(report);
     expect(text).toContain("a load scenario demands it; the document does not state it");
@@ -81,18 +81,18 @@ describe("a load report on the terminal", () => {
     expect(text).not.toContain("must clause broken");
   });
 
-  it("says of an invalid run that it is no verdict", () => {
+  it("says that an invalid run proves nothing", () => {
     const validity = { invalid: "the load generator could not start 3", counts: "x", pace: "x" };
     const text = shown(sampleReport([], { verdict: "partial", load: { runs: [run({ validity })] } }));
     expect(text).toContain("minute-limit, pro, k6: the run proves nothing: the load generator could not start 3");
     expect(text).toContain("1 invalid run");
   });
 
-  it("makes what a target said harmless", () => {
+  it("escapes control characters of a target", () => {
     expect(shown(sampleReport([broken({ actual: "\u001b[31mred", witness: ["\u001b[2J"] })]))).not.toContain("\u001b");
   });
 
-  it("is a line for each broken clause and the verdict where it is quiet", () => {
+  it("has only a line for each broken clause and the verdict if quiet", () => {
     const report = sampleReport([broken()], { verdict: "nonconformant", load: { runs: [run()] } });
     expect(shown(report, { quiet: true }).trimEnd().split("\n")).toHaveLength(2);
   });

@@ -49,7 +49,7 @@ describe("a report of a target that conforms", () => {
     sampleFinding({ clause: "SSE-23", level: "gap", outcome: "observed", reason: "it skips chunks" }),
   ];
 
-  it("is a table, the readings that tell something, and the verdict", () => {
+  it("has a table, the readings, and the verdict", () => {
     expect(render(of(findings))).toBe(
       [
         "section  clauses  pass  fail  warning  note  observed  skipped",
@@ -77,13 +77,13 @@ describe("a report of a target that conforms", () => {
     );
   });
 
-  it("holds no colour unless told, and the same words with it", () => {
+  it("has the same words with and without colours", () => {
     const coloured = render(of(findings), { colour: true });
     expect(coloured).toContain("\u001b[32mconformant");
     expect(stripVTControlCharacters(coloured)).toBe(render(of(findings)));
   });
 
-  it("leaves out columns without a count where the terminal is narrow", () => {
+  it("leaves out empty columns on a narrow terminal", () => {
     expect(render(of(findings), { width: 50 }).split("\n")[0]).toBe("section  clauses  pass  fail  observed");
   });
 });
@@ -106,7 +106,7 @@ describe("a broken clause", () => {
     );
   });
 
-  it("is shown once for all instances that say the same, with others in a line each", () => {
+  it("is shown once for all equal instances, with other findings on a line each", () => {
     const tiers = ["free", "pro", "team"].map((instance) => broken({ instance }));
     const text = render(of([...tiers, broken({ instance: "own", actual: "nothing" })], nonconformant));
     expect(text).toContain("      with      tiers free, pro, team\n");
@@ -115,7 +115,7 @@ describe("a broken clause", () => {
     expect(times(text, "curl -i")).toBe(1);
   });
 
-  it("does not show again an exchange that another has shown", () => {
+  it("does not repeat an exchange of another clause", () => {
     const clauses = ["SSE-4", "SSE-5", "SSE-6"].map((clause) => broken({ clause }));
     const text = render(of([...clauses, broken({ clause: "SSE-7", evidence: ["x2"] })], nonconformant));
     expect(times(text, "> POST ")).toBe(1);
@@ -123,7 +123,7 @@ describe("a broken clause", () => {
     expect(times(text, "> PUT ")).toBe(1);
   });
 
-  it("is one line beyond the first ten, and says where the rest is", () => {
+  it("has one line after the first ten, and says where the rest is", () => {
     const ids = clauseIds.slice(0, 14);
     const findings = ids.map((clause) => broken({ clause }));
     const text = render(of(findings, nonconformant));
@@ -142,7 +142,7 @@ describe("a broken clause", () => {
     ]);
   });
 
-  it("shows nothing of a target that a terminal would act upon", () => {
+  it("escapes control characters of a target", () => {
     const evil = "\u001b]0;x\u0007\u001b[2J\nconformant: all is well\u202e\r";
     const exchange = sampleExchange(
       "x1",
@@ -168,7 +168,7 @@ describe("a broken clause", () => {
     }
   });
 
-  it("is told of without its evidence, where that is not at hand", () => {
+  it("is shown without evidence if there is none", () => {
     const text = render(of([broken({ evidence: ["x77"] })], nonconformant), { folder: null });
     expect(text).toContain("expected  `done`, last");
     expect(text).not.toContain("exchange");
@@ -176,7 +176,7 @@ describe("a broken clause", () => {
 });
 
 describe("the rest of a report", () => {
-  it("tells of failures of the harness, warnings and notes, in this order", () => {
+  it("has failures of the harness, warnings and notes, in this order", () => {
     const text = render(
       of([
         sampleFinding({ clause: "SSE-11", level: "advisory", outcome: "note", expected: "0, 1", actual: "0, 2" }),
@@ -196,7 +196,7 @@ describe("the rest of a report", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it("groups what was skipped by what would enable it, the most first", () => {
+  it("groups skipped checks by what would enable them, the largest group first", () => {
     const skipped = (clause: string, more: Partial<ReportFinding>) =>
       sampleFinding({ clause, outcome: "skipped", ...more });
     const text = render(
@@ -257,7 +257,7 @@ describe("a clause broken by a delivery", () => {
     deliveries,
   );
 
-  it("shows the delivery as the receiver got it, and once", () => {
+  it("shows the received delivery once", () => {
     expect(text).toContain(
       [
         "      delivery  d2 (and 2 more in reports/latest/evidence.json)",
@@ -283,18 +283,18 @@ describe("a clause broken by a delivery", () => {
   });
 });
 
-describe("what a run left on its target", () => {
+describe("resources left on the target", () => {
   const created = (kind: "webhook" | "alert" | "operation") =>
     ({ kind, id: "a", key: "key", at: "2030-01-01T00:00:01.000Z", exchange: "x1" }) as const;
 
-  it("is a line of its own", () => {
+  it("are listed on one line", () => {
     const report = of([sampleFinding()], { created: [created("alert"), created("webhook"), created("webhook")] });
     expect(render(report)).toContain(
       "\n\nLeft on the target  2 webhooks, 1 alert (the interface has no operation that deletes them)\n\nreport",
     );
   });
 
-  it("is no line where nothing was", () => {
+  it("are not mentioned if there are none", () => {
     expect(render(of([sampleFinding()]))).not.toContain("Left on the target");
   });
 });

@@ -22,10 +22,10 @@ export interface TerminalOptions extends EvidenceOptions {
 }
 
 /**
- * Renders a report of a run or of load for the terminal: what is broken, then the sections of the report, and the verdict as the last line.
- * Ends with a line feed. Text from outside is made harmless; redaction is the caller's.
+ * Renders a report of a run or of load for the terminal: broken clauses, sections, and the verdict as the last line. Ends with a line feed. The
+ * caller redacts secrets.
  *
- * @param evidence of a run; `null` where there is none
+ * @param evidence of a run; `null` for a load report, and for a report without its evidence
  */
 export function renderTerminal(report: Report, evidence: Recorded | null, options: TerminalOptions): string {
   const paint = paintFor(options.colour);
@@ -56,7 +56,7 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
   ]);
 }
 
-/** The verdict, what it rests on, and what the run cost. */
+/** The verdict with its reasons. */
 function verdictLine(report: Report, { paint }: TerminalStyle): string {
   const name = paintTone(report.verdict, verdictTones[report.verdict], paint);
   return `${paint.bold(name)}${verdictName(report).slice(report.verdict.length)}: ${formatText(verdictReasons(report))}`;

@@ -4,8 +4,8 @@ import { type ReportDocument, type Outcome, type ReportFinding, type RowLevel, o
 import { sampleExchange, sampleFinding, sampleLoadRun, sampleReport, textBody } from "./sample.ts";
 
 /**
- * Texts by which a target, or a person who names one, would break out of a format or a page: what ends, opens or commands something, and what
- * cannot be shown. The one table: `src/report/hostile.test.ts` puts each into every format, `looking.ts` all of them into every page.
+ * Texts that try to break out of a format or a page: by ending or opening something, by a command, or by characters that cannot be shown.
+ * `src/report/hostile.test.ts` tries each in every format, and `looking.ts` tries all of them in every page.
  */
 export const hostileTexts = {
   "a script": "<script>owned = true</script>",
@@ -48,10 +48,10 @@ export const hostileTexts = {
   "a word as long as no phone is wide": "a-word-as-long-as-no-phone-is-wide-".repeat(6),
 } as const;
 
-/** All of them, one after another. */
+/** All hostile texts in one. */
 export const everyHostileText = Object.values(hostileTexts).join(" ");
 
-/** Texts as a hostile target would choose them: those above, in any mixture, and any other characters. */
+/** Random mixtures of the hostile texts and of any other characters. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(fc.oneof(fc.constantFrom(...Object.values(hostileTexts)), fc.string({ unit: "binary", maxLength: 12 })), {
     maxLength: 6,

@@ -8,7 +8,7 @@ import { totalsOf } from "../model/verdict.ts";
 export const textBody = (text: string): Body =>
   text === "" ? { kind: "none" } : { kind: "text", text, bytes: Buffer.byteLength(text) };
 
-/** An exchange as a run would have recorded it; `answer` changes the usual 200. */
+/** An exchange as a run records it; `answer` changes the usual 200. */
 export const sampleExchange = (
   id: string,
   request: Partial<SentRequest> = {},
@@ -45,7 +45,7 @@ export const sampleExchange = (
         },
 });
 
-/** A delivery as the receiver would have recorded it, with a signature that does not fit. */
+/** A delivery as the receiver records it, with a wrong signature. */
 export const sampleDelivery = (id: string, delivery: Partial<Delivery> = {}): Delivery => ({
   id,
   hook: "signed",
@@ -77,9 +77,8 @@ export const sampleFinding = (finding: Partial<ReportFinding> = {}): ReportFindi
   ...finding,
 });
 
-/** A run of load that sent what it should, by one process of k6. */
-/** What a row of load says of where it comes from. */
-export function ofLoad(
+/** The fields of a finding that name its load trial. */
+export function trialFields(
   scenario: string,
   tier: string,
   engine: string,
@@ -88,6 +87,7 @@ export function ofLoad(
   return { suite: trialSuite(load), instance: trialInstance(load), load };
 }
 
+/** A valid load run by one process of k6. */
 export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
   scenario: "minute-limit",
   title: "the requests of a minute",

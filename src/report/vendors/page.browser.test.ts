@@ -37,13 +37,13 @@ describeInBrowser("the page of vendors in a browser", (viewer) => {
   demandFlawless(viewer, pages);
 
   it("hides equal rows, counts the others, and keeps this in its address", async () => {
-    const { page: shown, said, asked, context } = await viewer.open(page);
+    const { page: shown, messages, requests, context } = await viewer.open(page);
     const alike = shown.getByRole("row", { name: /^SSE-5/ });
     const button = shown.getByRole("button", { name: "Differences only" });
-    const told = shown.locator("#shown");
-    const before = [await alike.isVisible(), await told.textContent()];
+    const status = shown.locator("#shown");
+    const before = [await alike.isVisible(), await status.textContent()];
     await button.press("Enter");
-    const after = [await alike.isVisible(), await told.textContent(), await button.getAttribute("aria-pressed")];
+    const after = [await alike.isVisible(), await status.textContent(), await button.getAttribute("aria-pressed")];
     expect([before, after]).toEqual([
       [true, "11 of 11 rows shown"],
       [false, "2 of 11 rows shown", "true"],
@@ -52,7 +52,7 @@ describeInBrowser("the page of vendors in a browser", (viewer) => {
     expect(await alike.isVisible()).toBe(false);
     await button.press("Enter");
     expect(await alike.isVisible()).toBe(true);
-    expect([said, asked]).toEqual([[], []]);
+    expect([messages, requests]).toEqual([[], []]);
     await context.close();
   });
 });

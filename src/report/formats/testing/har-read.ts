@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import schemas from "har-schema";
 import { expect } from "vitest";
 
-/** The schema is of an older draft, whose `$schema` is not known, and its formats are those of a stricter time: addresses need not parse. */
+/** The schema is of an older draft with an unknown `$schema`. Its formats are too strict: addresses need not parse. */
 const ajv = new Ajv({ strict: false, validateFormats: false, validateSchema: false });
 for (const [name, schema] of Object.entries(schemas))
   ajv.addSchema({ ...schema, $id: `${name}.json`, $schema: "http://json-schema.org/draft-07/schema#" });
@@ -20,7 +20,7 @@ export interface Entry {
   };
 }
 
-/** The entries of an archive that holds by the schema; fails where it does not. */
+/** Parses the entries of an archive; fails if the archive does not match the schema. */
 export function demandHar(text: string): readonly Entry[] {
   const har: unknown = JSON.parse(text);
   expect(ajv.validate("har.json", har), ajv.errorsText()).toBe(true);

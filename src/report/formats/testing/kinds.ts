@@ -3,7 +3,7 @@ import {
   sampleDelivery,
   sampleExchange,
   sampleFinding,
-  ofLoad,
+  trialFields,
   sampleLoadRun,
   sampleReport,
 } from "../../testing/sample.ts";
@@ -100,7 +100,7 @@ export const kinds = {
       [
         sampleFinding({
           clause: "LIM-1",
-          ...ofLoad("minute-limit", "pro", "k6"),
+          ...trialFields("minute-limit", "pro", "k6"),
           outcome: "fail",
           expected: "200",
           actual: "201",
@@ -110,7 +110,7 @@ export const kinds = {
         sampleFinding({
           check: "load/slow-refusals",
           clause: "load/slow-refusals",
-          ...ofLoad("minute-limit", "pro", "k6"),
+          ...trialFields("minute-limit", "pro", "k6"),
           level: "load",
           outcome: "fail",
           expected: "fast",
@@ -118,7 +118,7 @@ export const kinds = {
         }),
         sampleFinding({
           clause: "LIM-2",
-          ...ofLoad("burst", "pro", "autocannon"),
+          ...trialFields("burst", "pro", "autocannon"),
           evidence: ["load/burst-pro-autocannon.json"],
         }),
       ],

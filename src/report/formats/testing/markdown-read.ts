@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-/** What a reader of Markdown sees outside of its fenced blocks; fails where a block does not end. */
+/** Lines of Markdown outside fenced blocks; fails if a block does not end. */
 export function outsideFences(markdown: string): string[] {
   let fence = "";
   const outside: string[] = [];
@@ -14,7 +14,7 @@ export function outsideFences(markdown: string): string[] {
   return outside;
 }
 
-/** The tags that we write ourselves, and nothing else that Markdown or HTML would take for more than text. */
+/** Expects lines with no markup except the tags that the renderer itself writes. */
 export function expectHarmless(lines: readonly string[]): void {
   for (const line of lines) {
     const rest = line

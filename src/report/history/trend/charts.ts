@@ -71,7 +71,7 @@ function chartOf(
         : [{ name: "p90", tone: "second", shape: "line", points: slow.map(chartPoint) } as const]),
     ],
     bands: band.length === 0 ? [] : [{ name: "usual noise of the median", tone: "quiet", points: band }],
-    moments: changes.map(momentOf),
+    verticalLines: changes.map(momentOf),
     table: {
       head: ["night", "p50", "p90"],
       rows: points
@@ -157,7 +157,7 @@ export function rateChart(nights: readonly Night[]): Html {
         ? []
         : [{ name: "nights with a regression", tone: "bad", shape: "crosses", points: worse } as const]),
     ],
-    moments: worse.length > maxMarks ? [] : worse.map(regressionLine),
+    verticalLines: worse.length > maxMarks ? [] : worse.map(regressionLine),
     table: {
       head: ["night", "pass rate", "passed", "failed", "regressions"],
       rows: points

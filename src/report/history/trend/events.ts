@@ -11,7 +11,7 @@ export interface TrendEvent {
   /** Start of the first night that had it, ISO 8601. */
   readonly since: string;
   readonly says: string;
-  /** Start of the night that ended it; `null` if it lasts or the end is not known. */
+  /** Start of the night that ended the event; `null` without a known end. */
   readonly over: string | null;
 }
 

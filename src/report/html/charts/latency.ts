@@ -7,43 +7,43 @@ import type { LatencyHistogram, LoadEvidence } from "../../../load/load-evidence
 import type { Html } from "../markup.ts";
 import type { LimiterSample } from "./limiter-samples.ts";
 
-/** Milliseconds with as many digits as they are worth. */
+/** Formats milliseconds with two significant digits. */
 export const ms = (value: number): string => `${value >= 100 ? Math.round(value) : Number(value.toPrecision(2))} ms`;
 
-const label = "from sending to the head of the answer, logarithmic";
+const label = "from sending to the head of the response, logarithmic";
 
 interface Named {
   readonly name: string;
   readonly tone: Group["tone"];
-  /** In milliseconds; each stands for an equal share. */
+  /** In milliseconds; each value stands for an equal share of the responses. */
   readonly values: readonly number[];
-  /** Milliseconds within which `share` of the answers came. */
+  /** Milliseconds within which this share of the responses arrived. */
   readonly within: (share: number) => number;
   readonly count: number;
 }
 
 function latencyChart(title: string, groups: readonly Named[]): Html | null {
-  const there = groups.filter(({ values }) => values.length > 0);
-  if (there.length === 0) return null;
+  const nonEmpty = groups.filter(({ values }) => values.length > 0);
+  if (nonEmpty.length === 0) return null;
   return histogram({
     title,
     says:
-      there
+      nonEmpty
         .map(
           ({ name, within, count }) =>
-            `${formatCount(count, "answer")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
+            `${formatCount(count, "response")} ${name}: half of them within ${ms(within(0.5))}, 99 % within ${ms(within(0.99))}`,
         )
         .join("; ") + ".",
     label,
     format: (value) => (value >= 1000 ? `${value / 1000} s` : `${Number(value.toPrecision(3))} ms`),
-    groups: there.map(({ name, tone, values }) => ({
+    groups: nonEmpty.map(({ name, tone, values }) => ({
       name,
       tone,
       values: values.map((value) => ({ value, share: 1 / values.length })),
     })),
     table: {
-      head: ["answers", "count", "half within", "90 %", "99 %", "99.9 %", "longest"],
-      rows: there.map(({ name, within, count }) => [
+      head: ["responses", "count", "half within", "90 %", "99 %", "99.9 %", "longest"],
+      rows: nonEmpty.map(({ name, within, count }) => [
         name,
         count,
         ...[0.5, 0.9, 0.99, 0.999, 1].map((share) => ms(within(share))),
@@ -52,10 +52,10 @@ function latencyChart(title: string, groups: readonly Named[]): Html | null {
   });
 }
 
-/** Latencies of the answers that a run saw while it used up allowances. */
-export function seenLatencyFigure(seen: readonly LimiterSample[]): Html | null {
+/** Latencies of a run while it used up allowances. */
+export function runLatencyChart(samples: readonly LimiterSample[]): Html | null {
   const of = (became: LimiterSample["decision"], name: string, tone: Group["tone"]): Named => {
-    const values = seen
+    const values = samples
       .filter((each) => each.decision === became && each.latencyMs > 0)
       .map(({ latencyMs }) => latencyMs);
     return { name, tone, count: values.length, values, within: (share) => quantile(values, share) };
@@ -67,7 +67,7 @@ export function seenLatencyFigure(seen: readonly LimiterSample[]): Html | null {
 }
 
 /** Latencies of a load run, from its HDR histograms. */
-export function loadLatencyFigure({ latency }: LoadEvidence, title: string): Html | null {
+export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html | null {
   return latencyChart(title, [
     { name: "admitted", tone: "first", ...decoded(latency.admitted) },
     { name: "refused with 429", tone: "bad", ...decoded(latency.refused) },
@@ -77,7 +77,7 @@ export function loadLatencyFigure({ latency }: LoadEvidence, title: string): Htm
 
 const slices = 1000;
 
-/** Values at even shares of a histogram, and its own percentiles; of one that cannot be read, what stands beside it. */
+/** Values at even shares of an encoded histogram. If it cannot be decoded, the percentiles beside it are used. */
 function decoded({
   count,
   encoded,
@@ -92,7 +92,7 @@ function decoded({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(slices, count);
-    // The middle of each slice, and of the last its end: the longest must not get lost.
+    // The middle of each slice, but the end of the last, so that the longest value is included.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
-import { countedWithin, downsample, type LimiterSample, windowsOf } from "./limiter-samples.ts";
+import { countInWindow, downsample, type LimiterSample, windowsOf } from "./limiter-samples.ts";
 
 const began = 1_772_600_760;
 
-/** An answer so many seconds after a minute began, of a server whose minutes end at `phase` seconds past. */
+/** A response `seconds` after the begin of a minute, from a server whose windows end at `phase` seconds. */
 const seen = (second: number, decision: LimiterSample["decision"] = "admitted", phase = 0): LimiterSample => ({
   atMs: second * 1000,
   decision,
@@ -19,29 +19,29 @@ const seen = (second: number, decision: LimiterSample["decision"] = "admitted", 
 const burst = (second: number, count: number, phase = 0): LimiterSample[] =>
   Array.from({ length: count }, () => seen(second, "admitted", phase));
 
-describe("what was admitted within a window", () => {
-  it("is counted over the last minute where that stays within the published number", () => {
-    const counted = countedWithin([...burst(0, 10), seen(1, "refused"), ...burst(61, 10)], 60, 10);
-    expect([counted.shape, counted.most]).toEqual(["rolling", 10]);
+describe("the number of admitted requests in a window", () => {
+  it("is counted in a rolling window if that never exceeds the published limit", () => {
+    const counted = countInWindow([...burst(0, 10), seen(1, "refused"), ...burst(61, 10)], 60, 10);
+    expect([counted.shape, counted.max]).toEqual(["rolling", 10]);
     expect(counted.refusals).toEqual([{ x: 1000, y: 10 }]);
   });
 
-  it("is counted in windows with fixed ends where bursts lie on either side of one", () => {
-    const counted = countedWithin([...burst(58, 10), ...burst(61, 10), seen(62, "refused")], 60, 10);
-    expect([counted.shape, counted.most]).toEqual(["fixed", 10]);
+  it("is counted in fixed windows if bursts meet at the end of one", () => {
+    const counted = countInWindow([...burst(58, 10), ...burst(61, 10), seen(62, "refused")], 60, 10);
+    expect([counted.shape, counted.max]).toEqual(["fixed", 10]);
     expect(counted.refusals).toEqual([{ x: 62_000, y: 10 }]);
   });
 
-  it("follows ends that lie beside whole minutes, as the reset header tells them", () => {
-    const counted = countedWithin([...burst(20, 10, 23), ...burst(24, 10, 23)], 60, 10);
-    expect([counted.shape, counted.most]).toEqual(["fixed", 10]);
+  it("uses the window ends of the reset header", () => {
+    const counted = countInWindow([...burst(20, 10, 23), ...burst(24, 10, 23)], 60, 10);
+    expect([counted.shape, counted.max]).toEqual(["fixed", 10]);
   });
 
-  it("shows more than is published where no window explains it", () => {
-    expect(countedWithin(burst(5, 13), 60, 10).most).toBe(13);
+  it("exceeds the published limit if no window explains it", () => {
+    expect(countInWindow(burst(5, 13), 60, 10).max).toBe(13);
   });
 
-  it("goes by the date where resets are no Unix seconds", () => {
+  it("uses the date if resets are not Unix seconds", () => {
     const inMilliseconds = [1, 30, 61].map((second) => ({ ...seen(second), reset: (began + 60) * 1000 }));
     const windowOf = windowsOf(inMilliseconds, 60, 10);
     const [first, second, third] = inMilliseconds.map(windowOf);

@@ -5,46 +5,46 @@ import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";
 
-/** What a limiter showed in one answer, on the target's own clock. */
+/** A response with the numbers of its rate-limit headers, on the target's clock. */
 export interface LimiterSample extends RateLimitInfo {
-  /** Milliseconds of the target's time; only differences mean something. */
+  /** Milliseconds of the target's time; only differences have a meaning. */
   readonly atMs: number;
   readonly decision: "admitted" | "refused" | "other";
-  /** From sending to the head of the answer, on the harness's clock. */
+  /** From sending to the head of the response, on the harness's clock. */
   readonly latencyMs: number;
 }
 
-/** What one key was sent, and which numbers it is held to. */
+/** The samples of one key, and its published limits. */
 export interface KeySamples {
-  /** Tier, or the key's role. */
+  /** The tier, or the role of the key. */
   readonly name: string;
   readonly limits: TierLimits;
-  readonly seen: readonly LimiterSample[];
+  readonly samples: readonly LimiterSample[];
 }
 
-/** As much of a kept sample as a page shows. */
-interface KeptSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | "headMs" | "headClockMs"> {
+/** The fields of a saved sample that a page shows. */
+interface SavedSample extends RateLimitInfo, Pick<Sample, "status" | "sentMs" | "headMs" | "headClockMs"> {
   readonly kind: unknown;
 }
 
-/** Health does not count, so it is no part of what a limiter admitted. */
-function seenOfSamples(samples: readonly KeptSample[]): LimiterSample[] {
+/** Samples of requests that count against a limit; health checks do not. */
+function countedSamples(samples: readonly SavedSample[]): LimiterSample[] {
   return samples
     .filter(({ kind, status }) => kind !== "health" && status !== null)
-    .map((sample) => seenAt(sample.headMs + sample.headClockMs, sample))
+    .map((sample) => sampleAt(sample.headMs + sample.headClockMs, sample))
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-/** The requests of one key under load; health does not count. */
+/** The samples of one key under load, without health checks. */
 export function loadSamples({ requests, flows, speed }: LoadEvidence, key: string): LimiterSample[] {
   const uncounted = new Set(flows.filter(({ operation }) => operation.kind === "health").map(({ name }) => name));
   return requests
     .filter((each) => each.key === key && each.status !== null && !uncounted.has(each.flow))
-    .map((sample) => seenAt(sample.headMs * speed, sample))
+    .map((sample) => sampleAt(sample.headMs * speed, sample))
     .toSorted((one, other) => one.atMs - other.atMs);
 }
 
-function seenAt(
+function sampleAt(
   atMs: number,
   answer: RateLimitInfo & Pick<RequestSample, "status" | "sentMs" | "headMs">,
 ): LimiterSample {
@@ -52,14 +52,14 @@ function seenAt(
   return { atMs, decision, ...rateLimitInfoOf(answer), latencyMs: answer.headMs - answer.sentMs };
 }
 
-/** The samples of a probe that uses up a tier's allowance, where that is what the evidence holds. */
+/** The samples of a probe that uses up a tier's allowance; `null` for any other evidence. */
 export function keySamplesOf({ instance, result }: ProbeEvidence): KeySamples | null {
   if (result.kind !== "ran" || !isObject(result.evidence)) return null;
   const { limits, samples } = result.evidence;
   if (!isLimits(limits) || !Array.isArray(samples)) return null;
-  const kept = samples.map(keptSample);
-  const isAllKept = kept.every((each) => each !== null);
-  return isAllKept ? { name: instance ?? "key", limits, seen: seenOfSamples(kept) } : null;
+  const saved = samples.map(parseSample);
+  const isValid = saved.every((each) => each !== null);
+  return isValid ? { name: instance ?? "key", limits, samples: countedSamples(saved) } : null;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -69,8 +69,8 @@ const isObject = (value: unknown): value is Members => typeof value === "object"
 const isLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Evidence of a probe is kept as unknown JSON, and may be of another version or made by hand; `null` for what is no sample. */
-function keptSample(value: unknown): KeptSample | null {
+/** Parses a sample of saved evidence, which may be of another version or edited by hand; `null` for anything else. */
+function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
   const shown = parseRateLimitInfo(value);
   const { kind, status, sentMs, headMs, headClockMs } = value;
@@ -82,32 +82,37 @@ function keptSample(value: unknown): KeptSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** How many were admitted, as a limiter with one kind of window would count them. */
-export interface CountedWindow {
+/** Admitted requests, counted as a limiter with one shape of window counts them. */
+export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
-  /** Admitted within the window, after each change. `x` in milliseconds of the target's time. */
+  /** Number of admitted requests in the window after each change. `x` in milliseconds of the target's time. */
   readonly line: readonly ChartPoint[];
-  /** Each refusal, at the height of what had been admitted. */
+  /** Each refusal, at the number of requests admitted before it. */
   readonly refusals: readonly ChartPoint[];
-  readonly most: number;
+  /** The largest number of admitted requests in any window. */
+  readonly max: number;
 }
 
 /**
- * Counts what was admitted within a window of so many seconds: over the last so many where that never goes beyond what is published, and otherwise
- * in windows with fixed ends, as the reset header tells them, where that fits better.
+ * Counts admitted requests within a window: a rolling window if the count never exceeds the published limit, else fixed windows that end at the
+ * times of the reset header, if that fits better.
  */
-export function countedWithin(seen: readonly LimiterSample[], windowSeconds: number, published: number): CountedWindow {
-  const rolling = rollingCount(seen, windowSeconds * 1000);
-  if (rolling.most <= published) return rolling;
-  const fixed = fixedCount(seen, windowSeconds, published);
-  return fixed.most < rolling.most ? fixed : rolling;
+export function countInWindow(
+  samples: readonly LimiterSample[],
+  windowSeconds: number,
+  published: number,
+): WindowCounts {
+  const rolling = rollingCount(samples, windowSeconds * 1000);
+  if (rolling.max <= published) return rolling;
+  const fixed = fixedCount(samples, windowSeconds, published);
+  return fixed.max < rolling.max ? fixed : rolling;
 }
 
-function rollingCount(seen: readonly LimiterSample[], windowMs: number): CountedWindow {
+function rollingCount(samples: readonly LimiterSample[], windowMs: number): WindowCounts {
   const line: ChartPoint[] = [];
   const refusals: ChartPoint[] = [];
   const within: number[] = [];
-  let most = 0;
+  let max = 0;
   let oldest = 0;
   const dropUntil = (atMs: number): void => {
     for (let end = within[oldest]; end !== undefined && end <= atMs; end = within[oldest]) {
@@ -115,24 +120,24 @@ function rollingCount(seen: readonly LimiterSample[], windowMs: number): Counted
       line.push({ x: end, y: within.length - oldest });
     }
   };
-  for (const { atMs, decision } of seen) {
+  for (const { atMs, decision } of samples) {
     dropUntil(atMs);
     if (line.length === 0) line.push({ x: atMs, y: 0 });
     if (decision === "refused") refusals.push({ x: atMs, y: within.length - oldest });
     if (decision !== "admitted") continue;
     within.push(atMs + windowMs);
-    most = Math.max(most, within.length - oldest);
+    max = Math.max(max, within.length - oldest);
     line.push({ x: atMs, y: within.length - oldest });
   }
-  return { shape: "rolling", line, refusals, most };
+  return { shape: "rolling", line, refusals, max };
 }
 
-function fixedCount(seen: readonly LimiterSample[], windowSeconds: number, published: number): CountedWindow {
-  const windowOf = windowsOf(seen, windowSeconds, published);
+function fixedCount(samples: readonly LimiterSample[], windowSeconds: number, published: number): WindowCounts {
+  const windowOf = windowsOf(samples, windowSeconds, published);
   const line: ChartPoint[] = [];
   const refusals: ChartPoint[] = [];
-  let [count, most, current] = [0, 0, Number.NaN];
-  for (const each of seen) {
+  let [count, max, current] = [0, 0, Number.NaN];
+  for (const each of samples) {
     const window = windowOf(each);
     if (window !== current) {
       count = 0;
@@ -142,15 +147,15 @@ function fixedCount(seen: readonly LimiterSample[], windowSeconds: number, publi
     if (each.decision === "refused") refusals.push({ x: each.atMs, y: count });
     if (each.decision !== "admitted") continue;
     count += 1;
-    most = Math.max(most, count);
+    max = Math.max(max, count);
     line.push({ x: each.atMs, y: count });
   }
-  return { shape: "fixed", line, refusals, most };
+  return { shape: "fixed", line, refusals, max };
 }
 
-/** Number of the fixed window that an answer fell into: by its reset where its headers speak of this window, else by its date. */
+/** Returns the number of the fixed window of a sample: by its reset header if that is about this window, else by its date. */
 export function windowsOf(
-  seen: readonly LimiterSample[],
+  samples: readonly LimiterSample[],
   windowSeconds: number,
   published: number,
 ): (each: LimiterSample) => number {
@@ -158,7 +163,7 @@ export function windowsOf(
     const isOfWindow = limit === published && reset !== null && date !== null;
     return isOfWindow && reset >= date - 1 && reset <= date + windowSeconds + 1 ? reset : null;
   };
-  const phase = modeOf(seen.map(resetOf).flatMap((reset) => (reset === null ? [] : [reset % windowSeconds])));
+  const phase = modeOf(samples.map(resetOf).flatMap((reset) => (reset === null ? [] : [reset % windowSeconds])));
   let last = -Infinity;
   return (each) => {
     const reset = resetOf(each);
@@ -166,7 +171,7 @@ export function windowsOf(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // Answers overtake each other; a window that is over does not come back.
+    // Responses overtake each other, but a window that has ended does not come back.
     last = Math.max(last, window);
     return last;
   };
@@ -178,7 +183,7 @@ function modeOf(values: readonly number[]): number {
   return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0] ?? 0;
 }
 
-/** The same line with no more points than a drawing of so many columns can show: of each column its first, least, highest and last. */
+/** Reduces a line to the points that a chart of this many columns can show: the first, lowest, highest and last of each column. */
 export function downsample(points: readonly ChartPoint[], columns: number): ChartPoint[] {
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const width = Math.max(last - first, 1e-9) / columns;

@@ -4,50 +4,50 @@ import { tones } from "../svg/chart.ts";
 import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../svg/line-chart.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
-import { countedWithin, downsample, type KeySamples, type LimiterSample, windowsOf } from "./limiter-samples.ts";
+import { countInWindow, downsample, type KeySamples, type LimiterSample, windowsOf } from "./limiter-samples.ts";
 import type { LoadEvidence } from "../../../load/load-evidence.ts";
 
 export type DrawnWindow = "minute" | "hour";
 
 const secondsOf = { minute: 60, hour: 3600 } as const;
 
-/** Two charts of one key: what was admitted and refused against the published number of a window, and what the headers said was left. */
-export function limitFigures({ name, limits, seen }: KeySamples, window: DrawnWindow): Html[] {
-  if (seen.length === 0) return [];
+/** Two charts of one key: admitted and refused requests against the published limit of a window, and the remaining requests in the headers. */
+export function limitCharts({ name, limits, samples }: KeySamples, window: DrawnWindow): Html[] {
+  if (samples.length === 0) return [];
   const published = window === "minute" ? limits.perMinute : limits.perHour;
-  return [admittedChart(name, seen, window, published, limits.burst), remainingChart(name, seen, window)].flatMap(
+  return [admittedChart(name, samples, window, published, limits.burst), remainingChart(name, samples, window)].flatMap(
     (each) => each ?? [],
   );
 }
 
 const maxColumns = 280;
 
-/** `x` counts seconds from the first answer. */
-const since = (seen: readonly LimiterSample[]): ((atMs: number) => number) => {
-  const [first] = seen;
+/** Returns the seconds since the first response. */
+const since = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
+  const [first] = samples;
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
 };
 
-function axisOf(seen: readonly LimiterSample[], window: DrawnWindow): TimeAxisWithBreaks {
-  const at = since(seen);
+function axisOf(samples: readonly LimiterSample[], window: DrawnWindow): TimeAxisWithBreaks {
+  const at = since(samples);
   const windowSeconds = secondsOf[window];
-  const times = seen.map(({ atMs }) => at(atMs));
+  const times = samples.map(({ atMs }) => at(atMs));
   return timeAxisWithBreaks(times, {
-    longest: windowSeconds * 1.5,
-    shown: windowSeconds / 6,
+    maxPause: windowSeconds * 1.5,
+    shownPause: windowSeconds / 6,
     units: [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600],
   });
 }
 
-const cutsOf = ({ cuts }: TimeAxisWithBreaks): VerticalLine[] =>
+const pauseLines = ({ cuts }: TimeAxisWithBreaks): VerticalLine[] =>
   cuts.map(({ at, pause }) => ({
-    name: `pause of ${clock(pause < 3600 ? pause : 60 * Math.round(pause / 60))}`,
+    name: `pause of ${formatClock(pause < 3600 ? pause : 60 * Math.round(pause / 60))}`,
     x: at,
     tone: "quiet",
   }));
 
-/** `40 s`, `2:05 min`, `2:00 h`. */
-export function clock(seconds: number): string {
+/** Formats seconds as `40 s`, `2:05 min` or `2:00 h`. */
+export function formatClock(seconds: number): string {
   if (seconds < 10 && !Number.isInteger(seconds)) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
@@ -57,38 +57,38 @@ export function clock(seconds: number): string {
   return whole % 60 === 0 ? `${minutes} h` : `${minutes}:${two(whole % 60)} h`;
 }
 
-const timeAxis = (broken: TimeAxisWithBreaks) => ({
-  label: "the target’s time since the first answer",
-  format: clock,
-  scale: broken.scale,
+const timeAxis = (axis: TimeAxisWithBreaks) => ({
+  label: "the target’s time since the first response",
+  format: formatClock,
+  scale: axis.scale,
 });
 
 function admittedChart(
   name: string,
-  seen: readonly LimiterSample[],
+  samples: readonly LimiterSample[],
   window: DrawnWindow,
   published: number,
   burst: number | null,
 ): Html {
-  const count = countedWithin(seen, secondsOf[window], published);
-  const at = since(seen);
-  const broken = axisOf(seen, window);
+  const count = countInWindow(samples, secondsOf[window], published);
+  const at = since(samples);
+  const axis = axisOf(samples, window);
   const shifted = (points: readonly ChartPoint[]): ChartPoint[] =>
     downsample(points, maxColumns).map(({ x, y }) => ({ x: at(x), y }));
   const refusals = distinct(
     count.refusals.map(({ x, y }) => ({ x: at(x), y })),
-    broken,
+    axis,
   );
-  const admitted = seen.filter(({ decision }) => decision === "admitted").length;
+  const admitted = samples.filter(({ decision }) => decision === "admitted").length;
   const how =
     count.shape === "rolling"
       ? `within the last ${window}`
       : `within each ${window} that ends where the reset header says`;
-  const beyond = burst !== null && window === "minute" && count.most > published;
+  const beyond = burst !== null && window === "minute" && count.max > published;
   return lineChart({
     title: `${name}: admitted and refused in ${window === "hour" ? "an hour" : "a minute"}`,
-    says: `${formatCount(admitted, "request")} admitted, ${count.refusals.length} refused. At most ${formatNumber(count.most)} were admitted ${how}; ${formatNumber(published)} are published.`,
-    x: timeAxis(broken),
+    says: `${formatCount(admitted, "request")} admitted, ${count.refusals.length} refused. At most ${formatNumber(count.max)} were admitted ${how}; ${formatNumber(published)} are published.`,
+    x: timeAxis(axis),
     y: {
       label: `admitted ${count.shape === "rolling" ? `in the last ${window}` : `in the ${window}`}`,
       format: formatNumber,
@@ -99,50 +99,50 @@ function admittedChart(
         ? []
         : [{ name: "refused with 429", tone: "bad", shape: "crosses", points: refusals } as const]),
     ],
-    rules: [
+    referenceLines: [
       { name: `published: ${formatNumber(published)} ${window === "hour" ? "an hour" : "a minute"}`, y: published },
       ...(beyond ? [{ name: `with the burst on top: ${formatNumber(published + burst)}`, y: published + burst }] : []),
     ],
-    moments: cutsOf(broken),
+    verticalLines: pauseLines(axis),
     table: {
-      head: [`${window} of the target`, "answers", "admitted", "refused", "least remaining"],
-      rows: rowsOf(seen, window, published),
+      head: [`${window} of the target`, "responses", "admitted", "refused", "lowest remaining"],
+      rows: rowsOf(samples, window, published),
     },
   });
 }
 
-/** Crosses that would lie on each other stand once. */
+/** Leaves out crosses that would lie on another. */
 function distinct(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
 }
 
-function rowsOf(seen: readonly LimiterSample[], window: DrawnWindow, published: number): (string | number)[][] {
-  const at = since(seen);
-  const windowOf = windowsOf(seen, secondsOf[window], published);
-  return [...Map.groupBy(seen, windowOf).values()].map((members) => {
+function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, published: number): (string | number)[][] {
+  const at = since(samples);
+  const windowOf = windowsOf(samples, secondsOf[window], published);
+  return [...Map.groupBy(samples, windowOf).values()].map((members) => {
     const left = members.flatMap(({ limit, remaining }) =>
       limit === published && remaining !== null ? [remaining] : [],
     );
-    const became = (wanted: LimiterSample["decision"]): number =>
-      members.filter((each) => each.decision === wanted).length;
+    const countOf = (decision: LimiterSample["decision"]): number =>
+      members.filter((each) => each.decision === decision).length;
     return [
-      `from ${clock(at(members[0]?.atMs ?? 0))}`,
+      `from ${formatClock(at(members[0]?.atMs ?? 0))}`,
       members.length,
-      became("admitted"),
-      became("refused"),
-      left.length === 0 ? "not told" : left.reduce((low, each) => Math.min(low, each)),
+      countOf("admitted"),
+      countOf("refused"),
+      left.length === 0 ? "not sent" : left.reduce((low, each) => Math.min(low, each)),
     ];
   });
 }
 
-/** What `X-RateLimit-Remaining` said, a line for each number that `X-RateLimit-Limit` named: the window that the headers spoke of. */
-function remainingChart(name: string, seen: readonly LimiterSample[], window: DrawnWindow): Html | null {
-  const told = seen.filter(({ limit, remaining }) => limit !== null && remaining !== null);
-  if (told.length === 0) return null;
-  const at = since(seen);
-  const broken = axisOf(seen, window);
-  const byLimit = [...Map.groupBy(told, ({ limit }) => limit ?? 0)]
+/** Charts `X-RateLimit-Remaining`, a series for each value of `X-RateLimit-Limit`: the limit tells which window the headers mean. */
+function remainingChart(name: string, samples: readonly LimiterSample[], window: DrawnWindow): Html | null {
+  const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
+  if (reported.length === 0) return null;
+  const at = since(samples);
+  const axis = axisOf(samples, window);
+  const byLimit = [...Map.groupBy(reported, ({ limit }) => limit ?? 0)]
     .toSorted(([one], [other]) => one - other)
     .slice(0, 4);
   const series = byLimit.map(([limit, members], index): Series => {
@@ -151,7 +151,7 @@ function remainingChart(name: string, seen: readonly LimiterSample[], window: Dr
       name: `of a limit of ${formatNumber(limit)}`,
       tone: tones[index] ?? "quiet",
       shape: "dots",
-      points: distinctDots(points, broken),
+      points: distinctDots(points, axis),
     };
   });
   const lows = byLimit.map(([limit, members]) => {
@@ -159,17 +159,17 @@ function remainingChart(name: string, seen: readonly LimiterSample[], window: Dr
     return [limit, members.length, left.reduce((a, b) => Math.max(a, b)), left.reduce((a, b) => Math.min(a, b))];
   });
   return lineChart({
-    title: `${name}: what the headers said was left, ${window === "hour" ? "over an hour" : "minute by minute"}`,
-    says: `X-RateLimit-Remaining of ${formatCount(told.length, "answer")}, by the number that X-RateLimit-Limit named; over ${clock(at(seen.at(-1)?.atMs ?? 0))} of the target’s time.`,
-    x: timeAxis(broken),
+    title: `${name}: remaining requests in the headers, ${window === "hour" ? "over an hour" : "minute by minute"}`,
+    says: `X-RateLimit-Remaining of ${formatCount(reported.length, "response")}, by the value of X-RateLimit-Limit; over ${formatClock(at(samples.at(-1)?.atMs ?? 0))} of the target’s time.`,
+    x: timeAxis(axis),
     y: { label: "X-RateLimit-Remaining", format: formatNumber },
     series,
-    moments: cutsOf(broken),
-    table: { head: ["limit named", "answers", "highest remaining", "least remaining"], rows: lows },
+    verticalLines: pauseLines(axis),
+    table: { head: ["limit", "responses", "highest remaining", "lowest remaining"], rows: lows },
   });
 }
 
-/** Dots closer than what an eye can tell apart stand once. */
+/** Leaves out dots too close to another to be told apart. */
 function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
@@ -180,8 +180,8 @@ function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBrea
 
 const minuteSeconds = 60;
 
-/** A long run, of which exact counts a second are kept: what was admitted and refused in each minute of the target. */
-export function slotFigure({ summary, limits, tier }: LoadEvidence): Html {
+/** Charts admitted and refused requests in each minute of a long run, whose evidence has counts for each second. */
+export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({
       minute,
@@ -196,17 +196,21 @@ export function slotFigure({ summary, limits, tier }: LoadEvidence): Html {
   return lineChart({
     title: `${tier ?? "tier"}: admitted and refused in each minute`,
     says: `${formatCount(total("admitted"), "request")} admitted and ${total("refused")} refused in ${formatCount(minutes.length, "minute")} of the target, over all keys and flows. ${limits.perMinute} a minute and ${limits.perHour} an hour are published for each key.`,
-    x: { label: "the target’s time since the load began", format: clock, units: [60, 120, 300, 600, 1800, 3600, 7200] },
+    x: {
+      label: "the target’s time since the load began",
+      format: formatClock,
+      units: [60, 120, 300, 600, 1800, 3600, 7200],
+    },
     y: { label: "requests in the minute", format: formatNumber },
     series: [
       { name: "admitted", tone: "first", shape: "step", points: points("admitted") },
       { name: "refused with 429", tone: "second", shape: "step", points: points("refused") },
     ],
-    rules: [{ name: `published: ${limits.perMinute} a minute`, y: limits.perMinute }],
+    referenceLines: [{ name: `published: ${limits.perMinute} a minute`, y: limits.perMinute }],
     table: {
       head: ["minute of the target", "admitted", "refused"],
       rows: minutes.map(({ minute, admitted, refused }) => [
-        clock((minute - first) * minuteSeconds),
+        formatClock((minute - first) * minuteSeconds),
         admitted,
         refused,
       ]),

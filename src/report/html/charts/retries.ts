@@ -7,9 +7,9 @@ import type { Scale } from "../svg/axes.ts";
 import { type Mark, timeline, type TimelineRow } from "../svg/timeline.ts";
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
-import { clock } from "./limits.ts";
+import { formatClock } from "./limits.ts";
 
-/** One try at an event, in seconds of the target's time since the first; between the two where the clock was moved in one go. */
+/** An attempt to deliver an event, in seconds of the target's time since the first attempt. If the clock jumped, its time is only known to be between `from` and `to`. */
 interface Attempt {
   readonly from: number;
   readonly to: number;
@@ -21,13 +21,13 @@ interface Retried {
   readonly attempts: readonly Attempt[];
 }
 
-const maxHooks = 7;
+const maxAddresses = 7;
 
-/** When failed deliveries were tried again, against the published schedule in both of its readings; `null` where nothing was. */
-export function retryFigure(deliveries: readonly Delivery[]): Html | null {
+/** Charts the retries of failed deliveries beside both readings of the published schedule; `null` without retries. */
+export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedOf(deliveries);
   if (all.length === 0) return null;
-  const shown = all.slice(0, maxHooks);
+  const shown = all.slice(0, maxAddresses);
   const [busiest] = all;
   const rows = [
     planRow("planned, counted from the previous attempt", fromPrevious),
@@ -36,11 +36,11 @@ export function retryFigure(deliveries: readonly Delivery[]): Html | null {
   ];
   return timeline({
     title: "Retries of failed deliveries",
-    says: `${formatCount(all.length, "address")} of the harness failed on purpose, and ${all.length === 1 ? "was" : "were"} tried again. ${busiest === undefined ? "" : `${busiest.hook} was tried ${busiest.attempts.length} times.`} A bar before a mark: the clock was moved in one go, and the attempt came somewhere within.`.replace(
+    says: `${formatCount(all.length, "address")} of the harness failed on purpose, and ${all.length === 1 ? "was" : "were"} tried again. ${busiest === undefined ? "" : `${busiest.hook} was tried ${busiest.attempts.length} times.`} A bar before a mark: the clock jumped, and the attempt came at some time within the bar.`.replace(
       "addresss",
       "addresses",
     ),
-    x: { label: "after the first attempt, not to scale", format: clock, scale: scaleFor(rows) },
+    x: { label: "after the first attempt, not to scale", format: formatClock, scale: scaleFor(rows) },
     rows,
     legend: [
       { name: "planned", tone: "quiet", sign: "ring" },
@@ -57,7 +57,7 @@ export function retryFigure(deliveries: readonly Delivery[]): Html | null {
 const fromFirst = deliveryPolicy.retryDelaysMs.map((delay) => delay / 1000);
 const fromPrevious = fromFirst.map((_, at) => fromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0));
 
-/** Each address that failed its first delivery and was tried again with the same event. */
+/** Addresses that failed their first delivery, with all attempts for the same event. */
 function retriedOf(deliveries: readonly Delivery[]): Retried[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): Retried[] => {
@@ -71,7 +71,7 @@ function retriedOf(deliveries: readonly Delivery[]): Retried[] {
 
 const isAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);
 
-/** What tells the attempts of one event: its id, or else its whole body. */
+/** Identifies the event of a delivery by its id, or else by its whole body. */
 function eventOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
   const id = getPath(parseBoundedJson(body.text), "id");
@@ -79,10 +79,10 @@ function eventOf({ request: { body } }: Delivery): string {
 }
 
 function attemptOf(delivery: Delivery, first: Delivery): Attempt {
-  const waited = (delivery.receivedMs - first.receivedMs) / 1000;
-  const isMoved = delivery.clockAtMostMs !== first.clockMs;
-  const from = isMoved ? Math.max(0, (delivery.clockMs - first.clockAtMostMs) / 1000) : waited;
-  const to = delivery === first ? 0 : Math.max(from, (delivery.clockAtMostMs - first.clockMs) / 1000 + waited);
+  const elapsed = (delivery.receivedMs - first.receivedMs) / 1000;
+  const clockJumped = delivery.clockAtMostMs !== first.clockMs;
+  const from = clockJumped ? Math.max(0, (delivery.clockMs - first.clockAtMostMs) / 1000) : elapsed;
+  const to = delivery === first ? 0 : Math.max(from, (delivery.clockAtMostMs - first.clockMs) / 1000 + elapsed);
   return { from: delivery === first ? 0 : from, to, delivery };
 }
 
@@ -104,9 +104,9 @@ const tableRows = ({ hook, attempts }: Retried): (string | number)[][] =>
   attempts.map(({ from, to, delivery }, at) => [
     hook,
     at + 1,
-    to - from > 1 ? `${clock(from)} to ${clock(to)}` : clock(Math.round(to)),
-    at < fromPrevious.length ? clock(fromPrevious[at] ?? 0) : "no more",
-    at < fromFirst.length ? clock(fromFirst[at] ?? 0) : "no more",
+    to - from > 1 ? `${formatClock(from)} to ${formatClock(to)}` : formatClock(Math.round(to)),
+    at < fromPrevious.length ? formatClock(fromPrevious[at] ?? 0) : "no more",
+    at < fromFirst.length ? formatClock(fromFirst[at] ?? 0) : "no more",
     replyText(delivery),
   ]);
 
@@ -125,12 +125,13 @@ function replyText({ reply }: Delivery): string {
   }
 }
 
-const soonSeconds = 20;
+/** Times below this take about as much room as all later ones. */
+const linearSeconds = 20;
 
-/** A minute and two hours on one axis: later times lie closer. */
+/** A logarithmic scale, so that a minute and two hours fit one axis. */
 function scaleFor(rows: readonly TimelineRow[]): Scale {
   const last = rows.flatMap(({ marks }) => marks.map(({ to }) => to)).reduce((high, to) => Math.max(high, to), 60);
   const at = (seconds: number): number =>
-    Math.log1p(Math.max(0, seconds) / soonSeconds) / Math.log1p(last / soonSeconds);
+    Math.log1p(Math.max(0, seconds) / linearSeconds) / Math.log1p(last / linearSeconds);
   return { at, ticks: fromFirst.filter((tick) => tick <= last) };
 }

@@ -16,8 +16,8 @@ interface Stream {
 
 const maxStreams = 8;
 
-/** Streams of a run, one of each agent and course: when each event came. `null` where none was opened. */
-export function streamFigure(exchanges: readonly Exchange[]): Html | null {
+/** Charts the events of one stream for each agent and course; `null` if no stream was opened. */
+export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;
   const kinds = [...Map.groupBy(all, courseOf).values()].flatMap(([first]) => first ?? []);
@@ -36,7 +36,7 @@ export function streamFigure(exchanges: readonly Exchange[]): Html | null {
       name: `${name}: ${formatCount(answer.events.length, "event")}`,
       line: { from: 0, to: answer.endMs - sentMs },
       marks: thinnedMarks(
-        answer.events.map(({ name: event, atMs }) => ({ from: atMs - sentMs, to: atMs - sentMs, ...lookOf(event) })),
+        answer.events.map(({ name: event, atMs }) => ({ from: atMs - sentMs, to: atMs - sentMs, ...markStyle(event) })),
       ),
     })),
     legend: [
@@ -58,13 +58,13 @@ function streamOf({ id, key, request, sentMs, answer }: Exchange): Stream[] {
   return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
 }
 
-/** Streams that the same agent let run the same way. */
+/** Identifies streams of the same agent with the same course. */
 const courseOf = ({ name, answer }: Stream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 
 const firstAfter = ({ sentMs, answer }: Stream): number => (answer.events[0]?.atMs ?? sentMs) - sentMs;
 
-function lookOf(event: string | null): Pick<Mark, "tone" | "sign"> {
+function markStyle(event: string | null): Pick<Mark, "tone" | "sign"> {
   if (event === "start") return { tone: "first", sign: "dot" };
   if (event === "chunk") return { tone: "quiet", sign: "tick" };
   return event === "done" ? { tone: "good", sign: "dot" } : { tone: "bad", sign: "cross" };
@@ -72,7 +72,7 @@ function lookOf(event: string | null): Pick<Mark, "tone" | "sign"> {
 
 const maxMarks = 80;
 
-/** Of a stream of thousands of chunks, so many of them as can be told apart, and all that is no chunk. */
+/** Thins the chunk marks of a long stream to what the chart can show. Keeps every other mark. */
 function thinnedMarks(marks: readonly Mark[]): Mark[] {
   const every = Math.ceil(marks.length / maxMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);
@@ -92,11 +92,11 @@ function tableRow(stream: Stream): (string | number)[] {
   ];
 }
 
-/** Streams under load: how long each waited for its first event; `null` where none was opened. */
-export function loadStreamFigure({ streams, startedAt }: LoadEvidence, title: string): Html | null {
+/** Charts the time to the first event of streams under load; `null` if no stream was opened. */
+export function loadStreamChart({ streams, startedAt }: LoadEvidence, title: string): Html | null {
   if (streams.length === 0) return null;
-  const began = Math.min(Date.parse(startedAt) || Infinity, streams[0]?.sentMs ?? Infinity);
-  const seconds = (sentMs: number): number => (sentMs - began) / 1000;
+  const startMs = Math.min(Date.parse(startedAt) || Infinity, streams[0]?.sentMs ?? Infinity);
+  const seconds = (sentMs: number): number => (sentMs - startMs) / 1000;
   const every = Math.ceil(streams.length / 400);
   const shown = streams.filter(({ ending }, at) => at % every === 0 || ending === "cut");
   const dots = (wanted: "whole" | "left" | "cut"): Series["points"] =>
@@ -106,7 +106,7 @@ export function loadStreamFigure({ streams, startedAt }: LoadEvidence, title: st
   const series = (
     [
       { name: "ended by itself", tone: "first", shape: "dots", points: dots("whole") },
-      { name: "left by the client", tone: "third", shape: "dots", points: dots("left") },
+      { name: "closed by the client", tone: "third", shape: "dots", points: dots("left") },
       { name: "broken off", tone: "bad", shape: "crosses", points: dots("cut") },
     ] as const satisfies readonly Series[]
   ).filter(({ points }) => points.length > 0);
@@ -116,7 +116,7 @@ export function loadStreamFigure({ streams, startedAt }: LoadEvidence, title: st
   const without = streams.filter(({ firstEventMs }) => firstEventMs === null).length;
   return lineChart({
     title,
-    says: `${formatCount(streams.length, "stream")}: ${counts[0] ?? 0} ended by themselves, ${counts[1] ?? 0} were left by the client, ${counts[2] ?? 0} broke off${without > 0 ? `; ${without} had no event` : ""}.`,
+    says: `${formatCount(streams.length, "stream")}: ${counts[0] ?? 0} ended by themselves, ${counts[1] ?? 0} were closed by the client, ${counts[2] ?? 0} broke off${without > 0 ? `; ${without} had no event` : ""}.`,
     x: { label: "opened, seconds since the load began", format: (value) => `${value} s` },
     y: { label: "time to the first event", format: (value) => `${value} ms` },
     series,
@@ -124,7 +124,7 @@ export function loadStreamFigure({ streams, startedAt }: LoadEvidence, title: st
       head: ["streams", "count"],
       rows: [
         ["ended by themselves", counts[0] ?? 0],
-        ["left by the client", counts[1] ?? 0],
+        ["closed by the client", counts[1] ?? 0],
         ["broken off", counts[2] ?? 0],
         ["without any event", without],
       ],

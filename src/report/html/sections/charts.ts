@@ -2,13 +2,13 @@ import type { ReportDocument } from "../../model/report.ts";
 import type { Html } from "../markup.ts";
 import { html } from "../markup.ts";
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import { seenLatencyFigure } from "../charts/latency.ts";
-import { limitFigures } from "../charts/limits.ts";
-import { retryFigure } from "../charts/retries.ts";
+import { runLatencyChart } from "../charts/latency.ts";
+import { limitCharts } from "../charts/limits.ts";
+import { retryChart } from "../charts/retries.ts";
 import { type KeySamples, keySamplesOf } from "../charts/limiter-samples.ts";
-import { streamFigure } from "../charts/streams.ts";
+import { streamChart } from "../charts/streams.ts";
 
-/** Charts of a run: limits by tier, latency, retries and streams; nothing where the evidence shows none of them. */
+/** Charts of a run: limits by tier, latencies, retries and streams; empty if the evidence has none of these. */
 export function chartsSection({ evidence, report }: ReportDocument): Html {
   if (evidence === null) return missing(report.load === undefined && report.findings.length > 0);
   const used = evidence.probes.flatMap((probe) => {
@@ -18,12 +18,12 @@ export function chartsSection({ evidence, report }: ReportDocument): Html {
   });
   const tiers = [...Map.groupBy(used, ({ stretch }) => stretch.name)].map(([tier, members]) => ({
     tier,
-    figures: members.flatMap(({ window, stretch }) => limitFigures(stretch, window)),
+    figures: members.flatMap(({ window, stretch }) => limitCharts(stretch, window)),
   }));
   const times = [
     latencyOf(used.map(({ stretch }) => stretch)),
-    retryFigure(evidence.deliveries),
-    streamFigure(evidence.exchanges),
+    retryChart(evidence.deliveries),
+    streamChart(evidence.exchanges),
   ].filter((each) => each !== null);
   if (tiers.length + times.length === 0) return html``;
   return html`<section aria-labelledby="limits">
@@ -31,8 +31,8 @@ export function chartsSection({ evidence, report }: ReportDocument): Html {
     ${
       tiers.length > 0 &&
       html`<p>
-        What was admitted and refused while each tier’s allowance was used up. The charts show; what is judged stands in
-        the findings of Limits and of Rate-limit headers.
+        Admitted and refused requests while each tier’s allowance was used up. The charts only illustrate; the findings
+        of Limits and of Rate-limit headers judge.
       </p>`
     }
     ${tiers.map(({ tier, figures }, at) => tierPart(tier, figures, at === 0))}
@@ -40,8 +40,8 @@ export function chartsSection({ evidence, report }: ReportDocument): Html {
   </section>`;
 }
 
-const missing = (isMissed: boolean): Html =>
-  isMissed
+const missing = (isExpected: boolean): Html =>
+  isExpected
     ? html`<section aria-labelledby="limits">
         <h2 id="limits">Limits and times</h2>
         <p>The evidence of this run was not there when the page was made, so it shows no charts and no exchanges.</p>
@@ -54,13 +54,13 @@ function tierPart(tier: string, figures: readonly Html[], isOpen: boolean): Html
   return isOpen ? html`<details class="tier" open>${body}</details>` : html`<details class="tier">${body}</details>`;
 }
 
-/** Which window a probe uses up, by its name. */
+/** The window that a probe uses up, by the name of the probe. */
 function windowOf(probe: string): "minute" | "hour" | null {
   if (probe === "a minute's allowance is used up") return "minute";
   return probe === "an hour's allowance is used up" ? "hour" : null;
 }
 
 function latencyOf(stretches: readonly KeySamples[]): Html | null {
-  const seen = stretches.flatMap((each) => each.seen);
-  return seen.length === 0 ? null : seenLatencyFigure(seen);
+  const seen = stretches.flatMap((each) => each.samples);
+  return seen.length === 0 ? null : runLatencyChart(seen);
 }

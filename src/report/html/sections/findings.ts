@@ -126,7 +126,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** The clause's sentence; for a demand that only a load scenario makes, what it expects. */
+/** The clause's sentence, or the expectation of a load scenario. */
 const sentence = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
 

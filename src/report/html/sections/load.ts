@@ -8,10 +8,10 @@ import type { Section } from "../../model/section.ts";
 import { formatTrial } from "../../model/trial-id.ts";
 import { runAnchor } from "../anchors.ts";
 import { factsHtml, tableHtml } from "../blocks.ts";
-import { loadLatencyFigure } from "../charts/latency.ts";
-import { limitFigures, slotFigure } from "../charts/limits.ts";
+import { loadLatencyChart } from "../charts/latency.ts";
+import { limitCharts, perMinuteChart } from "../charts/limits.ts";
 import { loadSamples } from "../charts/limiter-samples.ts";
-import { loadStreamFigure } from "../charts/streams.ts";
+import { loadStreamChart } from "../charts/streams.ts";
 import { formatText, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
@@ -58,15 +58,15 @@ function figuresOf({ scenario }: LoadRun, evidence: LoadEvidence): Html[] {
   const { limits, requests, summary, tier } = evidence;
   const keys = [...new Set(requests.map(({ key }) => key))];
   const byKey = keys.flatMap((key) =>
-    limitFigures(
-      { name: `${tier ?? "tier"}, ${key} key`, limits, seen: loadSamples(evidence, key) },
+    limitCharts(
+      { name: `${tier ?? "tier"}, ${key} key`, limits, samples: loadSamples(evidence, key) },
       scenario.includes("hour") ? "hour" : "minute",
     ),
   );
   return [
     ...byKey,
-    summary.length === 0 ? null : slotFigure(evidence),
-    loadLatencyFigure(evidence, "Latency"),
-    loadStreamFigure(evidence, "Streams: time to the first event"),
+    summary.length === 0 ? null : perMinuteChart(evidence),
+    loadLatencyChart(evidence, "Latency"),
+    loadStreamChart(evidence, "Streams: time to the first event"),
   ].filter((each) => each !== null);
 }

@@ -5,7 +5,7 @@ import { clauseAnchor, findingAnchor } from "../anchors.ts";
 import { badge, prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Every clause of the document with its level, its checks and what they said: no clause without a row. */
+/** A row for every clause of the document: its level, its checks and their outcomes. */
 export function traceabilitySection(report: Report): Html {
   const rowsOf = Map.groupBy(report.findings, ({ clause }) => clause);
   const head = ["Clause", "Level", "Sentence", "Checks and outcomes"];
@@ -16,8 +16,8 @@ export function traceabilitySection(report: Report): Html {
   return html`<section aria-labelledby="traceability">
     <h2 id="traceability">Traceability</h2>
     <p>
-      Every sentence of the interface document that a server could break, its level, the checks of it, and what they
-      said. ${exercised.length} of ${clauseIds.length} clauses were exercised or observed.
+      Every sentence of the interface document that a server could break, with its level, its checks and their outcomes.
+      ${exercised.length} of ${clauseIds.length} clauses were exercised or observed.
     </p>
     <details>
       <summary>All ${clauseIds.length} clauses</summary>
@@ -32,11 +32,11 @@ function clauseRow(clause: ClauseId, findings: readonly ReportFinding[], report:
     <th scope="row" class="nowrap">${clause}</th>
     <td class="nowrap">${level}</td>
     <td>${prose(says)}<span class="small muted place">${section}</span></td>
-    <td>${findings.length === 0 ? prose(whyNone(clause, report)) : checksOf(findings)}</td>
+    <td>${findings.length === 0 ? prose(whyNotChecked(clause, report)) : checksOf(findings)}</td>
   </tr>`;
 }
 
-function whyNone(clause: ClauseId, { untestable, unselected, load }: Report): string {
+function whyNotChecked(clause: ClauseId, { untestable, unselected, load }: Report): string {
   const why = untestable.find((each) => each.clause === clause)?.reason ?? clauseOf(clause).untestable;
   if (why !== undefined) return `Not testable: ${why}`;
   if (unselected.includes(clause)) return "Not selected for this run.";
@@ -45,16 +45,18 @@ function whyNone(clause: ClauseId, { untestable, unselected, load }: Report): st
 
 function checksOf(findings: readonly ReportFinding[]): Html {
   const byCheck = Map.groupBy(findings, ({ check }) => check);
-  const shown = [...byCheck].map(
+  const items = [...byCheck].map(
     ([check, members]) =>
-      html`<li><code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeOf(outcome, members))}</li>`,
+      html`<li>
+        <code>${sanitizeLine(check, 80)}</code> ${outcomes.map((outcome) => outcomeBadge(outcome, members))}
+      </li>`,
   );
   return html`<ul class="plain">
-    ${shown}
+    ${items}
   </ul>`;
 }
 
-function outcomeOf(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
+function outcomeBadge(outcome: Outcome, findings: readonly ReportFinding[]): Html | null {
   const members = findings.filter((each) => each.outcome === outcome);
   const [first] = members;
   if (first === undefined) return null;

@@ -41,11 +41,11 @@ const words: Readonly<Record<Verdict, Words>> = {
   unreachable: {
     word: "Nothing judged",
     tone: "warning",
-    says: "The target could not be asked: this says nothing about what it does.",
+    says: "The target could not be reached or used, so this says nothing about its behaviour.",
   },
 };
 
-/** The verdict in words, what it rests on, and the most important numbers. */
+/** The verdict in words, its reasons, and the most important numbers. */
 export function verdictBanner(report: Report): Html {
   const { word, tone, says } = wordsFor(report);
   return html`<div class="banner ${tone}">
@@ -54,7 +54,7 @@ export function verdictBanner(report: Report): Html {
       <p class="small">${formatText(verdictReasons(report))}</p>
       ${report.totals.error > 0 && errorNote(report)}
     </div>
-    ${figureList(figuresOf(report))}`;
+    ${figureList(numbersOf(report))}`;
 }
 
 /** In a load report, an unmet demand fails the run although no clause is broken. */
@@ -90,9 +90,9 @@ const errorNote = ({ totals }: Report): Html =>
     concluded from them.
   </p>`;
 
-function figuresOf({ totals, findings, requests, executions, lost, durationMs, load }: Report): [string, string][] {
+function numbersOf({ totals, findings, requests, executions, lost, durationMs, load }: Report): [string, string][] {
   const clauses = new Set(findings.filter(({ outcome }) => outcome === "pass").map(({ clause }) => clause)).size;
-  const figures: [string, number][] = [
+  const numbers: [string, number][] = [
     ["failed", totals.fail],
     ["warnings", totals.warning],
     ["notes", totals.note],
@@ -105,9 +105,9 @@ function figuresOf({ totals, findings, requests, executions, lost, durationMs, l
     ["agent executions", executions ?? 0],
     ["lost and sent again", lost ?? 0],
   ];
-  const shown = figures.filter(([name, count]) => count > 0 || name === "failed");
+  const nonZero = numbers.filter(([name, count]) => count > 0 || name === "failed");
   return [
-    ...shown.map(([name, count]): [string, string] => [name, formatNumber(count)]),
+    ...nonZero.map(([name, count]): [string, string] => [name, formatNumber(count)]),
     ["duration", duration(durationMs)],
   ];
 }
@@ -125,7 +125,7 @@ export function fixFirstSection(report: Report, sections: readonly Section[]): H
     <ol class="fixes">
       ${shown.map(fixItem)}
     </ol>
-    ${left > 0 && html`<p class="muted">${formatCount(left, "more clause")} below, in the sections they belong to.</p>`}
+    ${left > 0 && html`<p class="muted">${formatCount(left, "more clause")} below, in the section of each.</p>`}
   </section>`;
 }
 

@@ -1,13 +1,13 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
 
-/** One axis: what it measures, with the unit, and how a tick is written. */
+/** An axis: its label with the unit, and the format of its ticks. */
 export interface Axis {
   readonly label: string;
   readonly format: (value: number) => string;
 }
 
-/** The rectangle that data are drawn in, in units of the drawing; text around it keeps its size on a phone, so margins are wide. */
+/** The rectangle of the data, in units of the drawing. Margins are wide because text keeps its size on a phone. */
 export interface Plot {
   readonly width: number;
   readonly height: number;
@@ -26,16 +26,16 @@ export const plotOf = (height: number, left = 66): Plot => ({
   bottom: height - 60,
 });
 
-/** Short numbers: a drawing of a thousand points has a thousand of them. */
+/** Formats a coordinate with one decimal, because a drawing may have thousands of them. */
 export const px = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const xIn = ({ left, right }: Plot, share: number): number => left + share * (right - left);
 export const yIn = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
 
-/** Labels closer than this would touch on a phone. */
+/** Smallest distance of labels, so that they do not touch on a phone. */
 const minGap = 92;
 
-/** Grid, ticks and names of both axes. */
+/** Draws grid, ticks and labels of both axes. */
 export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & { readonly scale: Scale }): Html {
   return html`<g class="axes"
     >${y.scale.ticks.map((tick) => {
@@ -50,7 +50,7 @@ export function axes(plot: Plot, x: Axis & { readonly scale: Scale }, y: Axis & 
   >`;
 }
 
-/** Ticks and name of a horizontal axis alone. */
+/** Draws ticks and label of a horizontal axis. */
 export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly scale: Scale }): Html {
   let last = -Infinity;
   const shown = scale.ticks
@@ -68,18 +68,18 @@ export function xAxis(plot: Plot, { label, format, scale }: Axis & { readonly sc
     )}<text x="${plot.right}" y="${plot.height - 5}" class="name end">${sanitizeLine(label, 80)}</text>`;
 }
 
-/** Where a value lies on an axis, from 0 (its beginning) to 1 (its end). */
+/** Maps values to positions on an axis, from 0 (its beginning) to 1 (its end). */
 export interface Scale {
   readonly at: (value: number) => number;
-  /** Values that get a label, in order. */
+  /** Values with a label, in order. */
   readonly ticks: readonly number[];
 }
 
 const steps = [1, 2, 5, 10] as const;
 
-/** About `wanted` round values from 0 or `from` to `to` or a little beyond. */
+/** A linear scale with about `wanted` round ticks that cover `from` to `to`. */
 export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // Values that differ by less than this are one: steps so small would be lost in rounding.
+  // Smaller steps would be lost in rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
@@ -88,12 +88,12 @@ export function linear(from: number, to: number, wanted: number, units: readonly
   return { ticks, at: (value) => (value - low) / Math.max(high - low, Number.EPSILON) };
 }
 
-/** Anything less is no measurement. */
-const least = 1e-9;
+/** Smallest value on a logarithmic scale. */
+const minValue = 1e-9;
 
-/** Powers of ten, with 2 and 5 between them where the span is small. Both ends are above 0. */
+/** A logarithmic scale with ticks at powers of ten, and at 2 and 5 times these if the span is small. Both ends have to be above 0. */
 export function logarithmic(from: number, to: number): Scale {
-  if (from < least) return logarithmic(least, Math.max(to, 10 * least));
+  if (from < minValue) return logarithmic(minValue, Math.max(to, 10 * minValue));
   const [low, high] = [
     Math.floor(Math.log10(from)),
     Math.max(Math.ceil(Math.log10(to)), Math.floor(Math.log10(from)) + 1),
@@ -112,33 +112,37 @@ function roundStep(rough: number): number {
   return (steps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
 }
 
-/** Without the dust that adding floating-point steps leaves. */
+/** Removes floating-point errors of added steps. */
 const tidy = (value: number): number => Number(value.toPrecision(12));
 
-/** A time axis from which long pauses are cut. */
+/** A time axis without long pauses. */
 export interface TimeAxisWithBreaks {
   readonly scale: Scale;
-  /** Moments at which a pause was cut out, and how long it was. */
+  /** The end and the length of each pause that was cut out. */
   readonly cuts: readonly { readonly at: number; readonly pause: number }[];
 }
 
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** Where it begins on the axis, in units of time. */
+  /** Begin on the axis, in units of time. */
   readonly offset: number;
 }
 
 /**
- * A scale over `times` (in order, of any unit) in which a pause longer than `longest` takes only `shown`.
+ * A scale over `times` (in order, of any unit) on which a pause longer than `maxPause` takes only `shownPause`.
  *
- * @param units steps that ticks may have within a stretch, least first
+ * @param units allowed steps of ticks between pauses, smallest first
  */
 export function timeAxisWithBreaks(
   times: readonly number[],
-  { longest, shown, units }: { readonly longest: number; readonly shown: number; readonly units: readonly number[] },
+  {
+    maxPause,
+    shownPause,
+    units,
+  }: { readonly maxPause: number; readonly shownPause: number; readonly units: readonly number[] },
 ): TimeAxisWithBreaks {
-  const stretches = stretchesOf(times, longest, shown);
+  const stretches = stretchesOf(times, maxPause, shownPause);
   const last = stretches.at(-1);
   const whole = Math.max(last === undefined ? 1 : last.offset + last.to - last.from, 1e-9);
   const at = (time: number): number => {
@@ -146,7 +150,7 @@ export function timeAxisWithBreaks(
     if (stretch === undefined) return 0;
     return Math.min(
       1,
-      (stretch.offset + Math.min(Math.max(0, time - stretch.from), stretch.to - stretch.from + shown / 2)) / whole,
+      (stretch.offset + Math.min(Math.max(0, time - stretch.from), stretch.to - stretch.from + shownPause / 2)) / whole,
     );
   };
   const unit = units.find((each) => whole / each <= 8) ?? units.at(-1) ?? 1;
@@ -164,15 +168,15 @@ export function timeAxisWithBreaks(
   return { scale: { at, ticks }, cuts };
 }
 
-function stretchesOf(times: readonly number[], longest: number, shown: number): Stretch[] {
+function stretchesOf(times: readonly number[], maxPause: number, shownPause: number): Stretch[] {
   const stretches: Stretch[] = [];
   let [from = 0] = times;
   let to = from;
   let offset = 0;
   for (const time of times) {
-    if (time - to > longest) {
+    if (time - to > maxPause) {
       stretches.push({ from, to, offset });
-      offset += to - from + shown;
+      offset += to - from + shownPause;
       from = time;
     }
     to = Math.max(to, time);

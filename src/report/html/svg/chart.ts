@@ -2,11 +2,11 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** How a line, a bar or a dot looks: colour, and a dash or a shape, so that nothing rests on colour alone. */
+/** Tones of lines, bars and dots: a colour together with a dash or a shape, so that no meaning rests on colour alone. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
-/** The same figures as text: what a chart shows must be there for those who do not see it. */
+/** The data of a chart as a table, for readers who cannot see the chart. */
 export interface ChartTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];
@@ -20,11 +20,11 @@ export interface Legend {
 
 export interface ChartParts {
   readonly title: string;
-  /** What the chart shows, in a sentence or two. */
+  /** A sentence or two about the chart. */
   readonly says: string;
   readonly legend: readonly Legend[];
   readonly table: ChartTable;
-  /** Height and width of the drawing, in its own units. */
+  /** Size of the drawing, in its own units. */
   readonly height: number;
   readonly width: number;
   readonly drawing: Html;
@@ -32,13 +32,13 @@ export interface ChartParts {
 
 const maxRows = 60;
 
-/** A chart with its title, its sentence, its legend, and its figures as a table. Its texts may be a target's. */
+/** Renders a chart with its title, sentence, legend, and data as a table. Its texts may come from outside. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">
     <figcaption><strong>${name}</strong> <span>${prose(says)}</span></figcaption>
     <svg role="img" aria-label="${name}. ${sentence}" viewBox="0 0 ${width} ${height}">${drawing}</svg>
-    ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : figuresAsTable(name, table)}
+    ${legend.length > 1 ? legendList(legend) : null} ${table.rows.length === 0 ? null : dataTable(name, table)}
   </figure>`;
 }
 
@@ -73,7 +73,7 @@ function signOf(sign: Legend["sign"]): Html {
   }
 }
 
-function figuresAsTable(name: string, { head, rows }: ChartTable): Html {
+function dataTable(name: string, { head, rows }: ChartTable): Html {
   const shown = rows.slice(0, maxRows).map(
     ([first = "", ...rest]) =>
       html`<tr>
@@ -84,8 +84,8 @@ function figuresAsTable(name: string, { head, rows }: ChartTable): Html {
   const left = rows.length - shown.length;
   const cells = head.map((each) => sanitizeLine(each, 80));
   return html`<details class="figure-table">
-    <summary>The figures as a table</summary>
-    ${tableOf(`Figures: ${name}`, cells, shown)}
+    <summary>The data as a table</summary>
+    ${tableOf(`Data: ${name}`, cells, shown)}
     ${left > 0 ? html`<p class="muted small">and ${left} more rows</p>` : null}
   </details>`;
 }

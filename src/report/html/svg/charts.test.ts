@@ -21,7 +21,7 @@ describe("scales", () => {
     expect(linear(from, to, wanted).ticks).toEqual(ticks);
   });
 
-  it("takes the given steps where they fit", () => {
+  it("uses the given steps if they fit", () => {
     expect(linear(0, 170, 4, [30, 60, 300]).ticks).toEqual([0, 60, 120, 180]);
   });
 
@@ -38,13 +38,17 @@ describe("scales", () => {
     );
   });
 
-  it("has powers of ten on a logarithmic axis, with 2 and 5 between a few of them", () => {
+  it("has powers of ten on a logarithmic axis, with 2 and 5 between them on a short one", () => {
     expect(logarithmic(0.3, 40).ticks).toEqual([0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]);
     expect(logarithmic(1, 100_000).ticks).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
   });
 
-  it("cuts long pauses out of time, and keeps the order of what is left", () => {
-    const { scale, cuts } = timeAxisWithBreaks([0, 10, 20, 7220, 7240], { longest: 60, shown: 10, units: [10, 60] });
+  it("cuts long pauses, and keeps the order of times", () => {
+    const { scale, cuts } = timeAxisWithBreaks([0, 10, 20, 7220, 7240], {
+      maxPause: 60,
+      shownPause: 10,
+      units: [10, 60],
+    });
     expect(cuts).toEqual([{ at: 7220, pause: 7200 }]);
     const places = [0, 20, 7220, 7240].map(scale.at);
     expect(places).toEqual([0, 0.4, 0.6, 1]);
@@ -60,7 +64,7 @@ describe("charts", () => {
       points,
     }));
 
-  it("draw whatever points there are, none and equal ones too", () => {
+  it("draw any points, also none and equal ones", () => {
     const points = array(record({ x: finite, y: finite }), { maxLength: 20 });
     assert(
       property(points, constantFrom("from zero", "fitted", "logarithmic"), (all, scale) => {
@@ -71,8 +75,8 @@ describe("charts", () => {
           y: { ...axis, scale },
           series: series(all),
           bands: [{ name: "noise", tone: "quiet", points: all.map(({ x, y }) => ({ x, low: y - 1, high: y + 1 })) }],
-          rules: [{ name: "limit", y: 10 }],
-          moments: all.slice(0, 2).map(({ x }) => ({ name: "change", x, tone: "bad" })),
+          referenceLines: [{ name: "limit", y: 10 }],
+          verticalLines: all.slice(0, 2).map(({ x }) => ({ name: "change", x, tone: "bad" })),
           table,
         });
         expect(drawn.source).not.toMatch(broken);
@@ -80,7 +84,7 @@ describe("charts", () => {
     );
   });
 
-  it("have a title, a sentence, names for what is drawn, and a table of the same figures", () => {
+  it("have a title, a sentence, a legend, and a table of the same data", () => {
     const drawn = lineChart({
       title: "Admitted",
       says: "10 of 12.",
@@ -94,7 +98,7 @@ describe("charts", () => {
     expect(drawn.match(/<li>/g)).toHaveLength(4);
   });
 
-  it("show each group of a histogram in bars that come to its whole", () => {
+  it("show each group of a histogram in bars that add up to all of it", () => {
     const values = [1, 1, 2, 40].map((value) => ({ value, share: 0.25 }));
     const drawn = histogram({
       title: "t",
@@ -108,7 +112,7 @@ describe("charts", () => {
     expect(drawn).not.toMatch(broken);
   });
 
-  it("show a span before a mark whose moment is not known closer", () => {
+  it("show a span before a mark whose time is only known roughly", () => {
     const row = {
       name: "retries",
       line: { from: 0, to: 60 },

@@ -2,7 +2,7 @@ import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Tone } from "./chart.ts";
 import { axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic } from "./axes.ts";
 
-/** Values above 0, each with its share of all values of the group; shares of a group come to 1. */
+/** A group of values above 0, each with its share of the group; the shares add up to 1. */
 export interface Group {
   readonly name: string;
   readonly tone: Tone;
@@ -12,16 +12,16 @@ export interface Group {
 export interface Histogram {
   readonly title: string;
   readonly says: string;
-  /** What the values measure, with the unit. */
+  /** Label of the values, with the unit. */
   readonly label: string;
   readonly format: (value: number) => string;
   readonly groups: readonly Group[];
   readonly table: ChartTable;
 }
 
-const binsInTenfold = 12;
+const binsPerDecade = 12;
 
-/** Shares of values in bins that are a twelfth of a tenfold wide, for groups side by side. */
+/** A histogram of several groups on a logarithmic scale, with twelve bins for each power of ten. */
 export function histogram({ title, says, label, format, groups, table }: Histogram): Html {
   const plot = plotOf(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
@@ -32,7 +32,7 @@ export function histogram({ title, says, label, format, groups, table }: Histogr
   const drawing = html`${axes(
     plot,
     { label, format, scale: x },
-    { label: "% of the answers", format: String, scale: y },
+    { label: "% of the responses", format: String, scale: y },
   )}${binned.map(
     ({ tone, bins }, at) =>
       html`<path
@@ -56,20 +56,20 @@ const extreme = (
 function binsOf({ values }: Group): Map<number, number> {
   const bins = new Map<number, number>();
   for (const { value, share } of values) {
-    const bin = Math.floor(Math.log10(Math.max(value, 1e-6)) * binsInTenfold);
+    const bin = Math.floor(Math.log10(Math.max(value, 1e-6)) * binsPerDecade);
     bins.set(bin, (bins.get(bin) ?? 0) + share);
   }
   return bins;
 }
 
-/** The `at`-th of `count` bars that share a bin. */
+/** The path of bar number `at` of the `count` bars in a bin. */
 function barPath(
   plot: Plot,
   [bin, at, count]: readonly [number, number, number],
   x: (value: number) => number,
   height: number,
 ): string {
-  const edge = (part: number): number => xIn(plot, x(10 ** ((bin + part) / binsInTenfold)));
+  const edge = (part: number): number => xIn(plot, x(10 ** ((bin + part) / binsPerDecade)));
   const [left, right] = [edge(0) + 0.5, edge(1) - 0.5];
   const width = (right - left) / count;
   return `M${px(left + at * width)} ${plot.bottom}V${px(yIn(plot, height))}h${px(width)}V${plot.bottom}Z`;

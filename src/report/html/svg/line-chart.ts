@@ -8,7 +8,7 @@ export interface ChartPoint {
   readonly y: number;
 }
 
-/** Points of one name. `step` keeps its height until the next point; `dots` and `crosses` are not joined. */
+/** A series of points. `step` keeps its height until the next point; `dots` and `crosses` are not connected. */
 export interface Series {
   readonly name: string;
   readonly tone: Tone;
@@ -16,20 +16,20 @@ export interface Series {
   readonly points: readonly ChartPoint[];
 }
 
-/** An area between two lines, such as what is usual noise. */
+/** An area between two lines, for example of usual noise. */
 export interface Band {
   readonly name: string;
   readonly tone: Tone;
   readonly points: readonly { readonly x: number; readonly low: number; readonly high: number }[];
 }
 
-/** A level across the whole chart, such as a published limit. */
+/** A horizontal line across the chart, for example at a published limit. */
 export interface ReferenceLine {
   readonly name: string;
   readonly y: number;
 }
 
-/** A moment across the whole height, such as the night of a change. */
+/** A vertical line across the chart, for example at the night of a change. */
 export interface VerticalLine {
   readonly name: string;
   readonly x: number;
@@ -40,33 +40,33 @@ export interface LineChart {
   readonly title: string;
   readonly says: string;
   readonly x: Axis & {
-    /** Steps that ticks may have, least first, where round decimals are not what a reader expects: of times 60, 300, 3600. */
+    /** Allowed steps of ticks, smallest first, if round decimals are unusual: 60, 300 and 3600 for times. */
     readonly units?: readonly number[];
-    /** In the place of a plain axis: of times from which pauses are cut. */
+    /** Replaces the linear scale, for example by one without pauses. */
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
   readonly series: readonly Series[];
   readonly bands?: readonly Band[];
-  readonly rules?: readonly ReferenceLine[];
-  readonly moments?: readonly VerticalLine[];
+  readonly referenceLines?: readonly ReferenceLine[];
+  readonly verticalLines?: readonly VerticalLine[];
   readonly table: ChartTable;
 }
 
-/** Lines, steps and dots over an axis of numbers, with bands, levels and moments. Empty where there is nothing to draw. */
+/** Renders a chart of series over an axis of numbers, with bands, reference lines and vertical lines. */
 export function lineChart(chart: LineChart): Html {
-  const { title, says, series, bands = [], rules = [], moments = [], table } = chart;
+  const { title, says, series, bands = [], referenceLines = [], verticalLines = [], table } = chart;
   const plot = plotOf(300);
   const [x, y] = [xScale(chart), yScale(chart)];
   const place = { plot, x, y };
-  const drawing = html`${axes(plot, { ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => bandOf(each, place))}${rules.map(
-    (each) => ruleOf(each, place),
-  )}${momentsOf(moments, place)}${series.map((each) => seriesOf(each, place))}`;
+  const drawing = html`${axes(plot, { ...chart.x, scale: x }, { ...chart.y, scale: y })}${bands.map((each) => bandOf(each, place))}${referenceLines.map(
+    (each) => drawReferenceLine(each, place),
+  )}${drawVerticalLines(verticalLines, place)}${series.map((each) => seriesOf(each, place))}`;
   const legend: Legend[] = [
     ...series.map(({ name, tone, shape }) => ({ name, tone, sign: signs[shape] })),
     ...bands.map(({ name, tone }) => ({ name, tone, sign: "band" as const })),
-    ...rules.slice(0, 1).map(({ name }) => ({ name, tone: "quiet" as const, sign: "dashed" as const })),
-    ...moments.slice(0, 1).map(({ name, tone }) => ({ name, tone, sign: "tick" as const })),
+    ...referenceLines.slice(0, 1).map(({ name }) => ({ name, tone: "quiet" as const, sign: "dashed" as const })),
+    ...verticalLines.slice(0, 1).map(({ name, tone }) => ({ name, tone, sign: "tick" as const })),
   ];
   return renderChart({ title, says, legend, table, width: plot.width, height: plot.height, drawing });
 }
@@ -85,26 +85,26 @@ function xScale({ series, bands = [], x: { units, scale } }: LineChart): Scale {
     ...series.flatMap(({ points }) => points.map(({ x }) => x)),
     ...bands.flatMap(({ points }) => points.map(({ x }) => x)),
   ];
-  return linear(least(values), most(values), 7, units);
+  return linear(lowest(values), highestOf(values), 7, units);
 }
 
-function yScale({ series, bands = [], rules = [], y: { scale } }: LineChart): Scale {
+function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineChart): Scale {
   const values = [
     ...series.flatMap(({ points }) => points.map(({ y }) => y)),
     ...bands.flatMap(({ points }) => points.flatMap(({ low, high }) => [low, high])),
-    ...rules.map(({ y }) => y),
+    ...referenceLines.map(({ y }) => y),
   ];
   const above = values.filter((value) => value > 0);
-  if (scale === "logarithmic" && above.length > 0) return logarithmic(least(above), most(above));
-  // A level at the very top would lie under the names that stand there.
-  const highest = most(values) * (rules.length > 0 ? 1.12 : 1);
-  return linear(scale === "fitted" ? least(values) : Math.min(0, least(values)), highest, 5);
+  if (scale === "logarithmic" && above.length > 0) return logarithmic(lowest(above), highestOf(above));
+  // A line at the very top would lie under the labels there.
+  const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
+  return linear(scale === "fitted" ? lowest(values) : Math.min(0, lowest(values)), highest, 5);
 }
 
-/** Not by spreading: a list of points may be longer than what a call takes. */
-const least = (values: readonly number[]): number =>
+/** Without spreading, because a call cannot take as many arguments as a list may have points. */
+const lowest = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
-const most = (values: readonly number[]): number =>
+const highestOf = (values: readonly number[]): number =>
   values.reduce((high, value) => Math.max(high, value), values[0] ?? 1);
 
 const pointIn = ({ plot, x, y }: Place, point: ChartPoint): string =>
@@ -146,7 +146,7 @@ function bandOf({ tone, points }: Band, place: Place): Html {
   return html`<path class="band ${tone}" d="M${[...upper, ...lower].join("L")}Z" />`;
 }
 
-function ruleOf({ name, y: level }: ReferenceLine, { plot, y }: Place): Html {
+function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: Place): Html {
   const at = yIn(plot, y.at(level));
   return html`<path class="line dashed quiet" d="M${plot.left} ${px(at)}H${plot.right}" /><text
       x="${plot.right}"
@@ -156,20 +156,20 @@ function ruleOf({ name, y: level }: ReferenceLine, { plot, y }: Place): Html {
     >`;
 }
 
-/** Labels closer than this would lie on each other. */
+/** Smallest distance of labels, as a share of the axis, so that they do not overlap. */
 const minLabelGap = 0.25;
 
-function momentsOf(moments: readonly VerticalLine[], place: Place): Html[] {
+function drawVerticalLines(verticalLines: readonly VerticalLine[], place: Place): Html[] {
   let last = -1;
-  return moments.map((moment) => {
-    const at = place.x.at(moment.x);
+  return verticalLines.map((line) => {
+    const at = place.x.at(line.x);
     const isNamed = at - last >= minLabelGap || last < 0;
     if (isNamed) last = at;
-    return momentOf(moment, isNamed, place);
+    return drawVerticalLine(line, isNamed, place);
   });
 }
 
-function momentOf({ name, x: moment, tone }: VerticalLine, isNamed: boolean, { plot, x }: Place): Html {
+function drawVerticalLine({ name, x: moment, tone }: VerticalLine, isNamed: boolean, { plot, x }: Place): Html {
   const at = px(xIn(plot, x.at(moment)));
   const side = x.at(moment) > 0.6 ? "end" : "begin";
   const label = html`<text x="${at}" dx="${side === "end" ? -5 : 5}" y="${plot.bottom - 8}" class="${side} rule"

@@ -15,44 +15,44 @@ declare module "vitest" {
 
 type ContextOptions = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
-/** A page in a browser, and what it did that a page that stands alone does not do. */
-export interface Looked {
+/** A page in a browser, and its side effects, of which a self-contained page has none. */
+export interface ViewedPage {
   readonly page: Page;
   /** Messages of the console, and errors of the script. */
-  readonly said: readonly string[];
-  /** Addresses that it asked for, beside its own. */
-  readonly asked: readonly string[];
+  readonly messages: readonly string[];
+  /** Requested addresses, except its own. */
+  readonly requests: readonly string[];
 }
 
-/** A page in a context of its own, which whoever opened it closes. */
-export interface Opened extends Looked {
+/** A page in a context of its own, which the caller closes. */
+export interface Opened extends ViewedPage {
   readonly context: BrowserContext;
 }
 
-/** How a page is looked at. */
-export interface Look {
+/** Settings of the browser for a page. */
+export interface ViewOptions {
   readonly viewport: { readonly width: number; readonly height: number };
   readonly colorScheme: "light" | "dark";
   readonly javaScriptEnabled: boolean;
 }
 
 export interface Viewer {
-  /** Opens a page from a file for one who does something to it; `hash` with its `#`. */
+  /** Opens a page from a file in a context of its own, for tests that act on it; `hash` with its `#`. */
   readonly open: (text: string, options?: ContextOptions, hash?: string) => Promise<Opened>;
-  /** Shows a page from a file, where the one before it was looked at: a new context takes longer than most pages. */
-  readonly look: (text: string, look?: Partial<Look>) => Promise<Looked>;
+  /** Shows a page from a file in a shared context, because a new context takes longer than most pages. */
+  readonly view: (text: string, options?: Partial<ViewOptions>) => Promise<ViewedPage>;
 }
 
 export const desktop = { width: 1280, height: 900 };
 
-/** Tests that look at pages in the one Chromium of the run; skipped where there is none (see `tools/chromium.mjs`). */
+/** Registers tests that view pages in the Chromium of the test run; skipped without one (see `tools/chromium.mjs`). */
 export function describeInBrowser(title: string, tests: (viewer: Viewer) => void): void {
   const address = inject("chromium");
   // oxlint-disable-next-line vitest/valid-title -- the title is that of the caller
   describe.skipIf(address === null)(title, () => {
     const folder = mkdtempSync(join(tmpdir(), "conformance-page-"));
     let browser: Browser | undefined;
-    const showers = new Map<boolean, Promise<Shower>>();
+    const viewers = new Map<boolean, Promise<PageViewer>>();
     let pages = 0;
     beforeAll(async () => {
       browser = await chromium.connect(address ?? "");
@@ -62,7 +62,7 @@ export function describeInBrowser(title: string, tests: (viewer: Viewer) => void
       rmSync(folder, { recursive: true, force: true });
     });
     const context = (options: ContextOptions): Promise<BrowserContext> => {
-      if (browser === undefined) throw new Error("A page is opened before the browser is there: open it in a test.");
+      if (browser === undefined) throw new Error("The browser has not started yet: open pages in a test.");
       return browser.newContext(options);
     };
     const fileOf = (text: string): string => {
@@ -74,39 +74,43 @@ export function describeInBrowser(title: string, tests: (viewer: Viewer) => void
     tests({
       open: async (text, options = {}, hash = "") => {
         const own = await context(options);
-        const show = await showerIn(own);
+        const show = await pageViewerIn(own);
         return { ...(await show(fileOf(text), hash)), context: own };
       },
-      look: async (text, { viewport = desktop, colorScheme = "light", javaScriptEnabled = true } = {}) => {
-        const kept = showers.get(javaScriptEnabled) ?? context({ javaScriptEnabled }).then(showerIn);
-        showers.set(javaScriptEnabled, kept);
+      view: async (text, { viewport = desktop, colorScheme = "light", javaScriptEnabled = true } = {}) => {
+        const kept = viewers.get(javaScriptEnabled) ?? context({ javaScriptEnabled }).then(pageViewerIn);
+        viewers.set(javaScriptEnabled, kept);
         return (await kept)(fileOf(text), "", { viewport, colorScheme });
       },
     });
   });
 }
 
-/** Shows what stands at an address in the one page that it has. */
-type Shower = (address: string, hash: string, look?: Omit<Look, "javaScriptEnabled">) => Promise<Looked>;
+/** Shows an address in the only page of a context. */
+type PageViewer = (
+  address: string,
+  hash: string,
+  options?: Omit<ViewOptions, "javaScriptEnabled">,
+) => Promise<ViewedPage>;
 
-async function showerIn(context: BrowserContext): Promise<Shower> {
-  let now: { readonly address: string; readonly said: string[]; readonly asked: string[] } | undefined;
+async function pageViewerIn(context: BrowserContext): Promise<PageViewer> {
+  let now: { readonly address: string; readonly messages: string[]; readonly requests: string[] } | undefined;
   await context.route("**/*", (route) => {
     const url = route.request().url();
     if (url.replace(/#.*/, "") === now?.address) return route.continue();
-    now?.asked.push(url);
+    now?.requests.push(url);
     return route.abort();
   });
   const page = await context.newPage();
-  page.on("console", (message) => now?.said.push(message.text()));
-  page.on("pageerror", (error) => now?.said.push(String(error)));
-  return async (address, hash, look) => {
-    if (look !== undefined) {
-      await page.setViewportSize(look.viewport);
-      await page.emulateMedia({ colorScheme: look.colorScheme });
+  page.on("console", (message) => now?.messages.push(message.text()));
+  page.on("pageerror", (error) => now?.messages.push(String(error)));
+  return async (address, hash, options) => {
+    if (options !== undefined) {
+      await page.setViewportSize(options.viewport);
+      await page.emulateMedia({ colorScheme: options.colorScheme });
     }
-    now = { address, said: [], asked: [] };
+    now = { address, messages: [], requests: [] };
     await page.goto(`${address}${hash}`);
-    return { page, said: now.said, asked: now.asked };
+    return { page, messages: now.messages, requests: now.requests };
   };
 }

@@ -7,13 +7,13 @@ import {
   sampleDelivery,
   sampleExchange,
   sampleFinding,
-  ofLoad,
+  trialFields,
   sampleLoadRun,
   sampleReport,
   textBody,
 } from "../../testing/sample.ts";
 
-/** A finding of each outcome and level, in several sections, with what they name. */
+/** A finding of each outcome and level, in several sections. */
 const findings: readonly ReportFinding[] = [
   sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] }),
   sampleFinding({
@@ -117,7 +117,7 @@ const deliveries = [
   sampleDelivery("d2", { attempt: 2, receivedMs: 60_100 }),
 ];
 
-/** A run in which something of everything was found, with evidence for every chart. */
+/** A run with every kind of finding, and evidence for every chart. */
 export const brokenDocument: ReportDocument = {
   report: sampleReport(findings, {
     verdict: "nonconformant",
@@ -142,7 +142,7 @@ export const brokenDocument: ReportDocument = {
   load: new Map(),
 };
 
-/** Everything that was exercised passed. */
+/** A run in which every finding passes. */
 export const conformantDocument: ReportDocument = {
   report: sampleReport([sampleFinding({ clause: "INV-1", suite: "Invoke", evidence: ["x1"] })]),
   evidence: { exchanges, deliveries: [], probes: [] },
@@ -210,14 +210,14 @@ const loadEvidence: LoadEvidence = {
 
 const loadFile = "load/minute-limit-pro-k6.json";
 
-/** Load of which one run broke a clause and another proves nothing. */
+/** A load report with a run that breaks a clause, and a run that proves nothing. */
 export const loadDocument: ReportDocument = {
   report: sampleReport(
     [
       sampleFinding({
         clause: "LIM-1",
         check: "LIM-1/minute-limit",
-        ...ofLoad("minute-limit", "pro", "k6"),
+        ...trialFields("minute-limit", "pro", "k6"),
         outcome: "fail",
         expected: "at most 100 in a minute",
         actual: "103",
@@ -227,7 +227,7 @@ export const loadDocument: ReportDocument = {
       sampleFinding({
         clause: "load/slow-refusals",
         check: "load/slow-refusals",
-        ...ofLoad("minute-limit", "pro", "k6"),
+        ...trialFields("minute-limit", "pro", "k6"),
         level: "load",
         expected: "refusals as quick as answers",
         outcome: "pass",

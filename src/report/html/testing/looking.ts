@@ -7,34 +7,34 @@ import { desktop, type Viewer } from "./browser.ts";
 
 const phone = { width: 375, height: 800 };
 
-/** The ways in which every page is looked at. */
-const looks = [
+/** The settings that every page is viewed with. */
+const views = [
   ["light", { viewport: desktop, colorScheme: "light" }],
   ["dark, on a phone", { viewport: phone, colorScheme: "dark" }],
   ["dark", { viewport: desktop, colorScheme: "dark" }],
 ] as const;
 
-type Look = (typeof looks)[number][1];
+type View = (typeof views)[number][1];
 
-/** What is wrong with any page of ours, whatever it shows. */
+/** Flaws that no page may have. */
 interface Flaws {
-  /** What axe calls serious or critical, with all that can be opened open. */
+  /** Serious or critical issues that axe finds with all details open. */
   readonly issues: readonly string[];
   /** Messages of the console, and errors of the script. */
-  readonly said: readonly string[];
-  /** Addresses that it asked for. */
-  readonly asked: readonly string[];
+  readonly messages: readonly string[];
+  /** Requested addresses. */
+  readonly requests: readonly string[];
   /** Pixels by which the page is wider than the screen. */
   readonly sidewaysPx: number;
-  /** What our markup never makes: elements, attributes, addresses, invisible characters. */
+  /** Elements, attributes, addresses and invisible characters that our markup never makes. */
   readonly foreign: readonly string[];
 }
 
-const flawless: Flaws = { issues: [], said: [], asked: [], sidewaysPx: 0, foreign: [] };
+const flawless: Flaws = { issues: [], messages: [], requests: [], sidewaysPx: 0, foreign: [] };
 
-/** Looks at all of a page. */
-async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws> {
-  const { page, said, asked } = await viewer.look(text, look);
+/** Finds the flaws of a page. */
+async function flawsOf(viewer: Viewer, text: string, view: View): Promise<Flaws> {
+  const { page, messages, requests } = await viewer.view(text, view);
   await openAll(page);
   const flaws = {
     issues: await issuesOf(page),
@@ -43,7 +43,7 @@ async function flawsOf(viewer: Viewer, text: string, look: Look): Promise<Flaws>
     ),
     foreign: await foreignIn(page),
   };
-  return { ...flaws, said, asked };
+  return { ...flaws, messages, requests };
 }
 
 const openAll = (page: Page): Promise<unknown> =>
@@ -52,7 +52,7 @@ const openAll = (page: Page): Promise<unknown> =>
 async function issuesOf(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // What is right about a page is asked by nobody, and takes as long to put together as what is wrong.
+    // Only violations are of interest; the list of passed rules takes as long to make.
     const options = { resultTypes: ["violations" as const], selectors: false };
     const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(options);
     return violations
@@ -61,7 +61,7 @@ async function issuesOf(page: Page): Promise<string[]> {
   });
 }
 
-/** See {@link Flaws}; `owned` is what hostile texts set where they are run. */
+/** Finds what {@link Flaws} calls foreign; hostile texts set `owned` if they are executed. */
 export const foreignIn = (page: Page): Promise<string[]> => page.evaluate<string[]>(foreign);
 
 const foreign = `(() => {
@@ -81,17 +81,17 @@ const foreign = `(() => {
 
 /** A page in a browser that runs no scripts. */
 interface Plain {
-  /** Controls that are shown, and would do nothing. */
+  /** Visible controls, which do nothing without scripts. */
   readonly controls: number;
-  /** Texts of the page that nobody can come to see, not even by opening something. */
+  /** Texts that stay hidden even with all details open. */
   readonly hidden: readonly string[];
 }
 
 const readable: Plain = { controls: 0, hidden: [] };
 
-/** Looks at a page without scripts. */
+/** Views a page without scripts. */
 async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
-  const { page } = await viewer.look(text, { javaScriptEnabled: false });
+  const { page } = await viewer.view(text, { javaScriptEnabled: false });
   const controls = await page.locator("button:visible, input:visible, select:visible").count();
   await openAll(page);
   const hidden = await page.evaluate<
@@ -102,21 +102,21 @@ async function plainOf(viewer: Viewer, text: string): Promise<Plain> {
   return { controls, hidden };
 }
 
-/** Every look at each page finds nothing wrong with it, and without scripts all of it is there. */
+/** Registers tests that each page has no flaws in any view, and is complete without scripts. */
 export function demandFlawless(viewer: Viewer, pages: readonly (readonly [name: string, text: string])[]): void {
-  // Each page begins with another look: every sixth of all, in a quick run, is one look at every second page.
-  const views = pages.flatMap(([name, text], page) =>
-    looks.map((_, at) => ({ name, text, look: looks[(page + at) % looks.length] ?? looks[0] })),
+  // Each page begins with another view: a quick run takes one view of every second page.
+  const cases = pages.flatMap(([name, text], page) =>
+    views.map((_, at) => ({ name, text, view: views[(page + at) % views.length] ?? views[0] })),
   );
-  it.each(sampleOf(views, { of: 2 * looks.length }))(
-    "of $name is without a flaw: $look.0",
-    async ({ text, look: [, look] }) => {
-      expect(await flawsOf(viewer, text, look)).toEqual(flawless);
+  it.each(sampleOf(cases, { of: 2 * views.length }))(
+    "of $name has no flaw: $view.0",
+    async ({ text, view: [, view] }) => {
+      expect(await flawsOf(viewer, text, view)).toEqual(flawless);
     },
   );
 
   describe.each(sampleOf(pages, { of: 2 }))("of %s", (_, text) => {
-    it("is there whole without scripts, and has no control that does nothing", async () => {
+    it("is complete without scripts, and shows no control that does nothing", async () => {
       expect(await plainOf(viewer, text)).toEqual(readable);
     });
   });

@@ -1,6 +1,6 @@
 import type { ReportDocument } from "../../model/report.ts";
 
-/** Members that choose a form: another word in them is no report, and never reaches a renderer. */
+/** Properties with fixed values: any other value is not a report, and never reaches a renderer. */
 const words = new Set([
   "kind",
   "outcome",
@@ -14,7 +14,7 @@ const words = new Set([
   "probe",
 ]);
 
-/** Members that hold sentences, as far as a page shows them as such: what stands between backticks in these is code. */
+/** Properties whose values a page shows as sentences, in which backticks mark code. */
 const sentences = new Set([
   "expected",
   "actual",
@@ -30,14 +30,11 @@ const sentences = new Set([
   "problem",
 ]);
 
-/** Reports, nights or comparisons in which `text` stands at the end of every sentence. */
+/** Appends `text` to every sentence of a report, a night or a comparison. */
 export const withSentences = <T>(value: T, text: string): T =>
   replaced(value, "", text, (member) => sentences.has(member)) as T;
 
-/**
- * A document in which `text` stands at the end of every text that may be a target's or a person's, and of every name of a record. Equal texts
- * stay equal, so that what names something still names it.
- */
+/** Appends `text` to every text of a document that may come from outside. Equal texts stay equal, so that references still match. */
 export const poisoned = (document: ReportDocument, text: string): ReportDocument => ({
   report: withText(document.report, text),
   evidence: withText(document.evidence, text),

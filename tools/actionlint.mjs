@@ -6,7 +6,7 @@ import { root } from "./setup.mjs";
 const module = "tools/actionlint";
 const failure = await buildFrom(module, "actionlint", "github.com/rhysd/actionlint/cmd/actionlint");
 if (failure === null) {
-  // Not by what happens to be installed here besides it.
+  // Other tools installed on this machine must not change the result.
   const args = ["-shellcheck=", "-pyflakes=", "-no-color", ...process.argv.slice(2)];
   const { code, output } = await capture(binaryFrom(module, "actionlint"), args, { cwd: root });
   process.stdout.write(output);

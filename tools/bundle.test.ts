@@ -11,14 +11,14 @@ describe("the bundle of the command", () => {
   it("has an entry for each module that runs in a thread or a process of its own", () => {
     const started = globSync("src/**/*.ts", { cwd: root }).flatMap((file) =>
       [
-        ...readFileSync(join(root, file), "utf8").matchAll(/(?:thread|process)Beside\(import\.meta\.url, "([^"]+)"/g),
+        ...readFileSync(join(root, file), "utf8").matchAll(/start(?:Worker|Process)\(import\.meta\.url, "([^"]+)"/g),
       ].map(([, name]) => join(dirname(file), `${name}.ts`)),
     );
     expect(started.length).toBeGreaterThan(3);
     expect(entries.filter((entry) => entry !== "src/cli/main.ts").toSorted()).toEqual(started.toSorted());
   });
 
-  it("has in the executable file what it starts beside the command, too", () => {
+  it("has each of these modules in the executable file, too", () => {
     const text = readFileSync(join(root, "src/cli/single-file.ts"), "utf8");
     const parts = [...text.matchAll(/"?([\w-]+)"?: \(\) => import\("\.\.\/([^"]+)"\)/g)];
     expect(parts.map(([, name, path]) => `${name}: src/${path}`).toSorted()).toEqual(

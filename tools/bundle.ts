@@ -6,11 +6,11 @@ import { type Plugin, rolldown, type RolldownBuild, type RolldownOutput } from "
 
 import type { Catalogue } from "../src/cli/catalogue/entry.ts";
 
-// Bundles the command, with the libraries that it uses, into a folder: `node tools/bundle.ts FOLDER`. It runs on the project's own Node.
+// Bundles the command and the libraries that it uses into a folder: `node tools/bundle.ts FOLDER`. It runs on the project's own Node.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and each thread or process of its own: an entry beside the command's, where `src/base/spawn-module.ts` looks for it. */
+/** The command, and the modules that run in a thread or process of their own. `src/base/spawn-module.ts` looks for these beside the command. */
 export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",
@@ -19,19 +19,19 @@ export const entries = [
   "src/selftest/mutants/mutants-worker.ts",
 ];
 
-/** What is known of each clause takes every suite and every fault to tell: the bundle has it as data. */
+/** The catalogue of clauses needs every suite and every fault to be loaded, so the bundle contains it as data. */
 const catalogueModule = join(root, "src", "cli", "catalogue", "catalogue.ts");
 const catalogueAsData: Plugin = {
   name: "catalogue as data",
   load: async (id) => {
     if (id !== catalogueModule) return null;
     const { catalogue } = (await import(pathToFileURL(catalogueModule).href)) as { readonly catalogue: Catalogue };
-    // V8 reads JSON in a string faster than the same as a literal.
+    // V8 parses JSON in a string faster than the same value as a literal.
     return `export const catalogue = JSON.parse(${JSON.stringify(JSON.stringify(catalogue))});`;
   },
 };
 
-/** The widths of letters that a badge is measured by are a hundred thousand numbers, which would be as many lines of code. */
+/** The letter widths for badges are a hundred thousand numbers, which would become as many lines of code. */
 const dataAsJson: Plugin = {
   name: "data as JSON in a string",
   load: {
@@ -43,7 +43,7 @@ const dataAsJson: Plugin = {
   },
 };
 
-/** The bundle of these sources, by the name of each, still to be written. */
+/** The bundles of these sources, by name, not yet written. */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,
@@ -51,7 +51,7 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
     platform: "node",
     plugins: [catalogueAsData, dataAsJson],
     onLog: (level, log, pass) => {
-      // A library's, in what is not used here.
+      // These warnings concern parts of a library that are not used here.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;
       if (level === "warn") throw new Error(log.message);
       pass(level, log);
@@ -60,15 +60,15 @@ export const bundleOf = (input: Readonly<Record<string, string>>): Promise<Rolld
 
 const licenceName = /^(licen[cs]e|copying|notice)(\b|$)/i;
 
-/** The licences and notices of every library whose modules are in a bundle. */
+/** The licences and notices of every library with modules in a bundle. */
 export function thirdPartyLicences(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((id) => packageFolderOf(id) ?? []));
   const texts = Array.from(folders, (folder) => {
     const { name, version, license } = manifestIn(folder);
     if (license === undefined) throw new Error(`${name} is bundled, and names no licence`);
     const files = readdirSync(folder).filter((file) => licenceName.test(file));
-    const shown = files.toSorted().map((file) => readFileSync(join(folder, file), "utf8").trim());
-    return [`${name} ${version} (${license})`, ...shown].join("\n\n");
+    const licences = files.toSorted().map((file) => readFileSync(join(folder, file), "utf8").trim());
+    return [`${name} ${version} (${license})`, ...licences].join("\n\n");
   });
   const head = "The command contains these libraries, under their own licences.";
   return `${[head, ...texts.toSorted()].join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
@@ -77,7 +77,7 @@ export function thirdPartyLicences(modules: readonly string[]): string {
 const manifestIn = (folder: string) =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Readonly<Record<string, string | undefined>>;
 
-/** The folder of the package that a module is of; `null` for our own. */
+/** The package folder of a module; `null` for our own modules. */
 const packageFolderOf = (id: string): string | null =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? null;
 
@@ -93,7 +93,7 @@ async function writeCommand(folder: string): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    // A tenth of what is read at a start.
+    // Comments other than licences would add a tenth to the size that each start reads.
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await bundle.close();

@@ -1,5 +1,5 @@
-// `npm test` and `npm run check`: every check of the project, one line each, output only of those that fail.
-// `--full` takes no shortcut; `--trials` runs what a quick run samples alone: every fault and variant by itself, and the like.
+// `npm test` and `npm run check`: runs every check of the project. Prints a line for each, and the output of those that fail.
+// `--full` runs everything. `--trials` runs only what a quick run samples: every fault and variant by itself, and the like.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -16,12 +16,12 @@ const isFull = process.argv.includes("--full");
 const isTrials = process.argv.includes("--trials");
 const extent = isTrials ? "trials" : isFull ? "full" : null;
 const isCi = process.env.CI !== undefined;
-/** CI runs the trials right after: what they try whole need not be sampled before. */
+/** CI runs the trials afterwards, so a quick run need not sample what they run in full. */
 const areTrialsToFollow = process.env.CONFORMANCE_TRIALS_FOLLOW === "1" && extent === null;
 
 /**
- * What the tests need and what waits for a registry of its own: it begins with the installation of packages. `run` resolves to the exit code
- * and output; `summary` takes from the output what is worth showing when all is well.
+ * Downloads from registries and other needs of the tests. They start with the installation of packages. `run` resolves to the exit code and
+ * output; `summary` picks the output to show after a success.
  */
 const preparations = [
   { name: "Python clients", run: prepared(preparePythonClients, "Python clients"), summary: all },
@@ -34,14 +34,14 @@ const builds = [
   { name: "build", run: built },
   { name: "first load", run: firstLoad },
 ];
-/** Many tests wait: meanwhile these look at the sources, one at a time. */
+/** Checks of the sources. Most tests wait a lot, so these run meanwhile, one at a time. */
 const looks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
-  { name: "import rules", run: tool("oxlint", "-c", "tools/rooms.oxlintrc.json", "src", "bench") },
+  { name: "import rules", run: tool("oxlint", "-c", "tools/import-rules.oxlintrc.json", "src", "bench") },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
-  // What is not over with the tests has the cores to itself, and this uses both.
+  // The linter uses both cores. If it is still running after the tests, it has them to itself.
   { name: "lint", run: tool("oxlint", "--type-aware") },
 ];
 const tests = [
@@ -59,7 +59,7 @@ function all(output) {
   return output;
 }
 
-/** The tests of which a quick run tries a part. */
+/** Tests of which a quick run tries a part. */
 const sampled = [
   "src/app/judge/redacted-run.test.ts",
   "src/cli/hostile.test.ts",
@@ -73,7 +73,7 @@ const sampled = [
   "src/selftest/third-party",
 ];
 
-/** What failed comes first, and by name: whoever sees the beginning of a long log alone has seen it. */
+/** Lists failed tests first and by name, for readers who see only the beginning of a long log. */
 async function testing() {
   const result = await testsRun();
   if (result.code === 0) return result;
@@ -131,14 +131,14 @@ async function built() {
   }
 }
 
-/** The tests would do without it: what is wrong with a module is theirs to say. */
+/** Ignores a failure: the tests report a module that cannot be loaded. */
 async function firstLoad() {
   const env = { ...toolEnvironment(), NODE_COMPILE_CACHE: compileCache };
   await capture(join(root, "node_modules", ".bin", "node"), [join("tools", "first-load.mjs")], { cwd: root, env });
   return { code: 0, output: "" };
 }
 
-/** Where something cannot be had, the tests of it are skipped, and one line says so; in CI that is a failure. */
+/** Skips the tests of something that is missing, with one line that says so. In CI this is a failure. */
 function prepared(prepare, what) {
   return async () => {
     const lacking = await prepare();
@@ -150,25 +150,25 @@ function prepared(prepare, what) {
 
 const leftToTrialsText = () => (areTrialsToFollow ? `\n Left to the trials that follow: ${sampled.join(", ")}` : "");
 
-/** Vitest's own closing lines: test files, tests, start and duration. */
+/** Picks Vitest's closing lines: test files, tests, start and duration. */
 function testSummary(output) {
   const lines = stripVTControlCharacters(output).split("\n");
   return lines.filter((line) => /^\s*(Test Files|Tests|Start at|Duration) {2}/.test(line)).join("\n");
 }
 
-/** The linter colours its output even where nobody can see it. */
+/** The linter always colours its output. */
 function say(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }
 
-/** Runs one step, to its exit code, output and seconds. */
+/** Runs one step. Returns its exit code, output and seconds. */
 async function timed({ run }) {
   const startedMs = performance.now();
   const result = await run();
   return { ...result, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** Says how a step went; returns whether it passed. */
+/** Prints the result of a step. Returns whether it passed. */
 function tell({ name, summary }, { code, output, seconds }) {
   say(`${code === 0 ? "ok    " : "FAILED"} ${name.padEnd(14)} ${seconds.toFixed(1).padStart(6)} s`);
   const shown = code === 0 ? (summary?.(output) ?? "") : output.trimEnd();
@@ -176,16 +176,16 @@ function tell({ name, summary }, { code, output, seconds }) {
   return code === 0;
 }
 
-/** Starts steps, all at once; gives each with what is going to come of it. */
+/** Starts steps, all at once. Returns each with its pending result. */
 const together = (steps) => steps.map((step) => ({ step, result: timed(step) }));
 
-/** As {@link together}, each as soon as the one before it has ended. */
+/** As {@link together}, each as soon as the one before has ended. */
 function inTurn(steps) {
   let last = Promise.resolve();
   return steps.map((step) => ({ step, result: (last = last.then(() => timed(step))) }));
 }
 
-/** Tells of each step in their order, as soon as it has ended; resolves to the names of those that failed. */
+/** Prints the result of each step, in order. Returns the names of those that failed. */
 async function failuresOf(started) {
   const failed = [];
   for (const { step, result } of started) {

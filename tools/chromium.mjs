@@ -1,4 +1,4 @@
-// Finds the Chromium that the tests of pages use: CHROMIUM_BINARY, then what is on PATH. `node tools/chromium.mjs --install` gets it by apt-get.
+// Finds the Chromium for tests of pages: CHROMIUM_BINARY, then PATH. `node tools/chromium.mjs --install` installs it by apt-get.
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { root } from "./setup.mjs";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Path of the executable; `null` where there is none. */
+/** Path of the executable; `null` if there is none. */
 export function findChromium() {
   const named = process.env["CHROMIUM_BINARY"];
   if (named !== undefined && named !== "") return isExecutable(named) ? named : null;
@@ -25,7 +25,7 @@ function isExecutable(path) {
 }
 
 /**
- * Resolves to `null` where Chromium is there, otherwise to one line that says what to do.
+ * Resolves to `null` if Chromium is installed, otherwise to one line that says what to do.
  *
  * @returns {Promise<{ message: string, detail: string } | null>}
  */
@@ -36,7 +36,7 @@ export async function prepareChromium() {
   return { message, detail: "" };
 }
 
-/** By Debian's package manager, as root or by sudo; what it says is kept for the case that it fails. */
+/** Installs by Debian's package manager, as root or by sudo. The output is kept for a failure. */
 async function install() {
   if (findChromium() !== null) return null;
   const isRoot = process.getuid?.() === 0;

@@ -1,9 +1,9 @@
-// Whether a checkout is as the set-up left it, told by names, sizes and times alone: its digests and its look at the installed Node take
-// longer than a short command. Plain JavaScript with nothing but `fs` and `path`, as it is loaded at each start.
+// Whether a checkout is still as the set-up left it, by names, sizes and times. The set-up's own check takes longer than a short command, because
+// it computes digests and starts the installed Node. Plain JavaScript with nothing but `fs` and `path`, because every start loads it.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "fs";
 import { join } from "path";
 
-/** All that the set-up looks at; where one of them is missing, there is something to do. */
+/** All files that the set-up depends on. If one is missing, the set-up must run. */
 export const files = [
   "package-lock.json",
   "tsconfig.json",
@@ -15,17 +15,17 @@ export const files = [
 ];
 const folders = ["src", "scenarios"];
 
-// A build puts a new folder in the place of this one, and the stamp goes with the old.
+// A build replaces the whole folder, so the stamp goes with the old one.
 const stampOf = (root) => join(root, "dist", ".current");
 
-/** What has to be the same for nothing to have changed; `null` where something is missing. */
+/** A text that changes with any file; `null` if one is missing. */
 export function fingerprint(root) {
   const lines = [];
   const add = (name) => {
     const { size, mtimeMs } = statSync(join(root, name));
     lines.push(`${name} ${size} ${mtimeMs}`);
   };
-  // Not `recursive`, which takes longer than all else here.
+  // Not `recursive`, which takes longer than everything else here.
   const addFolder = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const name = `${folder}/${entry.name}`;
@@ -42,7 +42,7 @@ export function fingerprint(root) {
   }
 }
 
-/** True where nothing has changed since `remember`. */
+/** Whether nothing has changed since `remember`. */
 export function isCurrent(root) {
   try {
     return readFileSync(stampOf(root), "utf8") === fingerprint(root);
@@ -51,11 +51,11 @@ export function isCurrent(root) {
   }
 }
 
-/** Keeps a fingerprint that was taken before the build: what changed meanwhile is seen the next time. Where it cannot be kept, the next start takes longer. */
+/** Stores a fingerprint that was taken before the build, so that a change during the build is noticed. If it cannot be stored, the next start takes longer. */
 export function remember(root, taken) {
   try {
     if (taken !== null) writeFileSync(stampOf(root), taken);
   } catch {
-    // A build that nobody may write into, or that another start is putting in its place.
+    // The folder is read-only, or another start is replacing it.
   }
 }

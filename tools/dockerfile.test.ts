@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
 
-/** As much of the parser as is needed here. */
+/** The part of the parser that is needed here. */
 interface Instruction {
   readonly getInstruction: () => string;
   readonly getArgumentsContent: () => string | null;
@@ -17,7 +17,7 @@ interface Parser {
 }
 const { DockerfileParser } = createRequire(import.meta.url)("dockerfile-ast") as Parser;
 
-/** The instructions of an image, from its last FROM on, and the stages before. */
+/** The instructions of an image, from its last FROM on, and the stages before it. */
 function imageOf(text: string) {
   const all = DockerfileParser.parse(text)
     .getInstructions()
@@ -56,7 +56,7 @@ describe("the Dockerfile", () => {
     const allowed = [...textOf(".dockerignore").matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? "");
     const [binary = ""] = rests("ARG").map((rest) => rest.replace("BINARY=", ""));
     const copied = rests("COPY").flatMap((rest) => rest.replace("${BINARY}", binary).split(" ").slice(0, -1));
-    // Those of another stage are absolute.
+    // Paths of another stage are absolute.
     const sources = copied.filter((source) => !source.startsWith("/"));
     expect(sources.length).toBeGreaterThan(3);
     for (const source of sources) {

@@ -1,4 +1,4 @@
-// Loads what most tests load, once: Node keeps what it made of it, before six workers ask for it at the same time.
+// Loads the modules of most tests once, so that Node caches their code before six workers ask for it at the same time.
 await import("../src/library/index.ts");
 await import("../src/library/vitest/index.ts");
 await import("../src/selftest/seeds.ts");

@@ -1,4 +1,4 @@
-// Builds a Go program from a module of ours that pins it, into .cache. Plain JavaScript: it runs on the host's Node.
+// Builds a Go program into .cache, from a module of ours that pins its version. Plain JavaScript, because the host's Node runs it.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +6,7 @@ import { capture } from "./process.mjs";
 import { root } from "./setup.mjs";
 
 /**
- * Where a program stands once it is built: the folder is named by what it is built from.
+ * Path of the built program. Its folder is named by the module's content.
  *
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
@@ -19,12 +19,12 @@ export function binaryFrom(module, name) {
 }
 
 /**
- * Builds a program where it is missing. Under a name of its own first: a build that was interrupted must not look like a whole one.
+ * Builds a program if it is missing. It is built under another name first, so that an interrupted build does not look complete.
  *
  * @param {string} module folder of its go.mod, from the root
  * @param {string} name
  * @param {string} goPackage import path of its main package
- * @returns {Promise<string | null>} Go's output where it failed; `null` where the program is there
+ * @returns {Promise<string | null>} Go's output if it failed; `null` if the program is there
  */
 export async function buildFrom(module, name, goPackage) {
   const path = binaryFrom(module, name);
@@ -39,7 +39,7 @@ export async function buildFrom(module, name, goPackage) {
   return code === 0 ? null : output;
 }
 
-/** The toolchain that is here, and no other one from the network; no C compiler is needed. */
+/** Uses the installed toolchain, without downloading another. No C compiler is needed. */
 function environment() {
   return { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOTOOLCHAIN: process.env.GOTOOLCHAIN ?? "local" };
 }

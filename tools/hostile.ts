@@ -1,4 +1,4 @@
-// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target, a line for each, and says what came of all.
+// `node tools/hostile.ts [PART OF A NAME] [AT ONCE]`: runs the command against every hostile target. Prints a line for each, and a summary.
 import { availableParallelism } from "node:os";
 
 import { hostileModes } from "../src/cli/testing/hostile/modes.ts";
@@ -10,7 +10,7 @@ const chosen = Object.fromEntries(Object.entries(hostileModes).filter(([name]) =
 const started = performance.now();
 const all: TriedMode[] = [];
 
-function tell(mode: TriedMode): void {
+function printResult(mode: TriedMode): void {
   const { name, tried, problems } = mode;
   all.push(mode);
   const figures = `${tried.seconds.toFixed(1).padStart(5)} s ${String(tried.megabytes).padStart(4)} MB  ${tried.verdict ?? "no verdict"}`;
@@ -19,7 +19,7 @@ function tell(mode: TriedMode): void {
   if (problems.length > 0) process.stdout.write(`         it says: ${tried.last.slice(0, 300)}\n`);
 }
 
-await tryAll(chosen, { atOnce: Number(atOnce), cores: availableParallelism(), onTried: tell });
+await tryAll(chosen, { atOnce: Number(atOnce), cores: availableParallelism(), onTried: printResult });
 
 const most = (figure: (mode: TriedMode) => number): string => Math.max(0, ...all.map(figure)).toFixed(0);
 const failed = all.filter(({ problems }) => problems.length > 0).length;

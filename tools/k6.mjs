@@ -1,19 +1,19 @@
-// Builds k6 from the module that k6/go.mod pins, where Go is installed, into the place in which the harness looks for it.
+// Builds k6 from the module that k6/go.mod pins, if Go is installed, at the path where the harness looks for it.
 import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { binaryFrom, buildFrom } from "./go-tool.mjs";
 import { capture } from "./process.mjs";
 import { reportSetupError, root, SetupError } from "./setup.mjs";
 
-/** Where it stands once it is built. `src/load/engines/k6/binary.ts` computes the same. */
+/** Path of the built k6. `src/load/engines/k6/binary.ts` computes the same. */
 export function builtBinary() {
   return binaryFrom("k6", "k6");
 }
 
 /**
- * Makes k6 ready: K6_BINARY and `k6` v2 on PATH come first, then ours, which is built where it is missing.
+ * Makes k6 ready. K6_BINARY and `k6` v2 on PATH come first, then our own, which is built if missing.
  *
- * @returns {Promise<SetupError | null>} what is lacking; `null` where k6 is there
+ * @returns {Promise<SetupError | null>} the problem; `null` if k6 is ready
  */
 export async function prepareK6() {
   if (process.env.K6_BINARY || existsSync(builtBinary()) || (await isOnPath())) return null;

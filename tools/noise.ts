@@ -1,5 +1,5 @@
-// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`: runs the suites through noise against sound servers that others wrote, each in a process of
-// its own, since the noise keeps the event loop. A line for each run, and what was red that must not be.
+// `node tools/noise.ts [RUNS] [AT ONCE] [FIRST SEED] [SERVER…]`: runs the suites through noise against correct servers by other authors. Each run
+// has a process of its own, because the noise blocks the event loop. Prints a line for each run, and its false alarms.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ const servers: Readonly<
     isHere: goVendor.isHere,
     start: async () => {
       const { target, close } = await startVendor(goVendor, []);
-      // An hour of more than a hundred requests takes minutes where each of them is late.
+      // An hour of more than a hundred requests takes minutes if each of them is delayed.
       const keys = Object.fromEntries(
         Object.entries(target.keys).filter(([name]) => name !== "pro" && name !== "team"),
       );

@@ -1,13 +1,13 @@
-// Child processes for the set-up and check commands. Plain JavaScript: it runs on the host's Node, before ours is there.
+// Child processes for the set-up and check commands. Plain JavaScript, because the host's Node runs it before ours is installed.
 import { spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** What runs at this moment. */
+/** The running commands. */
 const running = new Set();
 
-/** Ends every command that {@link capture} has started and that has not ended. */
+/** Ends every command that {@link capture} has started. */
 export function endAll() {
   for (const child of running) child.kill();
 }
@@ -18,14 +18,14 @@ export function codeOfSignal(signal) {
 }
 
 /**
- * Runs a command to its end without a shell and collects stdout and stderr in one string.
+ * Runs a command to its end without a shell. Collects stdout and stderr in one string.
  *
- * A signal that this process receives is passed on, and this process ends with its code once the child has ended, so
- * that an interrupted command leaves nothing behind. A command that cannot be started has the code 127.
+ * A signal to this process is passed on. This process then ends with the signal's code once the child has ended, so that an interrupted command
+ * leaves nothing behind. A command that cannot be started has the code 127.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd: string, env?: NodeJS.ProcessEnv, isPatient?: boolean }} options `isPatient`: it takes what others leave of the processor
+ * @param {{ cwd: string, env?: NodeJS.ProcessEnv, isPatient?: boolean }} options `isPatient`: runs with a low priority
  * @returns {Promise<{ code: number, output: string }>}
  */
 export function capture(command, args, { isPatient = false, ...options }) {
@@ -58,11 +58,11 @@ export function capture(command, args, { isPatient = false, ...options }) {
   });
 }
 
-/** At once after its start, so that every thread of it is as patient. */
+/** Called right after the start, so that every thread has the low priority. */
 function letOthersBefore({ pid }) {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended, or this machine allows none to be set: then it is as any other.
+    // The process has ended, or this machine does not allow it: the priority stays normal.
   }
 }

@@ -1,4 +1,4 @@
-// Installs the Python clients that the tests run, into a virtual environment under .cache. Does nothing where it is current.
+// Installs the Python clients that the tests run into a virtual environment under .cache. Does nothing if that is current.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +12,8 @@ const python = join(environment, ...(process.platform === "win32" ? ["Scripts", 
 const stamp = join(environment, ".installed-from");
 
 /**
- * Makes the clients ready. Resolves to `null` where they are, otherwise to one line that says what is missing and what
- * to do, with the output of the command that failed before it.
+ * Makes the clients ready. Resolves to `null` on success, otherwise to one line that says what is missing and what to do, with the output of the
+ * command that failed.
  *
  * @returns {Promise<{ message: string, detail: string } | null>}
  */
@@ -23,9 +23,10 @@ export async function preparePythonClients() {
   const host = await hostPython();
   if (host === null) return missing("Python is not on PATH: install Python 3.10 or newer (python3 with venv and pip).");
   rmSync(environment, { recursive: true, force: true });
-  const made = await capture(host, ["-m", "venv", environment], { cwd: root });
-  if (made.code !== 0) return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", made);
-  // The pins name all that there is to install; what is used is compiled by its first use.
+  const created = await capture(host, ["-m", "venv", environment], { cwd: root });
+  if (created.code !== 0)
+    return missing("`python3 -m venv` failed: install Python's venv module (python3-venv).", created);
+  // The pins list every package, so dependencies are not resolved. Python compiles modules when they are first used.
   const options = [
     "--quiet",
     "--disable-pip-version-check",
@@ -42,7 +43,7 @@ export async function preparePythonClients() {
   return null;
 }
 
-/** The command of Python 3 on PATH; `null` where there is none. */
+/** The command of Python 3 on PATH; `null` if there is none. */
 export async function hostPython() {
   for (const command of ["python3", "python"]) {
     const { code, output } = await capture(command, ["--version"], { cwd: root });

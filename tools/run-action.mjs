@@ -1,5 +1,5 @@
-// Runs action.yml as GitHub would, as far as that goes without GitHub: its inputs, its steps' scripts and environment, its outputs.
-// `node tools/run-action.mjs CHECKOUT` does so with a checkout of its own, and prints the outputs.
+// Runs action.yml as GitHub would, as far as possible without GitHub: its inputs, the scripts and environment of its steps, its outputs. `node
+// tools/run-action.mjs CHECKOUT` runs it with a checkout of its own, and prints the outputs.
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -46,7 +46,7 @@ export async function runAction({ checkout, cwd, inputs, env }) {
 
 const mapped = (record, map) => Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
-/** `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`: what else there is in expressions, the action does not use. */
+/** Replaces `${{ inputs.NAME }}` and `${{ steps.ID.outputs.NAME }}`. The action uses no other expressions. */
 const resolved = (text, { inputs, steps }) =>
   String(text).replace(/\$\{\{\s*([\w.-]+)\s*\}\}/g, (_, path) => {
     const [room, name, , output] = path.split(".");

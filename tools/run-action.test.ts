@@ -28,13 +28,13 @@ const { runAction } = tool as { runAction: (how: How) => Promise<Ran> };
 const checkout = fileURLToPath(new URL("..", import.meta.url));
 const command = join(checkout, "bin", "conformance.js");
 const work = mkdtempSync(join(tmpdir(), "pipelines-"));
-/** What a pipeline's own variables would change. */
+/** Variables of a CI pipeline that would change the result. */
 const env = { ...process.env, NO_COLOR: "1", GITHUB_ACTIONS: "", GITHUB_STEP_SUMMARY: "" };
 const act = (inputs: Readonly<Record<string, string>>) => runAction({ checkout, cwd: work, inputs, env });
 
 let stop = (): void => {};
 
-// The target of the examples: a server of its own process, with a clock that the run can move.
+// The target of the examples: a server in a process of its own, with a clock that the run can move.
 beforeAll(async () => {
   mkdirSync(join(work, "conformance"));
   writeFileSync(join(work, "conformance", "baseline.json"), '{"known": []}');
@@ -49,7 +49,7 @@ beforeAll(async () => {
     target,
   ]);
   stop = () => void server.kill();
-  // What it says, it says once the file is there.
+  // It prints its message after the file is written.
   const said = await Promise.race([once(server.stdout, "data"), once(server.stderr, "data")]);
   if (!existsSync(target)) throw new Error(`The server did not start: ${String(said[0])}`);
 });
@@ -106,7 +106,7 @@ interface Workflow {
   >;
 }
 
-/** Less than the whole, so that a test ends soon; what the examples name stays as it is. */
+/** Runs less than everything, so that the test ends soon. The names in the examples stay. */
 const shorter: Readonly<Record<string, readonly string[]>> = {
   run: ["--only", "INV-*"],
   nightly: ["--only", "INV-*", "--no-load"],
@@ -130,7 +130,7 @@ describe("the examples", () => {
     const jobs = parse(readFileSync(file, "utf8")) as Record<string, { script: readonly string[]; artifacts: object }>;
     const shims = join(work, "shims");
     mkdirSync(shims, { recursive: true });
-    // In the place of the registry's package stands this one.
+    // Uses this package instead of the registry's.
     const words = `${process.execPath} ${command} "\${@:3}" ${(shorter[job === "nightly" ? job : "run"] ?? []).map((word) => `'${word}'`).join(" ")}`;
     writeFileSync(
       join(shims, "npx"),

@@ -1,4 +1,4 @@
-// Makes a checkout ready to run: dependencies installed, dist built. Does nothing where both are current.
+// Makes a checkout ready to run: dependencies installed, dist built. Does nothing if both are current.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,7 +11,7 @@ const inRoot = (...parts) => join(root, ...parts);
 const installedNode = inRoot("node_modules", ".bin", "node");
 const REQUIRED_NODE = 24;
 
-/** What is missing to set up, in one line that says what to do; `detail` is the output of the command that failed. */
+/** A problem of the set-up, in one line that says what to do. `detail` is the output of the command that failed. */
 export class SetupError extends Error {
   constructor(message, detail = "") {
     super(message);
@@ -20,15 +20,15 @@ export class SetupError extends Error {
   }
 }
 
-/** Where the tests, and the commands that they start, keep what Node made of a module. */
+/** Where the tests, and the commands that they start, keep the code that Node has compiled. */
 export const compileCache = inRoot(".cache", "compile");
 
-/** The environment in which the installed Node and the installed tools come first. */
+/** The environment in which the installed Node and tools come first. */
 export function toolEnvironment() {
   return { ...process.env, PATH: inRoot("node_modules", ".bin") + delimiter + (process.env.PATH ?? "") };
 }
 
-/** Installs what package-lock.json names, unless node_modules already holds it with a Node that is new enough. */
+/** Installs the packages of package-lock.json, unless node_modules already has them with a Node that is new enough. */
 export async function install() {
   if (isInstalled() && (await nodeIsReady())) return;
   process.stderr.write("Installing dependencies (the first time, or after package-lock.json changed) …\n");
@@ -43,13 +43,13 @@ export async function install() {
   );
 }
 
-/** Builds dist from src into a new folder and puts it in place at the end, so that no stale or half-written file stays. */
+/** Builds dist from src into a new folder and moves it into place at the end, so that no stale or half-written file remains. */
 export async function build() {
   const digest = digestOfSources();
   const stamp = inRoot("dist", ".built-from");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   const fresh = inRoot(".cache", `dist-${randomUUID()}`);
-  // The compiler makes the library, with its types, which `npm test` checks; the bundler makes the command.
+  // The compiler writes the library with its types, which `npm test` checks. The bundler writes the command.
   const results = await Promise.all([
     runTool(tsc(), "-p", "tsconfig.build.json", "--noCheck", "--outDir", fresh),
     runTool(inRoot("tools", "bundle.ts"), join(fresh, "cli")),
@@ -63,7 +63,7 @@ export async function build() {
   replaceDist(fresh);
 }
 
-/** Installs and builds, whichever is needed. Rejects with a SetupError. */
+/** Installs and builds, as needed. Rejects with a SetupError. */
 export async function setUp() {
   await install();
   const taken = fingerprint(root);
@@ -71,7 +71,7 @@ export async function setUp() {
   remember(root, taken);
 }
 
-/** Says on stderr why the set-up failed: the output of the failed command where there is any, then one line. */
+/** Prints on stderr why the set-up failed: the output of the failed command, if any, then one line. */
 export function reportSetupError(error) {
   if (!(error instanceof SetupError)) throw error;
   process.stderr.write(`${error.detail === "" ? "" : `${error.detail}\n`}${error.message}\n`);
@@ -84,7 +84,7 @@ function isInstalled() {
     .filter(([path]) => path !== "")
     .every(([path, wanted]) => {
       const found = installed[path];
-      // Packages for other platforms are in the lockfile and not on disk.
+      // Packages for other platforms are in the lockfile but not on disk.
       if (found === undefined) return wanted.optional === true;
       return found.version === wanted.version && existsSync(inRoot(path));
     });
@@ -121,7 +121,7 @@ function installError(code, output) {
     : new SetupError(`\`npm ci\` failed with exit code ${code}: its output above says why.`, errorsOf(output));
 }
 
-/** The lines in which npm says what is wrong, without its warnings. */
+/** Picks npm's error lines, without its warnings. */
 function errorsOf(output) {
   return output
     .split("\n")
@@ -159,7 +159,7 @@ function replaceDist(fresh) {
   try {
     renameSync(fresh, dist);
   } catch (error) {
-    // Another set-up put its build of the same sources there a moment ago.
+    // Another set-up has just moved its build of the same sources there.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     rmSync(fresh, { recursive: true, force: true });
   }

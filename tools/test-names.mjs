@@ -1,21 +1,21 @@
-// What vitest's JSON reporter wrote, looked over: every test has a name of its own, so that a red one says which it is.
+// Checks the results of vitest's JSON reporter: every test needs a unique name, so that a failure says which test it is.
 import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
-  // Vitest was stopped before it wrote them: its own step has failed.
+  // Vitest was stopped before it wrote them. Its own step has failed.
   if (!existsSync(path)) return [];
   const { testResults } = JSON.parse(readFileSync(path, "utf8"));
   return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
 }
 
 /**
- * Names that several tests share, and names into which a value was not written.
+ * Finds names that several tests share, and names with an unformatted value.
  *
  * @param {string} path of the results
  * @returns {string[]} a line for each
  */
 export function faultyNames(path) {
-  // No `Map.groupBy`: the Node that starts this may be older.
+  // No `Map.groupBy`: the Node that runs this may be older.
   const byName = new Map();
   for (const test of testsIn(path)) byName.set(test.fullName, [...(byName.get(test.fullName) ?? []), test]);
   return [...byName].flatMap(([name, tests]) => {
@@ -37,7 +37,8 @@ export function skippedTests(path) {
 
 /**
  * @param {string} path of the results
- * @returns {string[]} a line for each test that failed, and for each file that could not be run: what, where, and the first line of why
+ * @returns {string[]} a line for each test that failed, and for each file that could not be run: its name, its place, and the first line of the
+ * reason
  */
 export function failedTests(path) {
   if (!existsSync(path)) return [];

@@ -1,9 +1,9 @@
-// Once for a whole run: one Chromium for all tests that look at a page in it, where such tests are chosen and Chromium is here.
+// Starts one Chromium for all tests that open a page, if such tests are selected and Chromium is installed.
 import { chromium } from "playwright-core";
 
 import { findChromium } from "./chromium.mjs";
 
-/** Switches off what Chromium would ask of the network by itself. */
+/** Turns off Chromium's own requests to the network. */
 const quiet = [
   "--no-sandbox",
   "--disable-gpu",

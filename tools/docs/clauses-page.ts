@@ -46,11 +46,11 @@ function coverage(id: ClauseId): string {
   const { untestable } = clauseOf(id);
   if (untestable !== undefined) return `not testable: ${untestable}`;
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
-  const said = checks.map(
+  const lines = checks.map(
     (check) =>
       `\`${check.id}\` on ${Object.values(probesOf(check.on))
         .map(({ name }) => `“${name}”`)
         .join(", ")}`,
   );
-  return said.length > 0 ? said.join("<br>") : "**nothing**";
+  return lines.length > 0 ? lines.join("<br>") : "**nothing**";
 }

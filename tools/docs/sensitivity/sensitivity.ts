@@ -66,10 +66,10 @@ export const looseAfterZeroRemaining: LooseLimit = {
   checks: ["HDR-19", "LIM-1"],
   kinds: ["fixed", "opened by a request"],
   serverOf: (kind, admitted, limits) => {
-    const told = limiterKinds[kind](windowsOf(limits).minute);
+    const advertised = limiterKinds[kind](windowsOf(limits).minute);
     return {
-      limiters: [fixedWindow(windowsOf(limits).hour), minuteOf(kind, admitted, limits), listening(told)],
-      advertised: told,
+      limiters: [fixedWindow(windowsOf(limits).hour), minuteOf(kind, admitted, limits), listening(advertised)],
+      advertised,
     };
   },
 };

@@ -7,21 +7,22 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 
-/** Source files that the import rules must judge, each with the part of the finding it must get, or none. */
+/** Source files for a trial of the rules, each with a part of its expected finding; `undefined` if it must have none. */
 const planted: readonly { file: string; source: string; found: string | undefined }[] = [
   { file: "src/spec/tiers.ts", source: `export const tiers = 1;\nexport type Tier = 1;`, found: undefined },
   { file: "src/run/plan/plan.ts", source: `export const plan = 1;\nexport type Plan = 1;`, found: undefined },
   { file: "src/evidence/exchange.ts", source: `export type Exchange = 1;`, found: undefined },
   { file: "src/wire/sse.ts", source: `export const sse = 1;`, found: undefined },
-  { file: "src/reference/server.ts", source: `export { tiers } from "../interface/tiers.ts";`, found: undefined },
+  { file: "src/reference/server.ts", source: `export { tiers } from "../spec/tiers.ts";`, found: undefined },
   { file: "src/reference/routes.ts", source: `export * from "fastify";`, found: undefined },
   { file: "src/suites/health/checks.ts", source: `export { sse } from "../../wire/sse.ts";`, found: undefined },
-  { file: "src/report/text.ts", source: `export type { Plan } from "../run/plan.ts";`, found: undefined },
+  { file: "src/report/text.ts", source: `export type { LoadEvidence } from "../load/evidence.ts";`, found: undefined },
   { file: "src/cli/run.ts", source: `export { Command as run } from "commander";`, found: undefined },
   { file: "src/app/schemas.ts", source: `export { z } from "zod";`, found: undefined },
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
-  { file: "src/run/judge/judge.test.ts", source: `import "../reference/server.ts";`, found: undefined },
+  { file: "src/run/judge/judge.test.ts", source: `import "../../reference/server.ts";`, found: undefined },
   { file: "bench/tool/row.ts", source: `export { tiers } from "../../src/reference/server.ts";`, found: undefined },
+  { file: "src/load/evidence.ts", source: `export type LoadEvidence = 1;`, found: undefined },
   { file: "scenarios/all.ts", source: `export const scenarios = 1;`, found: undefined },
   { file: "src/load/scenarios.ts", source: `export * from "../../scenarios/all.ts";`, found: undefined },
 
@@ -68,27 +69,27 @@ const planted: readonly { file: string; source: string; found: string | undefine
   {
     file: "src/spec/limits.ts",
     source: `import { sse } from "../wire/sse.ts";\nexport const limits = sse;`,
-    found: "interface may not import ../wire/sse.ts",
+    found: "spec may not import ../wire/sse.ts",
   },
   {
     file: "src/spec/schemas.ts",
     source: `import { z } from "zod";\nexport const schemas = z;`,
-    found: "interface may not import zod",
+    found: "spec may not import zod",
   },
   {
     file: "src/spec/files.ts",
     source: `import fs from "node:fs";\nexport const files = fs;`,
-    found: "interface may not import node:fs",
+    found: "spec may not import node:fs",
   },
   {
     file: "src/report/model/report-file.ts",
-    source: `import { plan } from "../run/plan.ts";\nexport const json = plan;`,
-    found: "report may not import ../run/plan.ts",
+    source: `import { plan } from "../../run/plan/plan.ts";\nexport const json = plan;`,
+    found: "report may not import ../../run/plan/plan.ts",
   },
   {
     file: "src/run/plan/schedule.ts",
-    source: `import { usage } from "../suites/usage/checks.ts";\nexport const schedule = usage;`,
-    found: "run may not import ../suites/usage/checks.ts",
+    source: `import { usage } from "../../suites/usage/checks.ts";\nexport const schedule = usage;`,
+    found: "run may not import ../../suites/usage/checks.ts",
   },
   {
     file: "src/app/judge.ts",
@@ -102,8 +103,8 @@ const planted: readonly { file: string; source: string; found: string | undefine
   },
   {
     file: "src/base/tiers.ts",
-    source: `export { tiers } from "../interface/tiers.ts";`,
-    found: "base may not import ../interface/tiers.ts",
+    source: `export { tiers } from "../spec/tiers.ts";`,
+    found: "base may not import ../spec/tiers.ts",
   },
   {
     file: "src/attic/old.ts",
@@ -127,19 +128,19 @@ function ours(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url));
 }
 
-/** Lints `folder` with the project's own rules; one line a finding, `file:line:column: message`. */
+/** Lints a folder with the project's own rules. Returns one line for each finding: `file:line:column: message`. */
 function findingsIn(folder: string): Promise<string[]> {
   const linter = [
     ours("../node_modules/oxlint/bin/oxlint"),
     "-c",
-    ours("rooms.oxlintrc.json"),
+    ours("import-rules.oxlintrc.json"),
     "-f",
     "unix",
     "src",
     "bench",
   ];
   return new Promise((resolve) => {
-    // The linter exits with 1 because it found something, which is what it is here for.
+    // The linter exits with 1 because of its findings. That is expected here.
     execFile(process.execPath, linter, { cwd: folder }, (_error, stdout) => resolve(stdout.split("\n")));
   });
 }
@@ -149,7 +150,7 @@ describe("the import rules", () => {
   let findings: readonly string[];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "rooms-"));
+    folder = await mkdtemp(join(tmpdir(), "folders-"));
     for (const { file, source } of planted) {
       await mkdir(dirname(join(folder, file)), { recursive: true });
       await writeFile(join(folder, file), `${source}\n`);
@@ -168,7 +169,7 @@ describe("the import rules", () => {
   });
 });
 
-/** What a room may import of others, as the file of rules says it. */
+/** One permission in the file of rules. */
 interface Permission {
   readonly from: string;
   readonly to: string;
@@ -177,13 +178,13 @@ interface Permission {
 
 const policySchema = z.object({
   from: z.object({
-    element: z.object({ captured: z.object({ room: z.union([z.string(), z.array(z.string())]) }) }).optional(),
+    element: z.object({ captured: z.object({ folder: z.union([z.string(), z.array(z.string())]) }) }).optional(),
     file: z.object({ categories: z.literal("test") }).optional(),
   }),
   allow: z
     .object({
       to: z.object({
-        element: z.object({ captured: z.object({ room: z.union([z.string(), z.array(z.string())]) }) }).optional(),
+        element: z.object({ captured: z.object({ folder: z.union([z.string(), z.array(z.string())]) }) }).optional(),
       }),
     })
     .optional(),
@@ -194,30 +195,37 @@ const rulesSchema = z.object({
   }),
 });
 
-/** Those that name both rooms, or are of the tests of one. */
+/** Reads the permissions that name both folders, and those of tests. */
 function permissions(): Permission[] {
-  const text = readFileSync(ours("rooms.oxlintrc.json"), "utf8").replace(/^\s*\/\/.*$/gm, "");
+  const text = readFileSync(ours("import-rules.oxlintrc.json"), "utf8").replace(/^\s*\/\/.*$/gm, "");
   const { policies } = rulesSchema.parse(JSON.parse(text)).rules["boundaries/dependencies"][1];
   return policies.flatMap(({ from, allow }) => {
-    const [rooms, others] = [from.element?.captured.room ?? [], allow?.to.element?.captured.room ?? []].map((each) =>
-      [each].flat(),
+    const [folders, others] = [from.element?.captured.folder ?? [], allow?.to.element?.captured.folder ?? []].map(
+      (each) => [each].flat(),
     );
     const isOfTests = from.file !== undefined;
-    return (rooms ?? [])
-      .filter((room) => room !== "cli" && room !== "bench" && !room.startsWith("!"))
-      .flatMap((room) => (others ?? []).map((to) => ({ from: room, to, isOfTests })));
+    return (folders ?? [])
+      .filter((folder) => folder !== "cli" && folder !== "bench" && !folder.startsWith("!"))
+      .flatMap((folder) => (others ?? []).map((to) => ({ from: folder, to, isOfTests })));
   });
 }
 
-/** Every import of one room from another, types included. */
-function importsOf(room: string): { readonly to: string; readonly isOfTest: boolean }[] {
-  const files = globSync(`src/${room}/**/*.ts`, { cwd: ours("..") });
+/** The folder that the rules name for a path; `null` outside src and scenarios. */
+function folderOf(path: string): string | null {
+  const [top, folder = "", below] = path.split(sep);
+  if (top === "scenarios") return top;
+  if (top !== "src") return null;
+  return folder === "reference" && below === "embedded" ? below : folder;
+}
+
+/** Every import of one folder from another, types included. */
+function importsOf(from: string): { readonly to: string; readonly isOfTest: boolean }[] {
+  const files = globSync("src/**/*.ts", { cwd: ours("..") }).filter((file) => folderOf(file) === from);
   return files.flatMap((file) => {
     const text = readFileSync(ours(`../${file}`), "utf8");
     return [...text.matchAll(/\b(?:from|import\(?)\s*"(\.[^"]+)"/g)].flatMap(([, path = ""]) => {
-      const [top, to = ""] = join(dirname(file), path).split(sep);
-      if (top === "scenarios") return [{ to: top, isOfTest: file.endsWith(".test.ts") }];
-      return top === "src" && to !== room ? [{ to, isOfTest: file.endsWith(".test.ts") }] : [];
+      const to = folderOf(join(dirname(file), path));
+      return to === null || to === from ? [] : [{ to, isOfTest: file.endsWith(".test.ts") }];
     });
   });
 }
@@ -236,7 +244,7 @@ describe("what the import rules permit", () => {
   });
 
   it.each(all.filter(({ isOfTests }) => isOfTests))(
-    "is used: a test of $from imports what $from may not",
+    "is used: a test of $from imports a folder that $from may not",
     ({ from }) => {
       const permitted = new Set(["base", ...ofFiles.filter((each) => each.from === from).map(({ to }) => to)]);
       expect(importsOf(from).filter((each) => each.isOfTest && !permitted.has(each.to))).not.toEqual([]);

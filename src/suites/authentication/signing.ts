@@ -23,8 +23,8 @@ export interface SignedValidly {
   readonly postedPlainly: Exchange | null;
 }
 
-const list = "/agents?page=1&limit=2";
-const question = JSON.stringify({ query: "Grüße, 你好 🙂. Please answer in a few words." });
+const listPath = "/agents?page=1&limit=2";
+const nonAsciiBody = JSON.stringify({ query: "Grüße, 你好 🙂. Please answer in a few words." });
 
 const signedValidly = probe(
   "signed requests are sent",
@@ -32,14 +32,14 @@ const signedValidly = probe(
   async (context): Promise<SignedValidly> => {
     const { client, target, discovery } = context;
     const agent = target.agents.answering;
-    const signed = signer(context);
-    const withQuery = await signed("GET", list);
-    const withoutQuery = await signed("GET", list, { path: (path) => path.replace(/[?].*/, "") });
+    const signed = createSigner(context);
+    const withQuery = await signed("GET", listPath);
+    const withoutQuery = await signed("GET", listPath, { path: (path) => path.replace(/[?].*/, "") });
     const evidence = { control: discovery.listing, withQuery, withoutQuery };
     if (agent === undefined) return { ...evidence, posted: null, postedPlainly: null };
     const path = agentPath(agent, "invoke");
-    const posted = await signed("POST", path, { body: question });
-    const postedPlainly = isSuccess(posted) ? null : await client.send("POST", path, { text: question });
+    const posted = await signed("POST", path, { body: nonAsciiBody });
+    const postedPlainly = isSuccess(posted) ? null : await client.send("POST", path, { text: nonAsciiBody });
     return { ...evidence, posted, postedPlainly };
   },
 );
@@ -52,7 +52,7 @@ const mistakes = {
   "a timestamp an hour ahead": { seconds: (now: number) => String(now + 3600) },
   "upper-case hexadecimal": { signature: (signature: string) => signature.toUpperCase() },
   "a timestamp that is no number": { seconds: () => "now" },
-} as const satisfies Readonly<Record<string, Signing>>;
+} as const satisfies Readonly<Record<string, SigningOverrides>>;
 
 /** Requests with an incorrect signature. */
 export interface SignedBadly {
@@ -69,13 +69,13 @@ const signedBadly = probe(
   { needs: ["signing"], requests: 7 },
   async (context): Promise<SignedBadly> => {
     const agent = context.target.agents.answering;
-    const signed = signer(context);
+    const signed = createSigner(context);
     const asked: Record<string, Exchange> = {};
     for (const [mistake, signing] of Object.entries(mistakes)) asked[mistake] = await signed("GET", "/usage", signing);
     if (agent !== undefined)
       asked["a changed body"] = await signed("POST", agentPath(agent, "invoke"), {
-        body: question,
-        signedBody: `${question} `,
+        body: nonAsciiBody,
+        signedBody: `${nonAsciiBody} `,
       });
     const signedKey = keyToSignFor(context.target);
     const unsigned = signedKey === null ? null : await context.client.as(signedKey).send("GET", "/usage");
@@ -84,7 +84,7 @@ const signedBadly = probe(
 );
 
 /** Deviations from the signature that the document defines. */
-interface Signing {
+interface SigningOverrides {
   readonly body?: string;
   readonly signedBody?: string;
   readonly path?: (path: string) => string;
@@ -94,9 +94,9 @@ interface Signing {
   readonly signature?: (signature: string) => string;
 }
 
-type Signed = (method: string, path: string, signing?: Signing) => Promise<Exchange>;
+type SendSigned = (method: string, path: string, signing?: SigningOverrides) => Promise<Exchange>;
 
-function signer(context: ProbeContext<"signing">): Signed {
+function createSigner(context: ProbeContext<"signing">): SendSigned {
   const { given, target } = context;
   const client = context.client.as(keyToSignFor(context.target) ?? context.client.key);
   const root = new URL(target.baseUrl).pathname;

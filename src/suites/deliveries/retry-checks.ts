@@ -35,9 +35,9 @@ import { explainAttempts, type Explanation, firstRetryWithinMs, maxPauseMs } fro
 
 const retryProbes = { sent: failingReceivers, all: allDeliveries };
 
-const longer = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
+const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
-const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longer);
+const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
 /** Attempts of one event this close to each other may be one attempt sent twice: only an immediate retry comes sooner. */
 const duplicateWithinMs = 45_000;
@@ -48,7 +48,7 @@ const maxSenderTimeoutMs = 600_000;
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 /** Judges the attempts to deliver one event to a receiver. Unproven if they prove nothing, or if there are none. */
-const onAttempts =
+const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
     const inconclusive = whyInconclusive(evidence, script);
@@ -59,7 +59,7 @@ const onAttempts =
 
 /** Judges whether an event was sent again after the receiver's first reply, which was a failure. */
 const retriedAfter = (script: ReceiverScript, failure: string) =>
-  onAttempts(script, (evidence, first, retries): Finding<never> => {
+  judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();
     if (first.reply.kind === "silent" && first.reply.leftMs === null)
       return unproven("the sender still waits for a reply; how long it waits is unknown (HOOK-24)");
@@ -67,15 +67,15 @@ const retriedAfter = (script: ReceiverScript, failure: string) =>
     if (isObservedFor(evidence, first, dueWithinMs))
       return breach(`another attempt after ${failure}`, `none within ${seconds(dueWithinMs)}`, first);
     const observedMs = observedUntilMs(evidence) - attemptSpan(first, first, evidence).toMs;
-    return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longer);
+    return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longerRun);
   });
 
 /** Observes the sender's timeout: whether it still accepts a reply that comes after the documented timeout. */
-const observeTimeout = onAttempts("late", (evidence, first, retries): Observation => {
+const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Observation => {
   const heldForMs = evidence.sent.heldForMs.late;
   if (heldForMs === null) return noDelivery;
   if (heldForMs <= deliveryPolicy.responseTimeoutMs)
-    return unproven("too little of the target's time could pass for a late reply", longer);
+    return unproven("too little of the target's time could pass for a late reply", longerRun);
   if (retries.length > 0) return observed(`a reply after ${seconds(heldForMs)} is too late`);
   return isObservedFor(evidence, first, firstRetryWithinMs)
     ? observed(`a reply after ${seconds(heldForMs)} is still accepted`)
@@ -83,13 +83,13 @@ const observeTimeout = onAttempts("late", (evidence, first, retries): Observatio
 });
 
 /** Judges whether no attempt followed the first 2xx. */
-const stopsAfterSuccess = onAttempts("recovering", (evidence, first, retries): Finding<never> => {
+const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
   const accepted = attempts[at];
   if (accepted === undefined)
     return evidence.sent.passed === null
-      ? unproven("the schedule was not observed up to a successful attempt", longer)
+      ? unproven("the schedule was not observed up to a successful attempt", longerRun)
       : unproven("no attempt got a 2xx; see HOOK-26");
   const next = attempts.slice(at + 1).find((each) => isLater(each, accepted, evidence));
   if (next !== undefined) return breach("no attempt after a reply of 2xx", "another attempt", accepted, next);
@@ -100,7 +100,7 @@ const stopsAfterSuccess = onAttempts("recovering", (evidence, first, retries): F
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
 /** Judges whether the sender accepts a slow reply within its timeout. */
-const acceptsSlowReply = onAttempts("held", (evidence, first, retries): Finding<never> => {
+const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
   const heldForMs = evidence.sent.heldForMs.held;
   if (heldForMs === null) return noDelivery;
   if (heldForMs > safeReplyMs) return unproven("the reply could not be sent within the sender's timeout");
@@ -158,14 +158,14 @@ interface FailedAttempts {
 }
 
 /** Judges the attempts to deliver an event that always failed. */
-const onSchedule = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
-  onAttempts("failing", (evidence, first, retries) => {
+const judgeFailing = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
+  judgeAttemptsTo("failing", (evidence, first, retries) => {
     const attempts = withoutDuplicates([first, ...retries], evidence);
     return judge(evidence, { attempts, explanations: explainAttempts(observedAttempts(attempts, evidence)) });
   });
 
 const onlySome = ({ length }: readonly Delivery[]): Unproven =>
-  unproven(`only ${length} attempts of the schedule were observed`, longer);
+  unproven(`only ${length} attempts of the schedule were observed`, longerRun);
 
 const judgeDelays = (
   evidence: RetryEvidence,
@@ -258,9 +258,9 @@ export const retryChecks = [
   check("HOOK-26", retryProbes, retriedAfter("redirecting", "a 302"), { as: "302" }),
   check("HOOK-26", retryProbes, retriedAfter("silent", "no reply"), { as: "silence" }),
   check("HOOK-26", retryProbes, retriedAfter("resetting", "a connection reset"), { as: "reset" }),
-  check("HOOK-27", retryProbes, onSchedule(judgeDelays)),
-  check("HOOK-28", retryProbes, onSchedule(judgeAttempts)),
-  check("HOOK-29", retryProbes, onSchedule(judgeFailureMark)),
+  check("HOOK-27", retryProbes, judgeFailing(judgeDelays)),
+  check("HOOK-28", retryProbes, judgeFailing(judgeAttempts)),
+  check("HOOK-29", retryProbes, judgeFailing(judgeFailureMark)),
   check("HOOK-32", retryProbes, (evidence) => {
     const [first, ...others] = attemptsTo(evidence, "failing");
     if (first === undefined || others.length === 0) return unproven("no event was sent twice");
@@ -272,7 +272,7 @@ export const retryChecks = [
       : breach(`the \`id\` of the first attempt, ${formatValue(id)}`, formatValue(eventIdOf(other)), first, other);
   }),
   observe("HOOK-33", retryProbes, ({ sent: { passed } }) => {
-    if (passed === null) return unproven("the schedule was not observed to its end", longer);
+    if (passed === null) return unproven("the schedule was not observed to its end", longerRun);
     if (!isSuccess(passed.again.invoked))
       return unproven(`the invoke did not succeed (${outcomeOf(passed.again.invoked)})`);
     return observed(passed.again.came > 0 ? "later events are still sent" : "no later event is sent");

@@ -15,7 +15,7 @@ import {
   allowedLateMs,
   maxPauseMs,
   type TimeSpan,
-  type Order,
+  type DelayOrder,
 } from "./retry-schedule.ts";
 import { isSuccess } from "../shared/response.ts";
 import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
@@ -132,11 +132,11 @@ export const failingReceivers = probe(
     const moves: TimeSpan[] = [];
     const { held, late, silent, failing } = opened;
     const heldForMs = {
-      held: held === undefined ? null : await replyInTime(heldMs, held, time, moves),
+      held: held === undefined ? null : await replyInTime(slowReplyMs, held, time, moves),
       late:
         late === undefined || silent === undefined
           ? null
-          : await replyAfter(lateAfterMs, late, time, moves, [late, silent]),
+          : await replyAfter(lateReplyMs, late, time, moves, [late, silent]),
     };
     const passed =
       time.canAdvance && failing !== undefined
@@ -172,8 +172,8 @@ async function openWebhooks(
 }
 
 /** Delay of a reply well within the sender's timeout, even if the sender polls its queue; and well beyond it. */
-const heldMs = 1500;
-const lateAfterMs = 2 * deliveryPolicy.responseTimeoutMs;
+const slowReplyMs = 1500;
+const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;
 
 /**
  * Replies to a held delivery when this much time has passed on the target's clock since it arrived. Returns how long it
@@ -269,12 +269,12 @@ interface ScheduleContext {
 async function passSchedule(context: ScheduleContext): Promise<AdvancedSchedule | null> {
   const { client, receiver, time, failing, agent, moves } = context;
   const { address } = failing;
-  const first = clockOf(address, 0) ?? time.clockOffsetMs();
+  const first = clockOffsetOf(address, 0) ?? time.clockOffsetMs();
   let { isAwaited } = context;
-  let order: Order | null = null;
+  let order: DelayOrder | null = null;
   let queuedMs = 0;
   for (const [index, delayMs] of deliveryPolicy.retryDelaysMs.entries()) {
-    const previous = clockOf(address, -1) ?? first;
+    const previous = clockOffsetOf(address, -1) ?? first;
     const bases = new Set(basesOf(order, { first, previous }));
     const due = [...bases].map((base) => base + delayMs + timerLagMs);
     const around = [...bases].flatMap((base) => [
@@ -293,10 +293,10 @@ async function passSchedule(context: ScheduleContext): Promise<AdvancedSchedule 
     }
     // By now this attempt is due in every reading except the shortest.
     if (isAwaited && index > 0) isAwaited = await address.waitForDeliveries(index + 1, deliveryTimeoutMs(time));
-    order ??= observedOrder(clockOf(address, before), { first, previous, delayMs });
+    order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
   }
-  await advanceTo((clockOf(address, -1) ?? first) + maxPauseMs + slackMs, time, moves);
+  await advanceTo((clockOffsetOf(address, -1) ?? first) + maxPauseMs + endMarginMs, time, moves);
   const untilMs = time.clockOffsetMs();
   if (await retriesUseRealTime(context)) return null;
   const deliveries = receiver.deliveries().filter(isToWebhook);
@@ -344,20 +344,20 @@ const minFollowedMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryP
 const realStepMs = 2000;
 
 /** Clock offsets of the first and the previous attempt. */
-interface Bases {
+interface DelayBases {
   readonly first: number;
   readonly previous: number;
 }
 
 /** The clock offsets from which the next delay may count. Once the order is known, only one remains. */
-const basesOf = (order: Order | null, { first, previous }: Bases): number[] =>
+const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
 /** The order that explains when an attempt came; `null` if both orders do, or neither, or no attempt came. */
 function observedOrder(
   attempt: number | undefined,
-  { first, previous, delayMs }: Bases & { readonly delayMs: number },
-): Order | null {
+  { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
+): DelayOrder | null {
   const isExpected = (base: number): boolean =>
     attempt !== undefined &&
     attempt >= base + delayMs - allowedEarlyMs(delayMs) &&
@@ -368,7 +368,7 @@ function observedOrder(
 }
 
 /** Added at the end of the schedule, as real time may pass for the target, too. */
-const slackMs = 60_000;
+const endMarginMs = 60_000;
 /** Distance between a stop and a due instant. It covers real time that may also pass for the target. */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 /** A sender with timers has certainly made an attempt by this time after it is due. */
@@ -376,11 +376,11 @@ const timerLagMs = 1000;
 /** How long to wait for an attempt that is due, in settle times. */
 const dueSettles = 4;
 /** How long to wait for an attempt that would be early, in polls of the sender. */
-const polls = 3;
+const earlyPolls = 3;
 
 /** How long to wait for a sender that polls its queue, from the longest delay so far; 0 if it has timers instead. */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
-  queuedMs > 0 ? Math.max(dueSettles * settleMs, polls * queuedMs) : 0;
+  queuedMs > 0 ? Math.max(dueSettles * settleMs, earlyPolls * queuedMs) : 0;
 
 /** The clock offset when the n-th attempt arrived. */
-const clockOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;
+const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

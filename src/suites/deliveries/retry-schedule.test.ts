@@ -6,7 +6,7 @@ import {
   explainAttempts,
   type Explanation,
   allowedLateMs,
-  type Order,
+  type DelayOrder,
   type ScheduleShape,
   type TimeSpan,
 } from "./retry-schedule.ts";
@@ -19,10 +19,14 @@ const retries: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "four-retries": [0, minute, 5 * minute, 30 * minute],
 };
 const shapes = Object.keys(retries) as ScheduleShape[];
-const orders: readonly Order[] = ["from-previous", "from-first"];
+const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
 
 /** The times of attempts by a reading of the schedule; `off` is added to each delay. */
-function timesBy(order: Order, shape: ScheduleShape, off: (delayMs: number, at: number) => number = () => 0): number[] {
+function timesBy(
+  order: DelayOrder,
+  shape: ScheduleShape,
+  off: (delayMs: number, at: number) => number = () => 0,
+): number[] {
   const times = [1000];
   for (const [at, delayMs] of retries[shape].entries()) {
     const base = order === "from-first" ? 1000 : (times.at(-1) ?? 0);

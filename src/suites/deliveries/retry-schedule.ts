@@ -17,7 +17,7 @@ export interface ObservedAttempts {
   readonly unwatched: readonly TimeSpan[];
 }
 
-export type Order = "from-previous" | "from-first";
+export type DelayOrder = "from-previous" | "from-first";
 export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
@@ -28,11 +28,11 @@ const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "six-attempts": retryDelaysMs,
   "four-retries": retryDelaysMs.slice(0, -1),
 };
-const orders: readonly Order[] = ["from-previous", "from-first"];
+const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
 
 /** How far the attempts agree with one reading of the schedule. */
 export interface Explanation {
-  readonly order: Order;
+  readonly order: DelayOrder;
   readonly shape: ScheduleShape;
   /** Number of attempts that agree, including the first. */
   readonly fitting: number;
@@ -75,16 +75,16 @@ export function explainAttempts(attempts: ObservedAttempts): readonly Explanatio
 const kindsByRank = ["off", "stopped", "goes on", "under way", "complete"] as const;
 const rank = ({ kind, fitting }: ScheduleFit): number => kindsByRank.indexOf(kind) * 100 + fitting;
 
-function explainBy(order: Order, shape: ScheduleShape, attempts: ObservedAttempts): Explanation {
+function explainBy(order: DelayOrder, shape: ScheduleShape, attempts: ObservedAttempts): Explanation {
   const [first] = attempts.made;
   if (first === undefined) throw new RangeError("at least one attempt is required");
   const position: Position = { first, previous: first, matched: 1, step: 0 };
-  return { order, shape, ...follow({ delaysMs: shapes[shape], order, attempts }, position) };
+  return { order, shape, ...compareFrom({ delaysMs: shapes[shape], order, attempts }, position) };
 }
 
 interface Reading {
   readonly delaysMs: readonly number[];
-  readonly order: Order;
+  readonly order: DelayOrder;
   readonly attempts: ObservedAttempts;
 }
 
@@ -98,7 +98,7 @@ interface Position {
 
 type ScheduleFit = Omit<Explanation, "order" | "shape">;
 
-function follow(reading: Reading, position: Position): ScheduleFit {
+function compareFrom(reading: Reading, position: Position): ScheduleFit {
   const { delaysMs, order, attempts } = reading;
   const { matched, step } = position;
   const next = attempts.made[matched];
@@ -114,11 +114,16 @@ function follow(reading: Reading, position: Position): ScheduleFit {
   const outcomes: ScheduleFit[] = [];
   if (next !== undefined && overlaps(next, expected))
     outcomes.push(
-      follow(reading, { ...position, previous: intersectionOf(next, expected), matched: matched + 1, step: step + 1 }),
+      compareFrom(reading, {
+        ...position,
+        previous: intersectionOf(next, expected),
+        matched: matched + 1,
+        step: step + 1,
+      }),
     );
   // The attempt may have been missed: then the schedule goes on from somewhere within the expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
-    outcomes.push(follow(reading, { ...position, previous: expected, step: step + 1 }));
+    outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)
     outcomes.push({ kind: "under way", fitting: matched, expected: null });
   if (outcomes.length === 0) return { kind: next === undefined ? "stopped" : "off", fitting: matched, expected };

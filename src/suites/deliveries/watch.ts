@@ -47,18 +47,19 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
     evidenceOf<FailingReceivers>(after, failingReceivers.name),
     evidenceOf<AllDeliveries>(after, allDeliveries.name),
   ];
-  if (sent === null || all === null) return nothing("no webhook was created whose receiver fails");
-  if (sent.passed !== null) return nothing("the target's clock covered the whole retry schedule");
+  if (sent === null || all === null) return noRetriesLeft("no webhook was created whose receiver fails");
+  if (sent.passed !== null) return noRetriesLeft("the target's clock covered the whole retry schedule");
   const evidence = { sent, all };
   const observed = withoutDuplicates(attemptsTo(evidence, "failing"), evidence);
   const [first, last] = [observed[0], observed.at(-1)];
-  if (first === undefined || last === undefined) return nothing("no delivery has reached the receiver that fails");
+  if (first === undefined || last === undefined)
+    return noRetriesLeft("no delivery has reached the receiver that fails");
   const explanations = explainAttempts(observedAttempts(observed, evidence));
   const attempts = observed.length;
   const lastMs = last.receivedMs;
   if (explanations.some(({ kind }) => kind === "under way")) {
-    const nextMs = lastMs + (delaysMs[attempts - 1] ?? longestMs);
-    return { kind: "awaited", attempts, lastMs, nextMs, latestMs: first.receivedMs + wholeMs };
+    const nextMs = lastMs + (delaysMs[attempts - 1] ?? longestDelayMs);
+    return { kind: "awaited", attempts, lastMs, nextMs, latestMs: first.receivedMs + wholeScheduleMs };
   }
   const isComplete = explanations.some(({ kind }) => kind === "complete");
   const untilMs = lastMs + (isComplete ? maxPauseMs : shortPauseMs);
@@ -70,12 +71,12 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
 /** Shorter, for attempts that break the schedule anyway. */
 const shortPauseMs = 60_000;
 
-const nothing = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
+const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
 
 /** Delays without an immediate first retry, as in most readings. Later attempts use the longest delay. */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
-const longestMs = Math.max(...delaysMs);
-const wholeMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);
+const longestDelayMs = Math.max(...delaysMs);
+const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);
 
 /** Adds watched deliveries to the evidence of the probes that created the webhooks. */
 export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched: WatchedDeliveries): P[] {

@@ -101,7 +101,7 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
   );
 
 /** Judges a rule for one of the two forms. Follows `absent` if the run has errors, but none of that form. */
-const ofForm = (
+const inForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
   judge: (exchange: Exchange) => Mismatch | null,
@@ -190,8 +190,8 @@ export const errors = suite("Errors", [
     isCovered: (each) => errorOf(each) !== null,
     judge: (each) => textMismatch(errorResponseOf(each)),
   }),
-  ofForm("ERR-6", "form-a", (each) => statusMismatch(errorResponseOf(each))),
-  ofForm("ERR-7", "form-b", (each) => detailsMismatch(errorResponseOf(each))),
+  inForm("ERR-6", "form-a", (each) => statusMismatch(errorResponseOf(each))),
+  inForm("ERR-7", "form-b", (each) => detailsMismatch(errorResponseOf(each))),
   everyError(
     "ERR-8",
     {
@@ -245,12 +245,12 @@ export const errors = suite("Errors", [
       return unproven(`the ${status} has a body that is not JSON (SVC-1): ${describeNonJson(failed) ?? ""}`);
     return breach(`${status} with an error body`, `${status} with ${formatValue(bodyJson(failed))}`, failed);
   }),
-  ofForm("ERR-15", "form-b", fieldDetailsMismatch, {
+  inForm("ERR-15", "form-b", fieldDetailsMismatch, {
     isCovered: isInvalidInput,
     whenEmpty: unproven("no response had the code `INVALID_INPUT`"),
     on: { invokedWithNumber },
   }),
-  ofForm("ERR-16", "form-b", resetAtMismatch, { isCovered: isRateLimitError, whenEmpty: noRateLimitError }),
+  inForm("ERR-16", "form-b", resetAtMismatch, { isCovered: isRateLimitError, whenEmpty: noRateLimitError }),
   observe("ERR-17", unknownPathRequested, ({ answered }) => observed(`an unknown path: ${describeStatus(answered)}`), {
     as: "path",
   }),

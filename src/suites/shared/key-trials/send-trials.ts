@@ -36,24 +36,24 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
 });
 
 /** Builds a request from a fixture; `null` without the fixture. */
-const using = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
+const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
 /** The request to each published endpoint; `null` without the fixtures that it needs. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
-  invoke: ({ agent }) => using(agent, (id) => post(agentPath(id, "invoke"), hello)),
-  stream: ({ agent }) => using(agent, (id) => post(agentPath(id, "stream"), hello, streaming)),
-  health: ({ agent }) => using(agent, (id) => get(agentPath(id, "health"))),
+  invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), hello)),
+  stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), hello, streaming)),
+  health: ({ agent }) => withFixture(agent, (id) => get(agentPath(id, "health"))),
   list: () => get("/agents?page=1&limit=2"),
   usage: () => get("/usage"),
-  webhooks: ({ webhook }) => using(webhook, (body) => post("/webhooks", body)),
-  deliveries: ({ webhookId }) => using(webhookId, (id) => get(webhookPath(id, "/deliveries"))),
+  webhooks: ({ webhook }) => withFixture(webhook, (body) => post("/webhooks", body)),
+  deliveries: ({ webhookId }) => withFixture(webhookId, (id) => get(webhookPath(id, "/deliveries"))),
   alerts: ({ webhook }) =>
-    using(webhook, ({ url }) => post("/alerts", { type: "rate_limit", threshold: 99, webhook_url: url })),
+    withFixture(webhook, ({ url }) => post("/alerts", { type: "rate_limit", threshold: 99, webhook_url: url })),
   keyUsage: () => get("/keys/usage"),
-  operations: ({ operationId }) => using(operationId, (id) => get(`/operations/${encodedSegment(id)}`)),
+  operations: ({ operationId }) => withFixture(operationId, (id) => get(`/operations/${encodedSegment(id)}`)),
   batch: ({ batchPath, agent }) =>
-    using(batchPath, (path) => using(agent, (id) => post(fillAgentId(path, id), { batch: [hello] }))),
+    withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [hello] }))),
 };
 
 /** Closes a stream after its first event other than `start`: by then the server has accepted or rejected the key. */

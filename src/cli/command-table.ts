@@ -1,24 +1,24 @@
 import type { Command } from "commander";
 
 interface TableRow {
-  /** What it does: a sentence of its own help, and of that of all commands. */
+  /** Description in the help of the command and of the program. */
   readonly says: string;
-  /** Loads the command, and all that it stands on. */
+  /** Loads the command and everything that it imports. */
   readonly load: () => Promise<Command>;
 }
 
-/** Every command, in the order of the help. What one stands on takes most of a second to load, so each is loaded where it is named. */
+/** Every command, in the order of the help. A command is loaded only if it is named, because its imports take up to a second. */
 export const commandTable: Readonly<Record<string, TableRow>> = {
   run: {
     says: "Judge a target; without one, the embedded reference server.",
     load: async () => (await import("./commands/run.ts")).runCommand(),
   },
   plan: {
-    says: "Say what a run would send, create, skip and wait for. Sends nothing at all.",
+    says: "Show what a run would send, create, skip and wait for. Nothing is sent.",
     load: async () => (await import("./commands/plan.ts")).planCommand(),
   },
   init: {
-    says: "Ask for a target, look at it (GET requests alone), and write a target file. Each question has a flag.",
+    says: "Ask about a target, discover it (only GET requests), and write a target file. Each question has a flag.",
     load: async () => (await import("./commands/init.ts")).initCommand(),
   },
   list: {
@@ -30,7 +30,7 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     load: async () => (await import("./commands/explain.ts")).explainCommand(),
   },
   load: {
-    says: "Send load and judge the limits by it; without a target, on the embedded reference server.",
+    says: "Send load and judge rate limits by it; without a target, on the embedded reference server.",
     load: async () => (await import("./commands/load.ts")).loadCommand(),
   },
   serve: {
@@ -38,23 +38,23 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     load: async () => (await import("./commands/serve.ts")).serveCommand(),
   },
   report: {
-    says: "Show a kept report, or write it in other formats. Nothing is sent, and nothing is judged again.",
+    says: "Show a saved report, or write it in other formats. Nothing is sent, and nothing is judged again.",
     load: async () => (await import("./commands/report.ts")).reportCommand(),
   },
   rejudge: {
-    says: "Judge the evidence of a kept report again, by the suites of this version. Nothing is sent.",
+    says: "Judge the evidence of a saved report again, by the suites of this version. Nothing is sent.",
     load: async () => (await import("./commands/rejudge.ts")).rejudgeCommand(),
   },
   replay: {
-    says: "Send one failed check's requests again, and show what was kept and what comes now.",
+    says: "Send the requests of one failed check again, and compare the responses.",
     load: async () => (await import("./commands/replay.ts")).replayCommand(),
   },
   compare: {
-    says: "Compare two kept reports of runs, or two of load. Nothing is sent.",
+    says: "Compare two saved reports of runs, or two of load. Nothing is sent.",
     load: async () => (await import("./commands/compare.ts")).compareCommand(),
   },
   nightly: {
-    says: "Run, load, compare with the nights before, and keep the night.",
+    says: "Run, load, compare with earlier nights, and save the night.",
     load: async () => (await import("./commands/nightly.ts")).nightlyCommand(),
   },
   trend: {
@@ -62,7 +62,7 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     load: async () => (await import("./commands/trend.ts")).trendCommand(),
   },
   watch: {
-    says: "Go on listening for the retries of a run that was started with --watch, then judge again.",
+    says: "Keep listening for webhook retries of a run with --watch, then judge again.",
     load: async () => (await import("./commands/watch.ts")).watchCommand(),
   },
   vendors: {

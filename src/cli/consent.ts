@@ -9,7 +9,7 @@ export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes
 /**
  * Before anything is sent at all.
  *
- * @throws {UsageError} where consent is needed and nobody is there to give it
+ * @throws {UsageError} if consent is needed and nobody is there to give it
  */
 export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   if (!needsConsent(baseUrl, isYes) || (process.stdin.isTTY && process.stderr.isTTY)) return;

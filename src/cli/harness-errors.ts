@@ -5,55 +5,55 @@ import { exitCodes } from "./exit-codes.ts";
 import { secretsOf } from "../app/judge/secrets.ts";
 import type { Target } from "../target/target.ts";
 
-/** Secrets of every target that the command has read: an error may quote any of them. */
-let told: readonly Secret[] = [];
+/** Secrets that the command has read: an error message may contain them. */
+let secrets: readonly Secret[] = [];
 
-/** Remembers the secrets of a target, so that {@link failureText} holds none. Gives the target back. */
+/** Registers the secrets of a target for redaction in error messages. Returns the target. */
 export function registerSecrets<T extends Target | null>(target: T): T {
-  if (target !== null) told = [...told, ...secretsOf(target)];
+  if (target !== null) secrets = [...secrets, ...secretsOf(target)];
   return target;
 }
 
-/** A key that no target was made of yet. */
+/** Registers a key that does not belong to a target yet. */
 export function registerKey(value: string): void {
-  told = [...told, { name: "key", value }];
+  secrets = [...secrets, { name: "key", value }];
 }
 
 /**
- * Takes out of a text what the command was told in confidence so far. Also where it stands in words of the harness: to know all of those takes
- * every suite, and this stands in each command.
+ * Redacts the registered secrets in a text, also inside texts of the harness itself. Excluding those would load every suite, and this module is
+ * part of every command.
  */
-export const redactSecrets: Redact = (text) => redactorFor(told).text(text);
+export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
-const mostTraced = 20;
+const maxStackLines = 20;
 
-let hasTold = false;
+let hasFailed = false;
 
-/** Whether the harness failed while a command ran: that is its exit code, whatever else came of it. */
-export const hasPrintedFailure = (): boolean => hasTold;
+/** Whether the harness failed during the command: this determines the exit code, whatever the result is. */
+export const hasPrintedFailure = (): boolean => hasFailed;
 
-/** Prints that the harness itself failed: one sentence, and below it where that was, for whoever mends it. */
+/** Prints that the harness itself failed: a sentence, and the stack for a bug report. */
 export function printHarnessError(error: unknown): void {
-  hasTold = true;
+  hasFailed = true;
   process.stderr.write(failureText(error));
 }
 
 const enders = new Set<(error: unknown) => void>();
 let isCatching = false;
 
-/** Ends a command that has something to keep where something fails that nothing waits for. What is returned takes that back. */
+/** Calls back after an uncaught error, so that a command can save its results. Returns a function that unregisters. */
 export function endOnFailure(end: (error: unknown) => void): () => void {
   enders.add(end);
   return () => void enders.delete(end);
 }
 
 /**
- * To be called before a command, which begins with no secrets. From then on, what fails while nothing waits for it is told, and ends the commands that have something to
- * keep, or the process.
+ * Prepares for a command: forgets secrets, and catches errors that nothing else catches. Such an error is printed. It ends the commands that
+ * registered with {@link endOnFailure}, or the process.
  */
 export function catchFailures(): void {
-  hasTold = false;
-  told = [];
+  hasFailed = false;
+  secrets = [];
   if (isCatching) return;
   isCatching = true;
   process.on("uncaughtException", (error) => {
@@ -69,7 +69,7 @@ function failureText(error: unknown): string {
   const places = redactSecrets(traceOf(error))
     .split("\n")
     .filter((line) => /^\s+at /.test(line))
-    .slice(0, mostTraced);
+    .slice(0, maxStackLines);
   return [
     `The harness itself failed, which is not the target's fault: ${what}. Please report it, with the lines below.`,
     ...places.map((line) => `    ${sanitizeLine(line.trim(), 300)}`),

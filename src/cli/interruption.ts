@@ -13,7 +13,7 @@ export interface Interruption {
 
 /**
  * Runs an action that can be ended early: by the first SIGINT, SIGTERM or SIGHUP, or by an uncaught error of the harness. The action
- * then still reports what it has. A second signal ends the process.
+ * then still reports its results. A second signal ends the process.
  */
 export async function untilInterrupted<T>(act: (interruption: Interruption) => Promise<T>): Promise<T> {
   const controller = new AbortController();

@@ -2,9 +2,9 @@ import { enableCompileCache } from "node:module";
 
 import { compileCacheFolder, collectGarbageOften } from "./runtime.ts";
 
-// Before anything is loaded: what has grown stays large.
+// Before the first import: V8 does not shrink a generation that has grown.
 collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
-// Where the folder cannot be written, nothing is kept, and all goes on.
+// If the folder cannot be written, Node works without a cache.
 const folder = compileCacheFolder();
 if (folder !== null) enableCompileCache(folder);
 const { runCommandLine } = await import("./command-line.ts");

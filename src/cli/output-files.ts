@@ -13,7 +13,7 @@ export interface OutputFile<Name extends string> {
   readonly file: string | null;
 }
 
-/** What a command writes besides its report. Every file can be written. */
+/** Outputs of a command. Every file was checked to be writable. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   /** Whether one of them takes standard output, so that nothing else may be printed there. */

@@ -5,29 +5,29 @@ import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
 
 const outputs: OutputConfiguration = {
-  // Help is wrapped for the terminal; a pipe gets it as it is.
+  // Help is wrapped only on a terminal.
   writeOut: (text) => void process.stdout.write(process.stdout.isTTY ? fittedHelp(text, process.stdout.columns) : text),
   outputError: (text, write) => write(oneLine(text)),
 };
 
 const helps: HelpConfiguration = {
-  // Names alone leave room for what they do.
+  // Names without arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
-  // Of a flag that may be given several times, that there is none unless told goes without saying.
+  // The empty default of a repeatable flag is not worth showing.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
 };
 
 /**
- * The command line, with every command by its name and what it does. Flags, arguments and an action have only those that are wanted.
+ * Creates the program with the name and description of every command. Only wanted commands are loaded, with flags and actions.
  *
- * @param isWanted whether a command of this name is going to be used
+ * @param isWanted whether a command with this name will be used
  */
 export async function conformanceProgram(isWanted: (name: string) => boolean): Promise<Command> {
   const program = new Command("conformance")
     .description("Judges a deployment of the Agent Hosting Service Interface.")
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
-    // A command of a command has flags of its own, by names that the one around it has too.
+    // A subcommand may have flags with the same names as its parent.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(outputs)
@@ -41,29 +41,26 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
   return program;
 }
 
-/** Commands of a command included. */
+/** Configures a command and its subcommands. */
 function configured(command: Command): Command {
   command.commands.forEach(configured);
   return command.exitOverride().configureOutput(outputs).configureHelp(helps);
 }
 
-/** commander says a suggestion on a line of its own; one line is enough. */
+/** Joins an error of commander and its suggestion to one line. */
 const oneLineEnd = " See `conformance --help`.\n";
 function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, " ") + (text.endsWith(".\n") ? oneLineEnd : `.${oneLineEnd}`);
 }
 
-/** Room that a text behind a term needs, to be worth wrapping there. */
-const leastTextWidth = 30;
-/** Where a text stands that has no room behind its term. */
+/** Minimum width for wrapping a description beside its term. */
+const minTextWidth = 30;
+/** Indent of a description below its term. */
 const below = " ".repeat(6);
-/** What is behind a term: two blanks or more, then text. */
+/** A term, at least two blanks, and its description. */
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;
 
-/**
- * The help of a command, no wider than the terminal: paragraphs are wrapped, and so is the text behind a term, below its own beginning.
- * A command to copy stays on its line.
- */
+/** Wraps the help of a command to a width: paragraphs, and descriptions beside their terms. Example commands are not wrapped. */
 export function fittedHelp(text: string, width: number): string {
   const lines = text.split("\n");
   if (lines.every((line) => line.length <= width)) return text;
@@ -72,7 +69,7 @@ export function fittedHelp(text: string, width: number): string {
     .join("\n");
 }
 
-/** Lines with those of a paragraph joined: lines that begin with no blank, and follow one another. */
+/** Joins the lines of each paragraph. Lines of a paragraph do not begin with a blank. */
 function paragraphsOf(lines: readonly string[]): string[] {
   const joined: string[] = [];
   for (const line of lines) {
@@ -90,7 +87,7 @@ function fitted(line: string, width: number): string[] {
   if (isProse(line)) return wrap(line, width);
   const [, term = "", text = ""] = termAndText.exec(line) ?? [];
   if (text === "") return [line];
-  if (width - term.length < leastTextWidth)
+  if (width - term.length < minTextWidth)
     return [term.trimEnd(), ...formatLabelled(below, text, width, (blanks) => blanks)];
   const indent = " ".repeat(term.length);
   return wrap(text, width - term.length).map((part, at) => (at === 0 ? term : indent) + part);

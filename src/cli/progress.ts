@@ -4,7 +4,7 @@ import { duration } from "../base/duration.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { formatCount } from "../base/text.ts";
 
-/** What progress is written to; a stream of Node.js is one. On a terminal it has `isTTY` and, at most times, `columns`. */
+/** A stream for progress, such as `process.stderr`. On a terminal it has `isTTY`, and usually `columns`. */
 export interface ProgressStream {
   readonly write: (text: string) => unknown;
   readonly isTTY?: boolean | undefined;
@@ -15,30 +15,30 @@ export interface ProgressOptions {
   readonly quiet: boolean;
   /** Milliseconds of any steady clock. */
   readonly now?: () => number;
-  /** Calls back every so many milliseconds until the function that it returns is called. */
+  /** Calls back at an interval, until the returned function is called. */
   readonly every?: (ms: number, callback: () => void) => () => void;
 }
 
-/** Shows a person that a run is under way. */
+/** Prints the progress of a run. */
 export interface Progress {
-  /** The first line: what is judged, by which version; each fact once. */
+  /** Prints the first line, with version and target. Duplicate facts are dropped. */
   readonly started: (...facts: readonly string[]) => void;
-  /** How many probes the run has. */
+  /** Sets the number of probes. */
   readonly planned: (probes: number) => void;
   readonly probeDone: (name: string) => void;
-  /** A real wait of so many milliseconds begins. */
+  /** Called when a wait begins. */
   readonly waiting: (ms: number, why: string) => void;
-  /** Takes the live line away. Nothing is shown afterwards. */
+  /** Removes the live line. Nothing is printed afterwards. */
   readonly done: () => void;
 }
 
-/** Waits up to this long are not worth a line. */
+/** Waits up to this long are not printed. */
 const shortWaitMs = 2000;
 const redrawMs = 1000;
 
 const silent: Progress = { started() {}, planned() {}, probeDone() {}, waiting() {}, done() {} };
 
-/** On a terminal one live line, written over again and again; elsewhere a plain line for each long wait; nothing when quiet. */
+/** Prints progress: on a terminal a line that is redrawn, elsewhere a line for each long wait, with `quiet` nothing. */
 export function startProgress(stream: ProgressStream, options: ProgressOptions): Progress {
   if (options.quiet) return silent;
   const isLive = stream.isTTY === true;
@@ -58,7 +58,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   const waiting = (ms: number, why: string): void => {
     if (ms <= shortWaitMs) return;
     const untilMs = now() + ms;
-    // Probes side by side wait for the same thing.
+    // Concurrent probes wait for the same window: one line is enough.
     if (announced.why === why && untilMs - announced.untilMs <= shortWaitMs) return;
     announced = { why, untilMs };
     stream.write(`waiting ${seconds(ms)}: ${sanitizeLine(why, 160)}\n`);
@@ -79,7 +79,7 @@ function liveLine(stream: ProgressStream, { now = () => performance.now(), every
     const leftMs = wait.untilMs - now();
     const doing = leftMs > 0 ? `waiting ${seconds(leftMs)}: ${wait.why}` : last;
     const line = [`${finished}/${probes} probes`, ...(doing === "" ? [] : [doing])].join(" · ");
-    // A line that is as long as the terminal is wide would wrap, and could not be taken away again.
+    // A line as wide as the terminal would wrap, and could not be erased.
     stream.write(`${eraseLine}${sanitizeLine(line, Math.max(10, (stream.columns ?? 80) - 1))}`);
     if (leftMs <= 0) halt();
   };
@@ -113,7 +113,7 @@ function liveLine(stream: ProgressStream, { now = () => performance.now(), every
   };
 }
 
-/** Does not keep the process alive. */
+/** A timer that does not keep the process alive. */
 function repeat(ms: number, callback: () => void): () => void {
   const timer = setInterval(callback, ms).unref();
   return () => clearInterval(timer);
@@ -122,7 +122,7 @@ function repeat(ms: number, callback: () => void): () => void {
 const seconds = (ms: number): string =>
   ms < 60_000 ? formatCount(Math.ceil(ms / 1000), "second") : duration(Math.ceil(ms / 1000) * 1000);
 
-/** Shows a person at standard error how a run goes on. */
+/** Prints the progress of a run to standard error. */
 export function showRunProgress(isQuiet: boolean): { readonly events: RunEvents; readonly done: () => void } {
   const progress = startProgress(process.stderr, { quiet: isQuiet });
   const events: RunEvents = {

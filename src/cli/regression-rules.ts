@@ -7,7 +7,7 @@ import {
 import { UsageError } from "../base/usage-error.ts";
 
 /**
- * What counts as a regression, from the list that `--regression` gives; the default where it was not given.
+ * Parses the list of `--regression`: what counts as a regression.
  *
  * @throws {UsageError}
  */

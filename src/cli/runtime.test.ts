@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { type CacheSurroundings, compileCacheFolder } from "./runtime.ts";
+import { type CacheEnvironment, compileCacheFolder } from "./runtime.ts";
 
 const nobody = (): string => {
   throw new Error("no such user");
 };
 
 describe("the folder of the compile cache", () => {
-  it.each<[string, Partial<CacheSurroundings>, string | null | undefined]>([
+  it.each<[string, Partial<CacheEnvironment>, string | null | undefined]>([
     ["is the user's folder for caches", {}, "/home/ada/.cache/agent-hosting-conformance"],
     ["is the one that XDG_CACHE_HOME names", { env: { XDG_CACHE_HOME: "/x" } }, "/x/agent-hosting-conformance"],
     [

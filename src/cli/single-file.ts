@@ -1,10 +1,10 @@
 import { requestedModule } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
-// Where the one executable file starts, whether a person or the command itself has started it. Each of the imports is code of the same
-// file, run when it is asked for.
+// Entry point of the single executable file. The command also starts it again for its threads and child processes. All imports are part of the
+// same file.
 
-/** What the command starts in a thread or a process of its own. */
+/** Modules that run in a thread or process of their own. */
 const parts: Readonly<Record<string, () => Promise<unknown>>> = {
   child: () => import("../reference/embedded/process/child.ts"),
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),

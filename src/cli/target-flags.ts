@@ -15,7 +15,7 @@ import type { Patch } from "../reference/patch.ts";
 import { registerSecrets } from "./harness-errors.ts";
 import { collect } from "./option-parsers.ts";
 
-/** Flags that name a target; shared by every command that talks to one. */
+/** Adds the flags that name a target. */
 export function withTargetOptions(command: Command): Command {
   const withTarget = command
     .addOption(
@@ -24,7 +24,7 @@ export function withTargetOptions(command: Command): Command {
     .addOption(new Option("--api-key <key>", "API key (better: CONFORMANCE_API_KEY, which no process list shows)"))
     .option(
       "--tier <tier>",
-      `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise its headers tell, where they can)`,
+      `tier of that key: ${joinWithOr(publishedTierNames)} (otherwise detected from its headers, if possible)`,
     )
     .option("--agent <id>", "agent that answers (otherwise found through the list)")
     .option("--target <file>", "target file: more keys, agents, a test clock")
@@ -33,7 +33,7 @@ export function withTargetOptions(command: Command): Command {
   return withNetworkOptions(withTarget);
 }
 
-/** What a person can say of the network on the command line. */
+/** Network flags. */
 export interface NetworkFlagValues {
   readonly proxy?: string | undefined;
   readonly ca?: string | undefined;
@@ -41,16 +41,16 @@ export interface NetworkFlagValues {
   readonly clientKey?: string | undefined;
 }
 
-/** Flags of the network between here and a target; shared by every command that sends something to one. */
+/** Adds the network flags. */
 export const withNetworkOptions = (command: Command): Command =>
   command
     .option(
       "--proxy <url>",
       "send everything through this proxy, loopback too; none for no proxy (otherwise HTTPS_PROXY, HTTP_PROXY, NO_PROXY)",
     )
-    .option("--ca <file>", "certificates of authorities of your own (PEM), trusted besides the machine's")
-    .option("--client-cert <file>", "certificate that is shown where the target asks for one (PEM)")
-    .option("--client-key <file>", "its key (PEM)");
+    .option("--ca <file>", "CA certificates of your own (PEM), trusted in addition to the machine's")
+    .option("--client-cert <file>", "client certificate (PEM)")
+    .option("--client-key <file>", "key of the client certificate (PEM)");
 
 const names: Readonly<Record<keyof NetworkSettings, string>> = {
   proxy: "--proxy",
@@ -72,32 +72,32 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
 });
 
 /**
- * The network of a target that has no file.
+ * Network settings for a target without a target file.
  *
- * @throws {UsageProblem}
+ * @throws {UsageError}
  */
 export const networkFromFlags = (
   flags: NetworkFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
 ): Network => networkOf(networkFlagsOf(flags).network, { nameOf, folder: "." }, environment);
 
-/** What a person can say of a target on the command line. */
+/** Flags that name a target. */
 export interface TargetFlags extends NetworkFlagValues {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly agent?: string | undefined;
   readonly tier?: string | undefined;
   readonly target?: string | undefined;
-  /** Host and port where the harness listens for deliveries. */
+  /** Host and port of the webhook receiver. */
   readonly receiverListen?: string | undefined;
-  /** Address under which the target reaches it. */
+  /** Address at which the target reaches the receiver. */
   readonly receiverUrl?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The target of a run, from flags, environment or a target file; `null` where none is given, which means the embedded server.
+ * Reads the target from flags, environment or a target file. Returns `null` without a target: then the embedded server is used.
  *
  * @throws {UsageError}
  */

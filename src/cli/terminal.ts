@@ -1,14 +1,14 @@
 import { withoutCommands } from "../report/formats/annotations.ts";
 
-/** What a text for people may use on a stream. */
+/** Colours and width of a text stream. */
 export interface TerminalStyle {
   readonly colour: boolean;
   readonly width: number;
 }
 
 /**
- * A stream for texts that people read; colours obey NO_COLOR and FORCE_COLOR, the width obeys the terminal. A runner of GitHub Actions, which
- * takes commands from what is printed, gets none of a target's.
+ * Opens a stream for text reports. Colours obey NO_COLOR and FORCE_COLOR, and the width the terminal. In GitHub Actions, which executes commands
+ * in the output, texts of a target are disarmed.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly look: TerminalStyle;

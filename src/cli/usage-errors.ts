@@ -1,7 +1,7 @@
 import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** What a person has to do otherwise, in one line; `null` where it is no fault of theirs. */
+/** Formats an error that the user can fix as one line. Returns `null` for any other error. */
 export function formatUsageError(error: unknown): string | null {
   if (error instanceof UsageError) return error.message;
   return error instanceof UseCaseError ? problemText(error.problem) : null;
@@ -12,25 +12,25 @@ function problemText(problem: UseCaseProblem): string {
     case "run again":
       return `${problem.check} rests on ${problem.what} \`conformance run --only ${problem.check}\` ${problem.does}.`;
     case "several instances":
-      return `${problem.check} has several instances: say with --instance which one. ${problem.names}.`;
+      return `${problem.check} has several instances: choose one with --instance. ${problem.names}.`;
     case "one key of several":
       return `--api-key is for a report made with one key; this one was made with ${problem.names}. Give --target, or set ${problem.variables}.`;
     case "no key":
-      return `The requests were sent with the key ${JSON.stringify(problem.name)}, which no report holds: ${waysTo(problem.variable)}.`;
+      return `The requests were sent with the key ${JSON.stringify(problem.name)}, which no report contains: ${keySources(problem.variable)}.`;
     case "two addresses":
-      return `The report is of ${problem.ofReport}, the target file of ${problem.ofTarget}: say with --base-url which of them is to be asked.`;
+      return `The report is of ${problem.ofReport}, the target file of ${problem.ofTarget}: choose one with --base-url.`;
     case "report of load":
       return `${problem.folder} is the report of a load run: \`conformance load judge ${problem.folder}\` judges it again.`;
     case "nothing to watch":
       return `Nothing is left to watch in ${problem.folder}: it has no ${problem.file}. \`conformance run --watch\` writes one.`;
     case "unreadable watch":
-      return `${problem.file} is not as \`conformance run --watch\` writes it. Run with --watch again.`;
+      return `${problem.file} is not a valid watch state. Run with --watch again.`;
     case "unwritable watch":
       return `${problem.folder} cannot be written (${problem.reason}), so nothing can be watched. Give another with --out.`;
     case "rewritten statement":
-      return `${problem.file} is no conformance statement: a field stands in it twice, or is written in a way that can be read as another. Give it as --statement has written it.`;
+      return `${problem.file} is not a conformance statement: it has a duplicate field, or an ambiguous one. Give it as --statement has written it.`;
   }
 }
 
-const waysTo = (variable: string | null): string =>
+const keySources = (variable: string | null): string =>
   variable === null ? "give --target" : `set ${variable}, or give --target`;

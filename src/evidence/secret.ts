@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 /** A secret, and the name that replaces it. */
 export interface Secret {
   readonly name: string;
@@ -21,6 +19,6 @@ export const generatedPrefix = "conformance-";
  */
 export const generateSecret = (): string =>
   generatedPrefix +
-  randomUUID()
+  crypto.randomUUID()
     .replaceAll("-", "")
     .replaceAll(/.{4}(?=.)/g, "$&-");

@@ -4,7 +4,7 @@ import { allFaults, allVariants } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type CheckSelection, selected } from "./scope.ts";
 
-/** One check, and the clause that it judges. */
+/** A check and its clause. */
 export interface CheckEntry {
   /** `SSE-4`, or `SSE-4/name` where several checks judge one clause. */
   readonly id: string;
@@ -18,7 +18,7 @@ export interface CheckEntry {
 /**
  * Every check, in the order of a report, or those that a selection takes.
  *
- * @throws {UsageProblem} where a pattern matches nothing.
+ * @throws {UsageProblem} if a pattern matches nothing.
  */
 export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   return selected(selection).flatMap(({ title, checks }) =>
@@ -29,7 +29,7 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   );
 }
 
-/** A way in which the reference server can behave. */
+/** A fault or variant of the reference server. */
 export interface BehaviourEntry {
   readonly name: string;
   /** Heading of the interface document that it concerns. */

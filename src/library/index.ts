@@ -1,4 +1,4 @@
-// What `import { … } from "agent-hosting-conformance"` gives. Every type that a signature names is here, too.
+// Exports of the package `agent-hosting-conformance`, including every type in their signatures.
 
 export { judge, type Judged, type JudgeOptions } from "./judge.ts";
 export type { JudgeScope } from "./scope.ts";

@@ -110,10 +110,14 @@ describe("judge", () => {
   });
 
   it("judges what was seen until a signal came", async () => {
-    await using server = await startServer();
     const aborter = new AbortController();
+    let requests = 0;
+    const onRequest = (): void => {
+      requests += 1;
+      if (requests === 9) aborter.abort();
+    };
+    await using server = await startServer({ onRequest });
     const target = { baseUrl: server.baseUrl, apiKey: server.keys.free };
-    setTimeout(() => aborter.abort(), 300);
     const { verdict, report } = await judge(target, { signal: aborter.signal });
     expect([verdict, report.stopped]).toEqual(["incomplete", expect.any(String)]);
     expect(exitCodeOf(report)).toBe(3);

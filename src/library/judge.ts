@@ -10,27 +10,27 @@ import { UseCaseError } from "../app/use-case-error.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
 import { libraryMessages } from "./messages.ts";
 
-/** Which part of the suites runs, and within which bounds; everything has a default. */
+/** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {
-  /** Ends the run early; what was seen so far is judged, and the verdict is `incomplete` unless something was broken. */
+  /** Ends the run early. The evidence so far is judged; the verdict is `incomplete` unless something is broken. */
   readonly signal?: AbortSignal;
 }
 
-/** What a run found. Keys and secrets are redacted in all of it. */
+/** The result of a run, with keys and secrets redacted. */
 export interface Judged {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** What was sent and received; it keeps the secrets that the harness made up for webhooks, so that it can be judged again. */
+  /** Everything that was sent and received. It contains the harness's own webhook secrets, so that it can be judged again. */
   readonly evidence: Evidence;
-  /** What every renderer takes: the same without those. */
+  /** Report and evidence without webhook secrets: the input of every renderer. */
   readonly document: ReportDocument;
 }
 
 /**
  * Runs the suites against a target, as `conformance run` does.
  *
- * @throws {UsageProblem} where the target or an option cannot be used; nothing was sent then.
- * @throws {NothingToJudge} where the target could not be reached, or is no deployment of this interface.
+ * @throws {UsageProblem} if the target or an option cannot be used; nothing was sent then.
+ * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
  */
 export async function judge(target: TargetDescription, options: JudgeOptions = {}): Promise<Judged> {
   const { signal = new AbortController().signal } = options;
@@ -42,10 +42,10 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
 }
 
 /**
- * What the suites of this version say of the evidence that a run has kept, as `conformance rejudge` does. Nothing is sent, and nothing written.
+ * Judges saved evidence by the suites of this version, as `conformance rejudge` does. Sends and writes nothing.
  *
  * @param folder that `writeReport` or a command has written
- * @throws {UsageProblem} where it holds no report of a run with its evidence
+ * @throws {UsageProblem} if it holds no report of a run with its evidence
  */
 export function rejudge(folder: string): Judged {
   const { report, evidence } = keptIn(folder);
@@ -57,7 +57,7 @@ function keptIn(folder: string): ReturnType<typeof readSavedRun> {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // The only thing of a folder that each way in says in its own words.
+    // The only use case error about a folder: it holds the report of a load.
     if (error instanceof UseCaseError)
       throw new UsageProblem(`${folder} is the report of a load run. Give that of a run.`);
     throw error;

@@ -7,40 +7,40 @@ import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { libraryMessages } from "./messages.ts";
 
-/** What load is sent; everything has a default. */
+/** Which load to send. Everything has a default. */
 export interface LoadChoice {
-  /** Names of scenarios, as `conformance load list` shows them. Default: a short set. */
+  /** Names of scenarios: see `conformance load list`. Default: a few short ones. */
   readonly scenarios?: readonly string[] | "all";
   /** Default: each scenario's own first choice. */
   readonly engine?: "k6" | "autocannon";
-  /** Default: every tier that there are keys of. */
+  /** Default: every tier with a key. */
   readonly tier?: TierName;
-  /** The owner of a target that is not on loopback agrees to the load. Default `false`: then none is sent there. */
+  /** The owner of the target agrees to the load. Required if the target is not on loopback. Default: `false`. */
   readonly isAgreed?: boolean;
 }
 
 export interface LoadOptions extends LoadChoice {
-  /** Requests that are sent at most; what does not fit is skipped. Default: no bound. */
+  /** Maximum number of requests; scenarios that would exceed it are skipped. Default: no limit. */
   readonly maxRequests?: number;
   /** Folder for `report.json` and the evidence of each trial. Default: nothing is written. */
   readonly folder?: string;
-  /** Stops the trial that runs, and starts no other. */
+  /** Stops the current trial, and starts no other. */
   readonly signal?: AbortSignal;
 }
 
-/** What load has shown of the limits. Keys are redacted in all of it. */
+/** The result of a load, with keys redacted. */
 export interface Loaded {
   readonly verdict: Verdict;
   readonly report: Report;
-  /** What every renderer takes. */
+  /** The input of every renderer. */
   readonly document: ReportDocument;
 }
 
 /**
- * Sends load and judges the limits by it, as `conformance load` does. The embedded server gets a process of its own.
+ * Sends load and judges rate limits by it, as `conformance load` does. The embedded server runs in a separate process.
  *
- * @throws {UsageProblem} where the target or the choice cannot be used, or nobody agreed; nothing was sent then.
- * @throws {NothingToJudge} where the target could not be reached, or is no deployment of this interface.
+ * @throws {UsageProblem} if the target or the choice cannot be used, or nobody agreed; nothing was sent then.
+ * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {
   const { folder = null, isAgreed = false, maxRequests, signal, ...choice } = options;
@@ -59,7 +59,7 @@ export async function load(target: TargetDescription, options: LoadOptions = {})
   return { verdict: sent.document.report.verdict, report: sent.document.report, document: sent.document };
 }
 
-/** The choice in the words of the use case; what is left out is left to it. */
+/** Converts the options to load parameters. */
 export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Partial<LoadParameters> => ({
   ...(scenarios !== undefined && { scenarios }),
   ...(engine !== undefined && { engine }),

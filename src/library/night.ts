@@ -12,33 +12,33 @@ import { readRules } from "./reports.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 
-/** What a night does; everything has a default. */
+/** Options of a night. Everything has a default. */
 export interface NightOptions extends JudgeScope {
   /** Load that is sent after the run. Default: none. */
   readonly load?: LoadChoice;
-  /** What counts as worse, as {@link compare} takes it. Default `default`. */
+  /** Changes that count as regressions, as in {@link compare}. Default: `default`. */
   readonly regression?: string;
   /** How many nights the history keeps. Default 400. */
   readonly nights?: number;
-  /** Of how many of them the full reports. Default 30. */
+  /** For how many nights the full reports are kept. Default: 30. */
   readonly reports?: number;
-  /** Ends the night, which is then not kept. */
+  /** Ends the night early. It is then not saved. */
   readonly signal?: AbortSignal;
 }
 
-/** What a night came to against the nights before. Keys are redacted in all of it. */
+/** A night compared with earlier nights, with keys redacted. */
 export interface JudgedNight {
-  /** Name of its entry in the history. */
+  /** Name of the entry in the history. */
   readonly id: string;
   /** Findings and counts that became worse. */
   readonly regressions: readonly Regression[];
-  /** Load that became slower: a second run has confirmed it, and it was not reported before. */
+  /** Trials that became slower. A second run confirmed it, and it was not reported before. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** `null` where nothing could be judged. */
+  /** `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
-  /** `null` where none was sent. */
+  /** `null` if no load was sent. */
   readonly load: ReportDocument | null;
-  /** Why no load was sent though it was wanted, in one sentence. */
+  /** Why the requested load was not sent, in one sentence; otherwise `null`. */
   readonly noLoad: string | null;
 }
 
@@ -46,8 +46,8 @@ export interface JudgedNight {
  * Judges a target, compares it with the nights before, and keeps the night, its reports and the trend page, as `conformance nightly` does.
  *
  * @param history folder, made where it is missing; each target has its own
- * @throws {UsageProblem} where the target or an option cannot be used, or the history is another target's; nothing was sent then.
- * @throws {NothingToJudge} where the signal came: the night is not kept.
+ * @throws {UsageProblem} if the target or an option cannot be used, or the history is another target's; nothing was sent then.
+ * @throws {NothingToJudge} if the signal came: the night is not kept.
  */
 export async function night(
   target: TargetDescription,

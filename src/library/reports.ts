@@ -40,7 +40,7 @@ export function renderText(
 /**
  * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence.
  *
- * @throws {UsageError} where there are none: of load, and of a report that was read without its `evidence.json`
+ * @throws {UsageProblem} if there are none: of load, and of a report that was read without its `evidence.json`
  */
 export function renderHar({ report, evidence }: ReportDocument): string {
   if (evidence === null)
@@ -63,10 +63,10 @@ export const listFormats = (): FormatEntry[] =>
   });
 
 /**
- * A report in one of the formats.
+ * Renders a report in a format.
  *
- * @param parts `digests` of the files beside the report are needed for `statement`, which throws a plain error without them
- * @throws {UsageError} where the document lacks what the format is made of: `har` needs exchanges, `statement` evidence
+ * @param parts `statement` needs the `digests` of the report's files, and throws an `Error` without them
+ * @throws {UsageProblem} if the document lacks an input of the format: `har` needs exchanges, `statement` needs evidence
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
   const lack = unavailableReason(name, document);
@@ -76,10 +76,10 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
 }
 
 /**
- * What became of a target between two reports, as `conformance compare` says it.
+ * Compares two reports of a target, as `conformance compare` does.
  *
- * @param regression what counts as a regression, such as `default,reading,latency:30%`; see `conformance compare --help`
- * @throws {UsageError} where that cannot be understood, or one report is of a run and the other of load.
+ * @param regression changes that count as regressions, such as `default,reading,latency:30%`; see `conformance compare --help`
+ * @throws {UsageProblem} if `regression` cannot be parsed, or one report is of a run and the other of a load
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
   if ((older.report.load === undefined) !== (newer.report.load === undefined))
@@ -87,7 +87,7 @@ export function compare(older: ReportDocument, newer: ReportDocument, regression
   return compareReports(older, newer, readRules(regression));
 }
 
-/** @throws {UsageError} where it cannot be understood */
+/** @throws {UsageProblem} if it cannot be understood */
 export function readRules(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);

@@ -16,7 +16,7 @@ export interface CheckSelection {
 /**
  * Returns the suites with only the selected checks.
  *
- * @throws {UsageError} if a pattern matches nothing, or no check is left
+ * @throws {UsageProblem} if a pattern matches nothing, or no check is left
  */
 export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
   for (const [name, patterns] of Object.entries({ only, skip }))
@@ -31,7 +31,7 @@ const isListOfTexts = (given: unknown): boolean =>
 /** Which checks run, and the limits of the run. Everything has a default. */
 export type JudgeScope = CheckSelection & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
-/** @throws {UsageError} if a pattern matches nothing, or a limit is not a valid number */
+/** @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number */
 export function scopeOf(scope: JudgeScope): RunScope {
   const bounds = boundNames.flatMap((name) => (scope[name] === undefined ? [] : [[name, checked(name, scope[name])]]));
   return {

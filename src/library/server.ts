@@ -14,19 +14,19 @@ import type { Target } from "../target/target.ts";
 import { targetOf } from "../reference/embedded/embedded-server.ts";
 import { UsageProblem } from "./errors.ts";
 
-/** How the reference server is started; everything has a default. */
+/** Options of the reference server. Everything has a default. */
 export interface ServerOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** `virtual`: time stands still until {@link ReferenceServer.advance} moves it. Default `machine`. */
+  /** `virtual`: time passes only in {@link ReferenceServer.advance}. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
-  /** Names of things that it breaks on purpose, applied in order; {@link faults} lists them. */
+  /** Names of {@link faults} to apply, in order. */
   readonly faults?: readonly string[];
-  /** Names of other legal behaviours; {@link variants} lists them. */
+  /** Names of {@link variants} to apply. */
   readonly variants?: readonly string[];
-  /** Hears of every request once its answer has ended. */
+  /** Called after the response to each request. */
   readonly onRequest?: (line: RequestLine) => void;
 }
 
@@ -36,26 +36,26 @@ type AgentIds = Reference["agents"];
 export interface ReferenceServer extends AsyncDisposable {
   /** Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
-  /** The standard key of a tier: valid and without restriction. */
+  /** A valid key of each tier, without restrictions. */
   readonly keys: Readonly<Record<TierName, string>>;
-  /** Every key that the server knows, expired and restricted ones too, with what each is good for. */
+  /** Every key of the server with its traits, including expired and restricted keys. */
   readonly allKeys: readonly ReferenceKey[];
-  /** Ids of agents by what they do: `answering`, `failing`, `slow`, … */
+  /** Ids of agents by role: `answering`, `failing`, `slow`, … */
   readonly agents: AgentIds;
   /** The secret of request signatures. */
   readonly signingSecret: string;
   /** The server's time, in Unix milliseconds. */
   now(): number;
   /**
-   * Moves a virtual clock by so many milliseconds, ten years at most; resolves when every timer that fell due has run. Rejects on the machine's
-   * clock, and with a {@link UsageProblem} where time would not move on.
+   * Advances a virtual clock by a number of milliseconds, at most ten years. Resolves when every due timer has run. Rejects with the machine's clock,
+   * and with a {@link UsageProblem} if the number is invalid.
    */
   advance(ms: number): Promise<void>;
-  /** Issues a key that nobody has used, such as one with a fresh allowance. */
+  /** Issues an unused key. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
-  /** Changes a deployment, and tells webhooks of it. */
+  /** Changes a deployment, which triggers webhooks. */
   deploy(change: DeploymentChange): void;
-  /** Ends everything at once, open streams too. */
+  /** Stops the server at once, including open streams. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ const running = new WeakMap<ReferenceServer, Reference>();
 /**
  * Starts the reference server on loopback, as `conformance serve` does.
  *
- * @throws {UsageProblem} where there is no fault or variant of a name. Rejects with Node's own error where the port is taken.
+ * @throws {UsageProblem} if a fault or variant is unknown. Rejects with Node's own error if the port is in use.
  */
 export async function startServer(options: ServerOptions = {}): Promise<ReferenceServer> {
   const { faults = [], variants = [], host, port, onRequest } = options;
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
     agents: reference.agents,
     signingSecret: reference.signingSecret,
     now: () => clock.now(),
-    advance: async (ms) => reference.advance(readMove(ms)),
+    advance: async (ms) => reference.advance(readAdvance(ms)),
     issueKey: (tier, traits) => reference.issueKey(tier, traits),
     deploy: (change) => reference.deploy(change),
     stop: () => reference.close(),
@@ -95,21 +95,23 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   return server;
 }
 
-/** Further than any window, and no instant is left that cannot be written. */
-const longestMoveMs = 10 * 365.25 * 86_400_000;
+/** Longer than any rate-limit window, and short enough for valid dates. */
+const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
-function readMove(ms: unknown): number {
-  if (typeof ms === "number" && ms >= 0 && ms <= longestMoveMs) return Math.round(ms);
-  throw new UsageProblem(`The clock cannot be moved by ${String(ms)}. Give milliseconds, from 0 to ${longestMoveMs}.`);
+function readAdvance(ms: unknown): number {
+  if (typeof ms === "number" && ms >= 0 && ms <= maxAdvanceMs) return Math.round(ms);
+  throw new UsageProblem(
+    `The clock cannot be advanced by ${String(ms)}. Give milliseconds, from 0 to ${maxAdvanceMs}.`,
+  );
 }
 
-/** The server as a target, if it is one that {@link startServer} has started. */
+/** Returns a server of {@link startServer} as a target; `null` for any other object. */
 export function targetOfServer(server: object): Target | null {
   const reference = running.get(server as ReferenceServer);
   return reference === undefined ? null : targetOf(reference);
 }
 
-/** The server names the standard key of each tier by it. */
+/** The server names the unrestricted key of each tier after the tier. */
 function keysByTier(keys: readonly ReferenceKey[]): Readonly<Record<TierName, string>> {
   const textOf = (name: TierName): string => keys.find((key) => key.name === name)?.key ?? "";
   return Object.fromEntries(tierNames.map((tier) => [tier, textOf(tier)])) as Record<TierName, string>;

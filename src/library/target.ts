@@ -11,35 +11,35 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
 
-/** A deployment of which no more is known than an address and a key. */
+/** A deployment, given by its address and a key. */
 export interface PlainTarget {
   /** With or without `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Tier of that key; otherwise its headers tell, where they can. */
+  /** Tier of the key. Default: detected from rate-limit headers, if possible. */
   readonly tier?: PublishedTier;
-  /** Id of an agent that answers; otherwise one is found through the list. */
+  /** Id of an agent that answers. Default: an agent of the list. */
   readonly agent?: string;
-  /** Where the harness listens for deliveries (`127.0.0.1:0`), and the address under which the target reaches it. */
+  /** Address on which the harness receives webhooks (`127.0.0.1:0`), and the URL at which the target reaches it. */
   readonly webhooks?: { readonly listen?: string; readonly publicUrl?: string };
-  /** A proxy, authorities and a client certificate, as in a target file; files are named as seen from the working directory. */
+  /** Proxy, CA certificates and client certificate, as in a target file. Paths are relative to the working directory. */
   readonly network?: z.input<typeof networkSchema>;
 }
 
-/** What a target file holds, as an object: more keys, agents, a test clock. `${NAME}` in a string takes an environment variable. */
+/** The content of a target file: several keys, agents, a test clock. `${NAME}` in a string is replaced by an environment variable. */
 export type TargetFile = z.input<typeof targetFileSchema>;
 
-/** The reference server, on a virtual clock and started for the run alone. */
+/** The reference server on a virtual clock, started only for the run. */
 export interface EmbeddedTarget {
   readonly embedded: true;
   readonly faults?: readonly string[];
   readonly variants?: readonly string[];
 }
 
-/** What is judged. `{ file }` is the path of a target file. */
+/** The target to judge. `{ file }` is the path of a target file. */
 export type TargetDescription = PlainTarget | TargetFile | { readonly file: string } | EmbeddedTarget | ReferenceServer;
 
-/** What is judged: a target, or the embedded server with what it does otherwise. */
+/** A target, or the embedded server (`null`) with its faults and variants. */
 export type ResolvedTarget =
   | { readonly target: Target; readonly patches: readonly [] }
   | { readonly target: null; readonly patches: readonly Patch[] };
@@ -56,7 +56,7 @@ const plainSchema = z.strictObject({
   network: networkSchema.optional(),
 });
 
-/** @throws {UsageError} */
+/** @throws {UsageProblem} */
 export function resolveTarget(description: TargetDescription): ResolvedTarget {
   const given: unknown = description;
   if (typeof given !== "object" || given === null)
@@ -81,6 +81,6 @@ function readDescription(given: object): Target {
 function parsed<T>(schema: z.ZodType<T>, given: object): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
-  const said = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));
-  throw new UsageError(`The target cannot be used: ${said.join("; ")}.`);
+  const problems = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));
+  throw new UsageError(`The target cannot be used: ${problems.join("; ")}.`);
 }

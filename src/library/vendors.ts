@@ -9,29 +9,29 @@ import { UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
 
-/** A deployment that is judged now, or the folder of a report that was kept of one, and perhaps that of a load run. */
+/** A deployment to judge, or the folder of a saved report, with an optional report of a load. */
 export type VendorDescription =
   | Exclude<TargetDescription, EmbeddedTarget>
   | { readonly report: string; readonly load?: string };
 
-/** How every vendor is judged: the same for all. */
+/** Options of the comparison, the same for every vendor. */
 export interface VendorsOptions extends JudgeScope {
-  /** Folder for a report of each, in a folder of its own, and `vendors.json`. */
+  /** Folder for `vendors.json`, and for a folder with the report of each vendor. */
   readonly folder: string;
-  /** So many runs at once. Default 12. */
+  /** Maximum number of concurrent runs. Default: 12. */
   readonly concurrency?: number;
-  /** Load that each target gets after the runs, one after the other. Default: none. */
+  /** Load for each target after the runs, in sequence. Default: none. */
   readonly load?: LoadChoice;
-  /** Ends the runs early; what was seen so far is judged. */
+  /** Ends the runs early. The evidence so far is judged. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Judges several deployments at the same time and puts them side by side, as `conformance vendors` does. One that fails costs the others
- * nothing: its column says why.
+ * Judges several deployments concurrently and compares them, as `conformance vendors` does. The failure of one does not affect the others: its
+ * column says why.
  *
  * @param vendors by their names, in the order of the columns
- * @throws {UsageProblem} where an option cannot be used; nothing was sent then.
+ * @throws {UsageProblem} if an option cannot be used; nothing was sent then.
  */
 export async function vendors(
   described: Readonly<Record<string, VendorDescription>>,
@@ -59,7 +59,8 @@ function namedVendor(name: string, description: VendorDescription): NamedVendor 
     name,
     target: () => {
       const { target } = resolveTarget(description);
-      if (target === null) throw new UsageProblem("The embedded server is no vendor: start one with startServer().");
+      if (target === null)
+        throw new UsageProblem("The embedded server cannot be a vendor: start one with startServer().");
       return target;
     },
     load: null,

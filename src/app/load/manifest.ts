@@ -11,7 +11,7 @@ import { loadAgentsOf } from "./target-environment.ts";
 /**
  * The manifest of the one trial of a plan, for the k6-operator.
  *
- * @throws {UnsendableLoadError} where there are several, or the target lacks what the scenario needs
+ * @throws {UnsendableLoadError} if there are several, or the target lacks what the scenario needs
  */
 export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number, messages: Messages): string {
   const [trial, ...others] = trials;

@@ -50,7 +50,7 @@ export async function loadVendors(
       view: viewOf(planned, say),
       target,
       engines,
-      isReadOnly: readOnly,
+      readOnly,
       messages: messages,
       agree,
       signal,

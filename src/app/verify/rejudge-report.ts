@@ -37,7 +37,7 @@ export interface RejudgedReport {
  * from the report.
  *
  * @param wordings in which the report may be written
- * @throws {UsageProblem} where the evidence cannot be read
+ * @throws {UsageError} if the evidence cannot be read
  */
 export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {
   if (report.load !== undefined)

@@ -39,7 +39,7 @@ export interface Verification {
  *
  * @param path folder of the report, or the `report.json` in it
  * @param wordings in which the report may be written
- * @throws {UsageError} where one of the files cannot be read
+ * @throws {UsageError} if one of the files cannot be read
  */
 export function verify(statementFile: string, path: string, wordings: PossibleMessages): Verification {
   const statement = readStatement(statementFile);

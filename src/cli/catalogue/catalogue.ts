@@ -4,8 +4,8 @@ import { suites } from "../../suites/all.ts";
 import { type Catalogue, entryOf } from "./entry.ts";
 
 /**
- * What is known of each clause. Every suite and every fault is loaded for it, so the build puts the finished data in the place of this
- * module (tools/bundle.ts): nothing else belongs here.
+ * Checks, needs and faults of each clause. Loading every suite and fault for it is slow, so the build replaces this module by its data
+ * (tools/bundle.ts). Nothing else belongs here.
  */
 export const catalogue = Object.fromEntries(
   clauseIds.map((id) => [id, entryOf(id, suites, { faults: allFaults, variants: allVariants })]),

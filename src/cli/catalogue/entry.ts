@@ -5,13 +5,13 @@ import { need } from "../../run/skip-reason.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";
 
-/** Patches of the reference server, by whether they are legal. */
+/** Patches of the reference server. */
 interface Patches {
   readonly faults: readonly Patch[];
   readonly variants: readonly Patch[];
 }
 
-/** What suites and patches have on one clause. */
+/** Collects the checks and patches of a clause. */
 export function entryOf(id: ClauseId, suites: readonly Suite[], { faults, variants }: Patches): CatalogueEntry {
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);
@@ -39,7 +39,7 @@ function describe(check: Check): string[] {
   ];
 }
 
-/** The set that a check speaks of, and its parts by what it takes to see them. */
+/** Describes the cases that a check covers, grouped by what they need. */
 function universeLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));
@@ -51,13 +51,13 @@ function universeLines({ matrix }: Check): string[] {
   ];
 }
 
-/** What the suites and the reference server know of one clause, as texts. */
+/** Texts about a clause, from the suites and the reference server. */
 export interface CatalogueEntry {
   /** Ids of its checks. */
   readonly checks: readonly string[];
-  /** Its checks with what they need, and the patches of the reference server that break it: lines for people. */
+  /** Lines for the user: checks with their needs, and patches that break the clause. */
   readonly lines: readonly string[];
 }
 
-/** Data alone, so that it can be written as JSON. */
+/** Serializable as JSON, for the build. */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

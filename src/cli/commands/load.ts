@@ -77,7 +77,7 @@ interface PreparedLoad {
   readonly patches: readonly Patch[];
 }
 
-/** What sending load takes; `null` if only a manifest is printed. */
+/** Engines and outputs for sending load; `null` if only a manifest is printed. */
 interface LoadOutputs {
   readonly engines: AvailableEngines;
   readonly folder: string;

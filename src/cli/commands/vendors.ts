@@ -59,7 +59,7 @@ Examples:
 Exit codes: 0 all were judged, and none is nonconformant; 1 one is nonconformant, or broke what load demands; 2 usage; 3 one could not be
 judged, or its load was invalid; 4 the harness itself failed; 130 interrupted (what is there is shown and written).`;
 
-/** `conformance vendors FILE`: judges several deployments and shows them side by side. */
+/** `conformance vendors FILE`: judges several deployments and compares them. */
 export const vendorsCommand = (): Command =>
   withLoadSteps(
     withScopeOptions(new Command("vendors").argument("<file>", "vendors file: names, and targets or saved reports"))

@@ -8,7 +8,7 @@ import type { SkipGroup } from "../../app/plan/skips.ts";
 import type { TerminalStyle } from "../terminal.ts";
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
 
-/** What the look around has found. Ends with a line feed. */
+/** Describes the discovered target. Ends with a line feed. */
 export function foundText(
   baseUrl: string,
   found: DiscoveredTarget,
@@ -28,7 +28,7 @@ export function foundText(
     ...row("list", shapes.list),
     ...row("usage", shapes.usage),
     ...row("errors", shapes.errors),
-    ...row("tier", tier === null ? "the rate-limit headers do not show it" : `${tier}, by the rate-limit headers`),
+    ...row("tier", tier === null ? "not in the rate-limit headers" : `${tier}, from the rate-limit headers`),
   ]);
 }
 
@@ -42,7 +42,7 @@ function healthText({ agents }: DiscoveredTarget): string {
     .join(", ");
 }
 
-/** The proposed file, and what each part of it says. Ends with a line feed. */
+/** Shows the proposed file, and explains each part of it. Ends with a line feed. */
 export function proposalText(
   path: string,
   file: ParsedTargetFile,
@@ -57,7 +57,7 @@ export function proposalText(
     `${paint.bold("Proposed")} ${path}`,
     ...sanitize(text).trimEnd().split("\n"),
     "",
-    paint.bold("What each part says"),
+    paint.bold("What each part means"),
     ...row("$schema", "lets an editor complete and check the file"),
     ...row("name", "how reports call the target"),
     ...row("baseUrl", "its address; with or without /v1"),
@@ -65,16 +65,14 @@ export function proposalText(
     ...(key?.tier === undefined
       ? []
       : row("  tier", `${key.tier}: the limits that the key has, and that the run keeps to and then tests`)),
-    ...(file.network === undefined
-      ? []
-      : row("network", "how it is reached: its files are named as seen from this one")),
-    ...(agents.length === 0 ? [] : row("agents", "what a run may take each of these agents for:")),
-    ...(file.paths === undefined ? [] : row("paths", "where it has what the document gives no path for")),
+    ...(file.network === undefined ? [] : row("network", "how it is reached: paths are relative to this file")),
+    ...(agents.length === 0 ? [] : row("agents", "the role of each agent in a run:")),
+    ...(file.paths === undefined ? [] : row("paths", "paths that the document does not define")),
     ...agents.flatMap(([role, id]) => row(`  ${role}`, `${sanitizeLine(id, 60)} ${agentRoles[role]}`)),
   ]);
 }
 
-/** What the file does not say, and what saying it would enable. Ends with a line feed. */
+/** Lists what the file lacks, and the checks that it would enable. Ends with a line feed. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = paintFor(colour);
   if (groups.length === 0) return block(["Nothing is missing: every check can run."]);

@@ -4,22 +4,22 @@ import { type Readable, Writable } from "node:stream";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** The person has had enough. */
+/** The user interrupted the dialog. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
 export interface Question<T> {
   readonly text: string;
-  /** What an empty answer means; `null` where there has to be one. */
+  /** Value of an empty answer; `null` if an answer is required. */
   readonly fallback: string | null;
-  /** @throws {UsageError} where the answer cannot be; the question is asked again. */
+  /** @throws {UsageError} if the answer is invalid; the question is asked again. */
   readonly read: (answer: string) => T;
-  /** What is typed is not shown. */
+  /** Does not echo the typed characters. */
   readonly isHidden?: boolean;
 }
 
-/** Asks a person, one question at a time. */
+/** Asks the user questions, one at a time. */
 export interface Prompter {
   /** @throws {Interrupted} */
   readonly ask: <T>(question: Question<T>) => Promise<T>;
@@ -31,9 +31,9 @@ export interface PrompterOptions {
   readonly output: NodeJS.WritableStream & { readonly columns?: number };
   /** Whether both are a terminal. */
   readonly isTerminal: boolean;
-  /** Ends the asking. */
+  /** Ends the dialog. */
   readonly signal: AbortSignal;
-  /** Told of Ctrl-C, which reaches a process as a key while it reads a terminal. */
+  /** Called on Ctrl-C, which arrives as a key while a question is open. */
   readonly onInterrupt: () => void;
 }
 
@@ -52,7 +52,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
     historySize: 0,
   });
   const over = Promise.withResolvers<never>();
-  // Nobody may be asking when it ends.
+  // No question may be open when it rejects.
   over.promise.catch(() => {});
   lines.on("SIGINT", onInterrupt);
   lines.on("close", () => over.reject(new UsageError("The input ended before all was answered; nothing was written.")));
@@ -63,7 +63,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
   const readLine = async (question: Question<unknown>): Promise<string> => {
     const hint =
       question.fallback === null || question.fallback === "" ? "" : ` [${sanitizeLine(question.fallback, 120)}]`;
-    // The question itself is written at once, and shown in any case.
+    // The question is written before echoing stops.
     const line = lines.question(`${question.text}${hint}: `);
     isHidden = question.isHidden === true;
     try {

@@ -5,7 +5,7 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import { embeddedLimits } from "../../app/load/embedded-environment.ts";
 
-/** What `conformance load list` tells of a scenario. */
+/** A scenario in `conformance load list`. */
 export interface ListedScenario {
   readonly name: string;
   readonly title: string;
@@ -13,7 +13,7 @@ export interface ListedScenario {
   readonly claims: readonly string[];
   readonly engines: readonly string[];
   readonly needs: readonly string[];
-  /** Of the tier that takes longest, in real seconds: on the embedded server, and on a target whose clock is real. */
+  /** Duration for the slowest tier: on the embedded server, and on a target with a real clock. */
   readonly seconds: { readonly embedded: number; readonly real: number };
 }
 
@@ -22,9 +22,9 @@ export const listedScenarios = (): ListedScenario[] => scenarios.map(listed);
 function listed(scenario: Scenario): ListedScenario {
   const { name, title, claims, engines, needs } = scenario;
   const tiers = scenarioTiers(scenario);
-  const most = (secondsOf: (tier: TierName) => number): number => Math.max(...tiers.map(secondsOf));
-  const real = most((tier) => scenario.seconds(embeddedLimits(scenario, tier)));
-  const embedded = most((tier) => {
+  const slowest = (secondsOf: (tier: TierName) => number): number => Math.max(...tiers.map(secondsOf));
+  const real = slowest((tier) => scenario.seconds(embeddedLimits(scenario, tier)));
+  const embedded = slowest((tier) => {
     const limits = embeddedLimits(scenario, tier);
     return scenario.seconds(limits) / scenario.speed(limits);
   });
@@ -34,14 +34,14 @@ function listed(scenario: Scenario): ListedScenario {
 const nameColumns = 24;
 const settingColumns = 22;
 const longestColumns = 11;
-/** Columns besides the two that take what is left, and the gaps between all. */
+/** Width of the fixed columns and of all gaps. */
 const fixedWidth = nameColumns + settingColumns + longestColumns + 4 * tableGap;
-const leastFlexible = 50;
+const minFlexibleWidth = 50;
 
-/** For people: a table, or a paragraph a scenario where the terminal is narrow. Ends with a line feed. */
+/** Formats the scenarios as a table, or as paragraphs on a narrow terminal. Ends with a line feed. */
 export function listText(width: number): string {
   const flexible = width - fixedWidth;
-  const shown = flexible < leastFlexible ? paragraphs(width) : tableText(flexible);
+  const shown = flexible < minFlexibleWidth ? paragraphs(width) : tableText(flexible);
   const note = "longest: of one tier on the embedded server; in brackets, where the target's clock is real";
   return `${shown}\n\n${wrap(note, width).join("\n")}\n`;
 }
@@ -60,7 +60,7 @@ function tableText(flexible: number): string {
     column("tiers, engines, needs", settingColumns),
     column("longest", longestColumns),
   ];
-  // A scenario takes several lines: a blank one parts it from the next.
+  // Rows take several lines, so an empty line separates them.
   const rows = listedScenarios().flatMap((each) => [[""], rowOf(each)]);
   return tableLines(heads, rows).join("\n");
 }

@@ -3,10 +3,10 @@ import { duration } from "../../base/duration.ts";
 import type { LoadPreview } from "../../app/load/plan-load.ts";
 import type { Estimate } from "../../load/trials.ts";
 
-/** So many trials are listed one by one. */
-const mostListed = 40;
+/** Maximum number of trials to list. */
+const maxListed = 40;
 
-/** One line for the embedded server; a list of all trials for a target of somebody's; what cannot be sent. Ends with a line feed. */
+/** Formats a preview: a line for the embedded server, a list of trials for any other target. Ends with a line feed. */
 export function formatLoadPreview(outlook: LoadPreview): string {
   const left = outlook.unsendable.map((sentence) => `Not sent: ${sentence}.\n`);
   return [trialsText(outlook), ...left].join("");
@@ -21,7 +21,7 @@ function trialsText({ baseUrl, keys, estimates, restSeconds }: LoadPreview): str
   const beyond = estimates.filter(({ isBeyondLimit }) => isBeyondLimit).length;
   const lines = [
     `Load on ${baseUrl} with ${formatCount(keys.length, "key")} (${keys.join(", ")}): ${total}${restSeconds > 0 ? ` (${duration(restSeconds * 1000)} of it waiting for the key's minute)` : ""}`,
-    ...estimates.slice(0, mostListed).map(lineOf),
+    ...estimates.slice(0, maxListed).map(lineOf),
     ...(beyond === 0
       ? []
       : [

@@ -7,14 +7,14 @@ import { formatCount } from "../../base/text.ts";
 import { duration } from "../../base/duration.ts";
 import type { ProgressStream } from "../progress.ts";
 
-/** The part of a view that shows a person how a load run goes on; `done` takes the live line away. */
+/** Progress of a load, without preview and problems. `done` removes the live line. */
 type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 
 const eraseLine = "\r\u001b[2K";
-/** Where there is no terminal, a line at most so often. */
-const plainEveryMs = 10_000;
+/** Minimum time between two lines without a terminal. */
+const lineIntervalMs = 10_000;
 
-/** On a terminal one line, drawn over and over again; elsewhere a line for each trial, and now and then one of a long trial. */
+/** Shows progress: on a terminal a line that is redrawn, elsewhere a line for each trial and more during a long trial. */
 export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): LoadProgressView {
   if (isQuiet) return silentLoadEvents;
   return stream.isTTY === true ? liveView(stream) : plainView(stream);
@@ -22,7 +22,7 @@ export function showLoadProgress(stream: ProgressStream, isQuiet: boolean): Load
 
 const nameOf = ({ scenario, tier, engine }: LoadTrial): string => `${scenario.name} · ${tier} · ${engine}`;
 
-/** Requests a second over the last second or so: the rate since the start hides that a run has stalled. */
+/** Measures the request rate of the last 1.5 s. The rate since the start would hide a stalled load. */
 function ratesOf(): (progress: LoadProgress) => number {
   let marks: LoadProgress[] = [];
   return (progress) => {
@@ -37,7 +37,7 @@ function ratesOf(): (progress: LoadProgress) => number {
 function textOf(progress: LoadProgress, perSecond: number): string {
   const { sent, admitted, refused, failed, elapsedMs, expectedMs } = progress;
   const leftSeconds = Math.ceil((expectedMs - elapsedMs) / 1000);
-  // What a narrow terminal cuts off is what matters least.
+  // The least important part comes last: a narrow terminal cuts it off.
   return [
     leftSeconds >= 0 ? `${leftSeconds} s left` : `${-leftSeconds} s longer than expected`,
     `${formatCount(sent, "request")} (${perSecond}/s)`,
@@ -69,26 +69,26 @@ function liveView(stream: ProgressStream): LoadProgressView {
 function plainView(stream: ProgressStream): LoadProgressView {
   let name = "";
   let rate = ratesOf();
-  let saidMs = 0;
+  let printedMs = 0;
   return {
     trial: (trial) => {
       name = nameOf(trial);
       rate = ratesOf();
-      saidMs = 0;
+      printedMs = 0;
     },
     waiting: (ms, why) => void stream.write(`${name}: waiting ${duration(ms)}: ${why}\n`),
     progress: (progress) => {
       const perSecond = rate(progress);
-      if (progress.elapsedMs - saidMs < plainEveryMs) return;
-      saidMs = progress.elapsedMs;
+      if (progress.elapsedMs - printedMs < lineIntervalMs) return;
+      printedMs = progress.elapsedMs;
       stream.write(`${name}: ${textOf(progress, perSecond)}\n`);
     },
-    outcome: (outcome) => void stream.write(`${nameOf(outcome.trial)}: ${saidOf(outcome)}\n`),
+    outcome: (outcome) => void stream.write(`${nameOf(outcome.trial)}: ${outcomeText(outcome)}\n`),
     done() {},
   };
 }
 
-function saidOf(outcome: TrialResult): string {
+function outcomeText(outcome: TrialResult): string {
   switch (outcome.kind) {
     case "judged": {
       const { evidence, findings, validity } = outcome;

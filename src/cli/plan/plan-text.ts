@@ -10,16 +10,16 @@ import type { Creations, Stage } from "../../run/probe.ts";
 import type { TerminalStyle } from "../terminal.ts";
 
 const stageTitles: Readonly<Record<Stage, string>> = {
-  shared: "Side by side, within the limits of the main key",
-  "agent time": "After those, what agents take their time for",
+  shared: "At the same time, within the limits of the main key",
+  "agent time": "After those, requests that keep agents busy",
   exclusive: "After those, one at a time for each key",
-  concurrency: "Then, one at a time for each key: these hold its slots",
-  limits: "One at a time for each key: these use its allowance up, or try keys that are not good",
-  coverage: "Then, what nothing has shown yet",
-  review: "Once everything was sent: these look at what was recorded",
+  concurrency: "Then, one at a time for each key: these hold concurrency slots",
+  limits: "One at a time for each key: these exhaust its limits, or try invalid keys",
+  coverage: "Then, cases that no other probe has covered",
+  review: "After all requests: these review what was recorded",
 };
 
-/** A plan for people. Ends with a line feed. */
+/** Formats a plan as text. Ends with a line feed. */
 export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle): string {
   const paint = paintFor(colour);
   const blocks = [
@@ -48,7 +48,7 @@ export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle):
 
 function lookLines({ look }: FormattedPlan, width: number, paint: Paint): string[] {
   return [
-    `${paint.bold("A look first")}, with the main key \`${look.key}\`: ${formatCount(look.requests, "request")} that count`,
+    `${paint.bold("Discovery")}, with the main key \`${look.key}\`: ${formatCount(look.requests, "request")} that count`,
     ...formatLabelled("       ", look.sends.join(", "), width, paint.dim),
     "",
     paint.dim("  requests that count, what is sent → the checks that rest on it"),
@@ -59,7 +59,7 @@ function roleLines({ roles }: FormattedPlan, width: number, paint: Paint): strin
   const rows = Object.entries(roles);
   if (rows.length === 0) return [];
   return [
-    paint.bold("Who plays what"),
+    paint.bold("Roles"),
     ...rows.flatMap(([role, who]) => formatLabelled(`  ${role.padEnd(16)}`, sanitizeLine(who, 400), width, paint.dim)),
   ];
 }
@@ -117,7 +117,7 @@ function creationLines({ creates, probes }: FormattedPlan, width: number, paint:
   ];
 }
 
-const mostIds = 6;
+const maxIds = 6;
 
 function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint): string[] {
   if (groups.length === 0) return [];
@@ -126,7 +126,7 @@ function skippedLines(groups: readonly SkipGroup[], width: number, paint: Paint)
     `${paint.bold("Skipped")}: ${formatCount(all.size, "check")}. What would enable them:`,
     ...groups.flatMap(({ enabledBy, checks, needingMore }) => {
       const more = needingMore.length === 0 ? "" : `; ${needingMore.length} of them need something else as well`;
-      const text = `${enabledBy} → ${joinFirst(checks, mostIds)} (${formatCount(checks.length, "check")}${more})`;
+      const text = `${enabledBy} → ${joinFirst(checks, maxIds)} (${formatCount(checks.length, "check")}${more})`;
       return formatLabelled(`${String(checks.length).padStart(5)}  `, text, width, paint.bold);
     }),
   ];
@@ -156,10 +156,10 @@ function totalLines(
       : `about ${duration(waitSeconds * 1000)} of waiting`;
   const notes = [
     ...(bounds.maxRequests !== null && requests > bounds.maxRequests
-      ? [`More than --max-requests ${bounds.maxRequests} allows: what comes after is skipped.`]
+      ? [`More than --max-requests ${bounds.maxRequests} allows: later requests are skipped.`]
       : []),
     ...(bounds.maxExecutions !== null && executions > bounds.maxExecutions
-      ? [`More than --max-executions ${bounds.maxExecutions} allows: what comes after is skipped.`]
+      ? [`More than --max-executions ${bounds.maxExecutions} allows: later requests are skipped.`]
       : []),
     ...(shortOfTime === null ? [] : [shortText(shortOfTime, bounds.maxWaitMs)]),
     ...(target.movesClock
@@ -180,7 +180,7 @@ function shortText({ checks, enoughMinutes }: ShortOfTime, maxWaitMs: number): s
   return `${allowed}; ${enough}.`;
 }
 
-/** A plan as the command line says it: what it cannot know is a sentence each. */
+/** A plan with a sentence for each open question. */
 export interface FormattedPlan extends Omit<RunPlan, "unknown"> {
   readonly unknown: readonly string[];
 }
@@ -216,12 +216,12 @@ function questionText(question: OpenQuestion): string {
     case "tier of a key":
       return `The tier of the key \`${question.key}\`: until its headers show it, the run keeps to the limits of free; \`tier\` in the target file, or \`--tier\`, names it.`;
     case "reach of the receiver":
-      return `Whether the target reaches the harness at ${question.listen}: nobody said so. Where nothing arrives, what rests on deliveries is skipped; \`webhooks\` in the target file, or \`--receiver-listen\`, says so.`;
+      return `Whether the target reaches the harness at ${question.listen}: if nothing arrives, checks of deliveries are skipped; \`webhooks\` in the target file, or \`--receiver-listen\`, says that it does.`;
     case "retries":
-      return "How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min, and what rests on retries that do not come in that time is skipped; `--watch` waits for them.";
+      return "How many retries of a delivery fit `--max-wait`: the whole schedule takes 2 h 36 min, and checks of retries that come later are skipped; `--watch` waits for them.";
     case "reading usage counts":
-      return `Whether reading usage draws on the allowance: where it does, it fills the windows that are used up; else invokes do, which are up to ${question.executions} agent executions more.`;
+      return `Whether reading usage draws on the allowance: if it does, it fills the windows; otherwise invokes do, with up to ${question.executions} more agent executions.`;
     case "more requests":
-      return "What the target refuses with 429 is waited for and sent again, at most twice; requests without a valid key, and health, come on top.";
+      return "Requests refused with 429 are sent again at most twice, after a wait; requests without a valid key, and health requests, are not counted.";
   }
 }

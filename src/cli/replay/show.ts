@@ -9,22 +9,22 @@ import type { ReplaySelection } from "../../app/replay/select-exchanges.ts";
 import { differences, isSignificant, type DifferenceRow } from "../../app/replay/differences.ts";
 import type { ReplayPair } from "../../app/replay/replay.ts";
 
-const mostRows = 40;
-const mostSame = 12;
+const maxRows = 40;
+const maxSameRows = 12;
 const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
-/** What a replay has shown. */
+/** A replay to show. */
 export interface ReplayShown {
   readonly chosen: ReplaySelection;
-  /** Of all exchanges, those that were sent. */
+  /** The exchanges that were sent again. */
   readonly pairs: readonly ReplayPair[];
-  /** Why not all came to the target. */
+  /** Why not all requests were answered. */
   readonly stopped: string | null;
-  /** What judges it again. */
+  /** Command that judges the check again. */
   readonly command: string;
 }
 
-/** A replay, for people. */
+/** Formats a replay as text. */
 export function replayText(
   { chosen, pairs, stopped, command }: ReplayShown,
   look: TerminalStyle,
@@ -46,9 +46,9 @@ function headingOf({ findings }: ReplaySelection): string[] {
   return [
     ...findings.map(({ check, outcome, instance, expected, actual, reason }) => {
       const where = instance === undefined ? "" : ` (${sanitizeLine(instance, 40)})`;
-      const said =
+      const text =
         expected === undefined ? (reason ?? actual ?? "") : `expected ${expected}; got ${actual ?? reason ?? ""}`;
-      return `${sanitizeLine(check, 60)}${where} was kept as ${outcome}${said === "" ? "" : `: ${sanitizeLine(said, 400)}`}`;
+      return `${sanitizeLine(check, 60)}${where} was saved as ${outcome}${text === "" ? "" : `: ${sanitizeLine(text, 400)}`}`;
     }),
     "",
   ];
@@ -56,15 +56,15 @@ function headingOf({ findings }: ReplaySelection): string[] {
 
 function summaryOf(done: number, differing: number, total: number, stopped: string | null): string {
   const rest = stopped === null ? "" : `; ${stopped}${done < total ? `, ${total - done} not sent` : ""}`;
-  if (done === 0) return `no answer${rest}`;
-  if (differing === 0) return `${formatCount(done, "answer")} alike${rest}`;
-  return `${differing} of ${formatCount(done, "answer")} ${differing === 1 ? "differs" : "differ"}${rest}`;
+  if (done === 0) return `no response${rest}`;
+  if (differing === 0) return `${formatCount(done, "response")} alike${rest}`;
+  return `${differing} of ${formatCount(done, "response")} ${differing === 1 ? "differs" : "differ"}${rest}`;
 }
 
 /**
- * One exchange, then and now, a line for each thing: as it was, or what was kept and what has come, one under the other.
+ * Lines for one exchange: a line for each equal value, and two lines for each difference, saved and new.
  *
- * @param place as `1 of 3`
+ * @param place such as `1 of 3`
  */
 function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle, isQuiet: boolean): string[] {
   const paint = paintFor(look.colour);
@@ -81,7 +81,7 @@ function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle
   ];
 }
 
-/** What was sent, without its first line, which stands above. */
+/** Lines of the request. Its first line is already in the heading. */
 const sentLines = (exchange: Exchange): string[] =>
   exchangeLines(exchange, bounds)
     .slice(1)
@@ -93,24 +93,24 @@ const unansweredLines = ({ answer }: Exchange, word: string): string[] =>
 function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, isQuiet: boolean): string[] {
   const of = (mark: DifferenceRow["mark"]): DifferenceRow[] => rows.filter((each) => each.mark === mark);
   const same = isQuiet ? [] : of("same");
-  const told = [...of("significant"), ...(isQuiet ? [] : of("value"))];
+  const different = [...of("significant"), ...(isQuiet ? [] : of("value"))];
   const usual = of("usual").map(({ name }) => sanitizeLine(name, 60));
   const nameWidth = Math.min(
     28,
-    Math.max(0, ...[...same, ...told].map(({ name }) => displayWidth(sanitizeLine(name, 60)))),
+    Math.max(0, ...[...same, ...different].map(({ name }) => displayWidth(sanitizeLine(name, 60)))),
   );
   const line = (mark: string, name: string, text: string): string =>
     `  ${mark} ${padded(sanitizeLine(name, 60), nameWidth)}  ${sanitizeLine(text, Math.max(40, width - nameWidth - 12))}`;
   return [
-    ...same.slice(0, mostSame).map(({ name, now }) => line(" ", name, now)),
-    ...more(same.length - mostSame, "more as it was", paint),
-    ...told.slice(0, mostRows).flatMap(({ mark, name, kept, now }) => {
+    ...same.slice(0, maxSameRows).map(({ name, now }) => line(" ", name, now)),
+    ...more(same.length - maxSameRows, "more unchanged", paint),
+    ...different.slice(0, maxRows).flatMap(({ mark, name, kept, now }) => {
       const sign = mark === "significant" ? "!" : "~";
       const isBold =
         mark === "significant" ? (text: string): string => paint.bold(text) : (text: string): string => text;
-      return [isBold(line(sign, name, `kept ${kept}`)), isBold(line(sign, "", `now  ${now}`))];
+      return [isBold(line(sign, name, `saved ${kept}`)), isBold(line(sign, "", `now   ${now}`))];
     }),
-    ...more(told.length - mostRows, "more that differ", paint),
+    ...more(different.length - maxRows, "more that differ", paint),
     ...(usual.length === 0 || isQuiet ? [] : [`    ${paint.dim(`differ every time: ${joinFirst(usual, 12)}`)}`]),
   ];
 }
@@ -118,17 +118,17 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
 const more = (count: number, what: string, paint: Paint): string[] =>
   count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
 
-/** What the marks mean. */
+/** Explains the marks. */
 const legend = "! differs in status, error code or shape; ~ differs in something else";
 
-/** What a replay cannot have as the run had it. */
+/** Explains in what way a replay differs from the run. */
 function caveats(kept: readonly Exchange[]): string[] {
-  const isMoved = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
+  const isClockAdvanced = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
   const overlaps = kept.some((each, index) => index > 0 && each.sentMs < (kept[index - 1]?.answer.endMs ?? 0));
   const isSigned = kept.some(({ request }) => request.headers.some(([name]) => name.toLowerCase() === "x-signature"));
   return [
-    ...(overlaps ? ["The run sent them at the same time; they were sent one after another now."] : []),
-    ...(isMoved ? ["The run moved the target's clock between them; it was not moved now."] : []),
+    ...(overlaps ? ["The run sent them at the same time; the replay sent them in sequence."] : []),
+    ...(isClockAdvanced ? ["The run advanced the target's clock between them; the replay did not."] : []),
     ...(isSigned ? ["The signature and its time are those of the run; a target may refuse them for their age."] : []),
   ];
 }

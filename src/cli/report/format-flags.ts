@@ -11,13 +11,13 @@ import type { Baseline } from "../../report/model/failure-policy.ts";
 import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { flagOf } from "../option-parsers.ts";
 
-/** A file for each format that is wanted; `-` prints it on standard output. */
+/** A file for each requested format; `-` prints it on standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string };
 
 /**
- * Adds a flag for each format to a command, but for `json`, which is an option of its own to the commands that make a report.
+ * Adds a flag for each format except `json`, which each command defines itself.
  *
- * @param sources what the command has to make formats of
+ * @param sources the inputs of formats that the command has
  */
 export function withFormatOptions(
   command: Command,
@@ -30,7 +30,7 @@ export function withFormatOptions(
   return command;
 }
 
-/** What decides whether a finding fails a run. */
+/** Flags that decide which findings fail a run. */
 export interface RuleFlags {
   readonly strict?: boolean;
   readonly baseline?: string;
@@ -41,7 +41,7 @@ export const withRuleOptions = (command: Command): Command =>
     .option("--strict", "a warning fails the run as well")
     .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error");
 
-/** @throws {UsageProblem} where the baseline cannot be read */
+/** @throws {UsageError} if the baseline cannot be read */
 export const readRules = ({ strict = false, baseline }: RuleFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),

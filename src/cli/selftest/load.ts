@@ -16,7 +16,7 @@ import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts"
  * Proves the load scenarios: each fault that pressure shows is found by its scenario, and the server without a fault passes. Prints a row
  * each; resolves to the exit code.
  *
- * @throws {UsageError} where `only` matches no fault, scenario or clause
+ * @throws {UsageError} if `only` matches no fault, scenario or clause
  */
 export async function selftestUnderLoad({
   only,

@@ -3,16 +3,16 @@ import { controlTokenHeader } from "../../reference/server/control.ts";
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
 import type { ControlToken } from "./serve-options.ts";
 
-/** What the banner tells besides the server itself. */
+/** Facts for the banner, apart from the server itself. */
 export interface BannerFacts {
   readonly patches: readonly string[];
   readonly hosted: readonly HostedAgent[];
   readonly control: ControlToken;
-  /** The target file that was written, or `null`. */
+  /** The written target file; `null`: none. */
   readonly targetFile: string | null;
 }
 
-/** What `conformance serve` says once it serves: everything that a client's author needs to begin. */
+/** The first output of `conformance serve`: everything that the author of a client needs to start. */
 export function banner(reference: Reference, { patches, hosted, control, targetFile }: BannerFacts): string {
   const { baseUrl, keys, agents } = reference;
   const at = (path: string): string => new URL(path, baseUrl).href;

@@ -32,7 +32,7 @@ export function readPort(text: string): number {
   throw new UsageError(`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
 }
 
-/** @throws {UsageError} where one of them is no address and no CIDR. */
+/** @throws {UsageError} if one of them is no address and no CIDR. */
 export function readRanges(flag: string, ranges: readonly string[]): readonly string[] {
   const wrong = ranges.find((range) => !isAddressRange(range));
   if (wrong === undefined) return ranges;
@@ -47,7 +47,7 @@ export interface ControlToken {
 
 const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
 
-/** @throws {UsageError} where a header cannot carry it. */
+/** @throws {UsageError} if a header cannot carry it. */
 export function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
   const given = flag ?? environment[tokenVariable];
   if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
@@ -56,7 +56,7 @@ export function readToken(flag: string | undefined, environment: NodeJS.ProcessE
   throw new UsageError(`${name} is empty, or holds blanks or characters that a header cannot carry.`);
 }
 
-/** @throws {UsageError} where only one is given, one cannot be read, or the two do not fit. */
+/** @throws {UsageError} if only one is given, one cannot be read, or the two do not fit. */
 export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
   if (certPath === undefined && keyPath === undefined) return null;
   if (certPath === undefined || keyPath === undefined) {

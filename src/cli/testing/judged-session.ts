@@ -8,7 +8,7 @@ type Given = "target" | "suites";
 /**
  * A run that has no time to wait and may send what it likes, as its user is shown it.
  *
- * @throws {Error} where the target could not be judged
+ * @throws {Error} if the target could not be judged
  */
 export async function judgedRun(
   options: Pick<RedactedRunOptions, Given> & Partial<Omit<RedactedRunOptions, Given>>,

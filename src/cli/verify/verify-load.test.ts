@@ -81,7 +81,7 @@ describe("a statement on load", () => {
   it("never reads evidence that a report names outside its folder", () => {
     change("report.json", /"evidence": "load\/minute-limit-free-k6\.json"/, '"evidence": "../../../etc/hostname"');
     expect(mismatches().at(-1)).toMatch(
-      /^The evidence could not be judged: \.\.\/\.\.\/\.\.\/etc\/hostname is not there/,
+      /^The evidence could not be judged: \.\.\/\.\.\/\.\.\/etc\/hostname is missing/,
     );
   });
 });

@@ -185,7 +185,7 @@ describe("conformance verify", () => {
   ])("refuses a statement with %s", async (name, change) => {
     const folder = tampered(name, "statement.json", change);
     const { code, err } = await command(["verify", join(folder, "statement.json"), folder]);
-    expect(err).toMatch(/is no conformance statement: /);
+    expect(err).toMatch(/is not a conformance statement: /);
     expect(code).toBe(2);
   });
 
@@ -201,7 +201,7 @@ describe("conformance verify", () => {
     const folder = tampered("another version", "report.json", older);
     writeFileSync(join(folder, "statement.json"), stated(folder));
     const same = await command(["verify", join(folder, "statement.json"), folder]);
-    expect(same.out).toMatch(/^Judged by version 0\.0\.1 .* which says the same of every row\.$/m);
+    expect(same.out).toMatch(/^Judged by version 0\.0\.1 .* which finds the same in every row\.$/m);
     expect(same.code).toBe(0);
     const lie = (text: string): string => text.replace('"verdict": "nonconformant"', '"verdict": "conformant"');
     writeFileSync(join(folder, "report.json"), lie(readFileSync(join(folder, "report.json"), "utf8")));
@@ -215,14 +215,14 @@ describe("conformance verify", () => {
     const folder = tampered("nothing to judge", "report.json", (text) => `${text}\n`);
     rmSync(join(folder, "evidence.json"));
     const { code, out } = await command(["verify", join(folder, "statement.json"), folder]);
-    expect(out).toContain("✗ The evidence could not be judged: evidence.json is not there");
+    expect(out).toContain("✗ The evidence could not be judged: evidence.json is missing");
     expect(code).toBe(1);
   });
 
   it.each([
     ["no statement", ["none.json", kept], /The statement cannot be read: none\.json \(ENOENT\)/],
     ["no report", [join(kept, "statement.json"), "none"], /The report cannot be read: none \(ENOENT\)/],
-    ["a report for a statement", [join(kept, "report.json"), kept], /is no conformance statement: format: /],
+    ["a report for a statement", [join(kept, "report.json"), kept], /is not a conformance statement: format: /],
     ["evidence for a report", [join(kept, "statement.json"), join(kept, "evidence.json")], /evidence\.json: format/],
   ])("ends with 2 and one line for %s", async (_, args, line) => {
     const { code, out, err } = await command(["verify", ...args]);

@@ -23,16 +23,16 @@ export const watchInTerminal = (
 export const formatResumeHint = (folder: string): string =>
   `Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}\n`;
 
-/** Tells a person how far the schedule has come: on a terminal in one line that is written over, elsewhere a line for each attempt. */
+/** Progress of the retry schedule: on a terminal a line that is redrawn, elsewhere a line for each attempt. */
 export interface ProgressLine {
   readonly show: (outlook: RemainingRetries) => void;
-  /** Takes the line away. */
+  /** Removes the line. */
   readonly done: () => void;
 }
 
 const eraseLine = "\r\u001b[2K";
 
-/** @param epochMs what the times of an outlook count from, in Unix milliseconds */
+/** @param epochMs start of the run in Unix milliseconds */
 export function startProgressLine(stream: ProgressStream, epochMs: number, isQuiet: boolean): ProgressLine {
   if (isQuiet) return { show() {}, done() {} };
   const isLive = stream.isTTY === true;
@@ -50,7 +50,7 @@ export function startProgressLine(stream: ProgressStream, epochMs: number, isQui
   };
 }
 
-/** One line: `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12 (the last by 12:51:40)`. */
+/** Formats progress as one line: `watching: attempt 2 came at 10:04:12, the next is due about 10:09:12 (the last by 12:51:40)`. */
 export function formatRetryProgress(outlook: RemainingRetries, epochMs: number): string {
   const at = (ms: number): string => new Date(epochMs + ms).toTimeString().slice(0, 8);
   switch (outlook.kind) {

@@ -12,28 +12,28 @@ export type { Judged, JudgeOptions } from "../judge.ts";
 export type { EmbeddedTarget, PlainTarget, TargetDescription, TargetFile } from "../target.ts";
 
 export interface ConformanceTestOptions extends JudgeOptions {
-  /** What is judged, or what tells it once the hooks before it have run. */
+  /** The target, or a function that returns it after earlier hooks have run. */
   readonly target: TargetDescription | (() => TargetDescription | Promise<TargetDescription>);
-  /** Name of the group that all tests stand in. Default `Agent Hosting conformance`. */
+  /** Name of the group of all tests. Default: `Agent Hosting conformance`. */
   readonly title?: string;
   /** A warning (a broken `should`) fails its test as well. Default `false`. */
   readonly strict?: boolean;
-  /** Failures that are known: their tests are skipped with the reason, and one that no longer fails is an error. */
+  /** Known failures. Their tests are skipped with the reason; one that no longer fails is an error. */
   readonly baseline?: readonly KnownFailure[];
-  /** The run may take so long, in milliseconds. Default: five minutes besides `maxWaitMs`. */
+  /** Time limit of the run in milliseconds. Default: five minutes more than `maxWaitMs`. */
   readonly timeoutMs?: number;
-  /** Gets what the run found, such as to write its report. */
+  /** Called with the result of the run, for example to write its report. */
   readonly onJudged?: (judged: Judged) => void | Promise<void>;
 }
 
-const standardTimeoutMs = 300_000;
+const defaultTimeoutMs = 300_000;
 
 /**
  * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. The run happens once,
  * before the first of them, and takes just the checks whose tests run: `vitest -t SSE` sends what those need. A check that could not be
  * exercised is a skipped test, with the reason.
  *
- * @throws {UsageProblem} where a pattern of `only` or `skip` matches nothing.
+ * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
  */
 export function conformanceTests(options: ConformanceTestOptions): void {
   const {
@@ -47,30 +47,35 @@ export function conformanceTests(options: ConformanceTestOptions): void {
   describe(title, () => {
     let judged: Judged | null = null;
     beforeAll(
-      // vitest reads the pattern of the first parameter, and wants one.
+      // vitest requires a destructuring pattern as the first parameter.
       async ({}, group: unknown) => {
         judged = await judgeSelected(options, selectedTests(group));
         await options.onJudged?.(judged);
       },
-      options.timeoutMs ?? standardTimeoutMs + maxWaitMs,
+      options.timeoutMs ?? defaultTimeoutMs + maxWaitMs,
     );
     for (const [suite, entries] of checks)
       describe(suite, () => {
-        for (const entry of entries) test(nameOf(entry), (context) => tell(entry, judged, rules, context));
+        for (const entry of entries) test(nameOf(entry), (context) => report(entry, judged, rules, context));
       });
   });
 }
 
 const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
 
-/** @param names names of the tests that run; `null` where nobody can tell */
+/** @param names names of the tests that run; `null`: unknown */
 async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
   const target = typeof options.target === "function" ? await options.target() : options.target;
   const chosen = listChecks(options).filter((entry) => names === null || names.has(nameOf(entry)));
   return judge(target, { ...options, only: chosen.map(({ id }) => id), skip: [] });
 }
 
-async function tell({ id }: CheckEntry, judged: Judged | null, rules: TestRules, context: TestContext): Promise<void> {
+async function report(
+  { id }: CheckEntry,
+  judged: Judged | null,
+  rules: TestRules,
+  context: TestContext,
+): Promise<void> {
   if (judged === null) throw new Error("The run before the tests did not happen.");
   const telling = testResultOf(id, judged, rules);
   switch (telling.kind) {
@@ -83,7 +88,7 @@ async function tell({ id }: CheckEntry, judged: Judged | null, rules: TestRules,
   }
 }
 
-/** Where it was thrown says nothing: the message shows the exchange. */
+/** An error without a stack: the message shows the exchange, and the stack would only show this file. */
 class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 
@@ -93,7 +98,7 @@ class CheckFailed extends Error {
   }
 }
 
-/** A test or a group of tests, as far as we look at it. */
+/** The used properties of a test or a group of tests. */
 interface Task {
   readonly name: string;
   readonly mode: string;
@@ -104,9 +109,10 @@ const isTask = (value: unknown): value is Task =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
 /**
- * Names of the tests that are going to run in a group, as a `beforeAll` hook is given it: not those that a filter leaves out.
+ * Returns the names of the tests in a group that will run, without those that a filter excludes.
  *
- * @returns `null` where it is no group: older versions of vitest give it elsewhere
+ * @param group argument of a `beforeAll` hook
+ * @returns `null` if it is not a group: older versions of vitest pass it elsewhere
  */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
   isTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;

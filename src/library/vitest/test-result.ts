@@ -6,11 +6,11 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import type { Judged } from "../judge.ts";
 
-/** What a test of one check has to say. */
+/** The result of the test of one check. */
 export type TestResult =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "skipped"; readonly reason: string }
-  /** Notes are what is worth knowing, and fails nothing. */
+  /** Notes are worth knowing, but do not fail the test. */
   | { readonly kind: "passed"; readonly notes: readonly string[] };
 
 export interface TestRules {
@@ -20,7 +20,7 @@ export interface TestRules {
   readonly baseline: Baseline;
 }
 
-/** What became of one check in all its instances. */
+/** Determines the test result of one check from all its instances. */
 export function testResultOf(check: string, judged: Judged, { strict, baseline }: TestRules): TestResult {
   const rows = judged.document.report.findings.filter((finding) => finding.check === check);
   const { excused, stale } = applyBaseline(

@@ -19,6 +19,7 @@ export const generatedPrefix = "conformance-";
  */
 export const generateSecret = (): string =>
   generatedPrefix +
-  crypto.randomUUID()
+  crypto
+    .randomUUID()
     .replaceAll("-", "")
     .replaceAll(/.{4}(?=.)/g, "$&-");

@@ -33,5 +33,5 @@ function usedUp({ sent, history }: KeyFacts, { limits, time }: LoadFacts): Exhau
     min: (time.at(to.sentMs).fromMs - time.at(from.headMs).toMs) / 1000,
     max: (time.at(to.headMs).toMs - time.at(from.sentMs).fromMs) / 1000,
   });
-  return judgeExhausted({ answers: sent, limits, isFresh: history.priorUse === "nothing", elapsed });
+  return judgeExhausted({ samples: sent, limits, isFresh: history.priorUse === "nothing", elapsed });
 }

@@ -18,7 +18,7 @@ const passed = (from: RequestSample, to: RequestSample): Elapsed => ({
   max: (to.headMs - from.sentMs) / 1000,
 });
 const verdictOn = (answers: readonly RequestSample[], limits: TierLimits, isFresh: boolean): string =>
-  judgeExhausted({ answers, limits, isFresh, elapsed: passed }).kind;
+  judgeExhausted({ samples: answers, limits, isFresh, elapsed: passed }).kind;
 
 /** A limiter's state, from the instants that it has counted: the allowance left now, and the reset that it reports. */
 interface Reading {

@@ -1,4 +1,5 @@
 import type { TierLimits } from "../../spec/tiers.ts";
+import type { KeyHistory } from "./key-history.ts";
 import { isMinuteLimit } from "./header-rules.ts";
 import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
 
@@ -10,14 +11,9 @@ export interface Elapsed {
   readonly max: number;
 }
 
-/** The requests on one key, and the time between two of them. */
-export interface ExhaustedWindowInput<A extends RequestSample> {
-  /** Everything sent on the key, in any order. */
-  readonly answers: readonly A[];
-  readonly limits: TierLimits;
-  /** Whether nothing was sent on the key before these. */
-  readonly isFresh: boolean;
-  readonly elapsed: (from: A, to: A) => Elapsed;
+/** The history of a key, and the time between two of its requests. */
+export interface ExhaustedWindowInput<S extends RequestSample> extends KeyHistory<S> {
+  readonly elapsed: (from: S, to: S) => Elapsed;
 }
 
 /** A response that reported `Remaining: 0`, and the requests of its window that were admitted after it. */
@@ -40,16 +36,16 @@ const slackSeconds = 2;
  * of other windows, or after the reset, prove nothing. Neither do requests that a refill, a fading window or an error may have given back.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
-  const answers = facts.answers.toSorted((one, other) => one.sentMs - other.sentMs);
+  const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
   let count = 0;
-  for (const [index, exhausted] of answers.entries()) {
+  for (const [index, exhausted] of samples.entries()) {
     const window = windowOf(exhausted, facts.limits);
     if (window === null) continue;
-    const after = untilReset(exhausted, answers, index, facts);
+    const after = untilReset(exhausted, samples, index, facts);
     const admitted = after.filter((each) => isAdmitted(each) && isOfWindow(exhausted, each));
     if (admitted.length > 0) {
-      const around = samplesAround(window, answers, index, facts);
-      const mayComeBack = maxReturned(exhausted, window, { ...facts, answers: around, began: answers[0] ?? exhausted });
+      const around = samplesAround(window, samples, index, facts);
+      const mayComeBack = maxReturned(exhausted, window, { ...facts, samples: around, began: samples[0] ?? exhausted });
       const first = admitted.findIndex((each, at) => at + 1 > mayComeBack(each));
       if (first >= 0) return { kind: "broken", beyond: { exhausted, admitted: admitted.slice(0, first + 1) } };
     }
@@ -84,14 +80,14 @@ function windowOf(answer: RequestSample, limits: TierLimits): ExhaustedWindow | 
 /** Returns the agent calls that were sent after the response and decided before its window was reset. */
 function untilReset<A extends RequestSample>(
   exhausted: A,
-  answers: readonly A[],
+  samples: readonly A[],
   index: number,
   { elapsed }: ExhaustedWindowInput<A>,
 ): A[] {
   const untilSeconds = (exhausted.resetAfter ?? 0) - roundingSeconds - slackSeconds;
   const found: A[] = [];
-  for (let at = index + 1; at < answers.length; at += 1) {
-    const each = answers[at];
+  for (let at = index + 1; at < samples.length; at += 1) {
+    const each = samples[at];
     if (each === undefined || elapsed(exhausted, each).min > untilSeconds) break;
     if (isAgentCall(each) && each.sentMs >= exhausted.headMs && elapsed(exhausted, each).max < untilSeconds)
       found.push(each);
@@ -102,19 +98,19 @@ function untilReset<A extends RequestSample>(
 /** Returns all samples that may matter to the window of a sample, or to the window before. */
 function samplesAround<A extends RequestSample>(
   { seconds }: ExhaustedWindow,
-  answers: readonly A[],
+  samples: readonly A[],
   index: number,
   { elapsed }: ExhaustedWindowInput<A>,
 ): A[] {
   const mayMatter = (at: number, other: number): boolean => {
-    const [from, to] = [answers[at], answers[other]];
+    const [from, to] = [samples[at], samples[other]];
     return from !== undefined && to !== undefined && elapsed(from, to).min <= 2 * seconds + slackSeconds;
   };
   let first = index;
   while (mayMatter(first - 1, index)) first -= 1;
   let end = index + 1;
   while (mayMatter(index, end)) end += 1;
-  return answers.slice(first, end).filter(({ kind }) => kind !== "health");
+  return samples.slice(first, end).filter(({ kind }) => kind !== "health");
 }
 
 const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
@@ -130,7 +126,7 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
 function maxReturned<A extends RequestSample>(
   exhausted: A,
   { seconds, limit, leftSeconds }: ExhaustedWindow,
-  { answers, limits, isFresh, began, elapsed }: ExhaustedWindowInput<A> & { readonly began: A },
+  { samples, limits, isFresh, began, elapsed }: ExhaustedWindowInput<A> & { readonly began: A },
 ): (later: A) => number {
   const sinceBeginning = elapsed(began, exhausted).min;
   const fadingSeconds = 2 * seconds - leftSeconds + slackSeconds;
@@ -142,7 +138,7 @@ function maxReturned<A extends RequestSample>(
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
   const isUnseen = !isFresh && sinceBeginning < fadingSeconds;
-  const fading = isUnseen ? limit : Math.min(limit, answers.filter(isBefore).length);
+  const fading = isUnseen ? limit : Math.min(limit, samples.filter(isBefore).length);
   const maySecretlyRoll = mayRoll && !isFresh && sinceBeginning < seconds + slackSeconds;
   const perSecond = seconds === 60 ? limits.perMinute / 60 : 0;
   return (later) => {
@@ -152,8 +148,8 @@ function maxReturned<A extends RequestSample>(
     const refilled = Math.min(Math.floor(2 * roundingSeconds * perSecond), 1 + Math.floor(perSecond * max));
     const hasLeft = (each: A): boolean =>
       elapsed(each, exhausted).min <= seconds + slackSeconds && elapsed(each, later).max >= seconds - slackSeconds;
-    const left = mayRoll ? answers.filter(hasLeft).length : 0;
-    const takenBack = answers.filter((each) => mayBeTakenBack(each, exhausted, later)).length;
+    const left = mayRoll ? samples.filter(hasLeft).length : 0;
+    const takenBack = samples.filter((each) => mayBeTakenBack(each, exhausted, later)).length;
     return Math.max(faded, refilled, left) + takenBack;
   };
 }

@@ -5,6 +5,16 @@ import type { AdmissionOptions, CountedSpan, History } from "./admission/history
 import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type RequestSample, isRefused } from "./sample.ts";
 
+/** All requests on one key, with its limits. Suites and load add what only they know. */
+export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
+  /** In any order. */
+  readonly samples: readonly S[];
+  /** Limits of the key's tier. */
+  readonly limits: L;
+  /** Whether no earlier use of the key can still count. */
+  readonly isFresh: boolean;
+}
+
 // Judging the use of one key. Suites send requests in sequence, load sends them at once; both are judged by these functions.
 
 /** How far a server's clock may be off, in target ms: windows are kept in whole seconds, by timers, or by several machines. */

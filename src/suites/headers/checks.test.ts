@@ -93,9 +93,9 @@ it.each([
 });
 
 const at = 1_800_000_000;
-const shown = (samples: readonly Sample[], hasClock = false) => ({
+const withSamples = (samples: readonly Sample[], hasClock = false) => ({
   all: all(),
-  shown: {
+  samples: {
     keys: [{ key: "main", limits: publishedTiers.free, isFresh: true, samples }],
     keylessMs: [],
     hasClock,
@@ -108,20 +108,20 @@ const moved = (seconds: number, reset: number): Sample =>
 
 describe("their values", () => {
   it.each<[id: string, name: string, evidence: unknown, kind: string]>([
-    ["HDR-10", "of the minute", shown([sample(plain)]), "minute"],
-    ["HDR-10", "of the hour", shown([sample({ ...plain, limit: 100 })]), "hour"],
-    ["HDR-10", "of either", shown([sample(plain), sample({ ...plain, limit: 100 })]), "tighter"],
-    ["HDR-10", "of no tier", shown([sample({ ...plain, limit: 11 })]), "breach"],
-    ["HDR-11", "within the limit", shown([sample(plain)]), "holds"],
-    ["HDR-11", "above the limit", shown([sample({ ...plain, remaining: 11 })]), "breach"],
-    ["HDR-14", "by `Date`", shown([sample(plain)]), "holds"],
-    ["HDR-14", "milliseconds", shown([sample({ ...plain, reset: (at + 60) * 1000 })]), "breach"],
-    ["HDR-14", "ten seconds off", shown([sample({ ...plain, reset: at + 70 })]), "breach"],
-    ["HDR-14", "a `Date` that lags by 30 s", shown([sample({ ...plain, date: at - 30 })]), "holds"],
-    ["HDR-14", "a moved clock without `Date`", shown([moved(0, at + 30), moved(60, at + 90)], true), "holds"],
-    ["HDR-14", "one that stays where it is", shown([moved(0, at + 30), moved(60, at + 30)], true), "breach"],
-    ["HDR-16", "within the minute", shown([sample(plain)]), "holds"],
-    ["HDR-16", "an hour for a minute", shown([sample({ ...plain, resetAfter: 3600 })]), "breach"],
+    ["HDR-10", "of the minute", withSamples([sample(plain)]), "minute"],
+    ["HDR-10", "of the hour", withSamples([sample({ ...plain, limit: 100 })]), "hour"],
+    ["HDR-10", "of either", withSamples([sample(plain), sample({ ...plain, limit: 100 })]), "tighter"],
+    ["HDR-10", "of no tier", withSamples([sample({ ...plain, limit: 11 })]), "breach"],
+    ["HDR-11", "within the limit", withSamples([sample(plain)]), "holds"],
+    ["HDR-11", "above the limit", withSamples([sample({ ...plain, remaining: 11 })]), "breach"],
+    ["HDR-14", "by `Date`", withSamples([sample(plain)]), "holds"],
+    ["HDR-14", "milliseconds", withSamples([sample({ ...plain, reset: (at + 60) * 1000 })]), "breach"],
+    ["HDR-14", "ten seconds off", withSamples([sample({ ...plain, reset: at + 70 })]), "breach"],
+    ["HDR-14", "a `Date` that lags by 30 s", withSamples([sample({ ...plain, date: at - 30 })]), "holds"],
+    ["HDR-14", "a moved clock without `Date`", withSamples([moved(0, at + 30), moved(60, at + 90)], true), "holds"],
+    ["HDR-14", "one that stays where it is", withSamples([moved(0, at + 30), moved(60, at + 30)], true), "breach"],
+    ["HDR-16", "within the minute", withSamples([sample(plain)]), "holds"],
+    ["HDR-16", "an hour for a minute", withSamples([sample({ ...plain, resetAfter: 3600 })]), "breach"],
   ])("%s, %s", (id, _, evidence, kind) => {
     expect(judged(headers, id, evidence)).toBe(kind);
   });
@@ -135,7 +135,7 @@ describe("their values", () => {
     ["falls by too little, as what was sent a minute before leaves a rolling window", [9, 8, 7, 6, 5], "holds"],
   ])("HDR-12: `Remaining` %s", (_, earlier, kind) => {
     const samples = [...inTurn(0, ...earlier), ...inTurn(60_000, 3, 3, 2, 2, 2, 2)];
-    expect(judged(headers, "HDR-12", shown(samples).shown)).toBe(kind);
+    expect(judged(headers, "HDR-12", withSamples(samples).samples)).toBe(kind);
   });
 
   it.each([

@@ -1,33 +1,32 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, headerValues, statusOf } from "../../evidence/exchange.ts";
+import { malformedHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
+import { retryAfterSeconds } from "../../rules/limits/sample.ts";
+import { checkEvery } from "../../run/judge/check-every.ts";
+import { type Check, check, observe, type Probes, suite } from "../../run/judge/check.ts";
+import type { DocumentedCell } from "../../run/judge/coverage.ts";
+import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
+import { type Enabler, need } from "../../run/skip-reason.ts";
 import { clauseIds } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
-import { type Check, check, observe, type Probes, suite } from "../../run/judge/check.ts";
-import { breach, follows, holds, unproven } from "../../run/judge/finding.ts";
-import { checkEvery } from "../../run/judge/check-every.ts";
-import type { DocumentedCell } from "../../run/judge/coverage.ts";
-import { responseCases } from "../shared/cases.ts";
-import { responseMatrix, responseCells } from "../shared/matrices.ts";
-import { retryAfterSeconds } from "../../rules/limits/sample.ts";
-import { malformedHeaders, wellFormedHeaders } from "../../rules/limits/header-rules.ts";
-import { type Enabler, need } from "../../run/skip-reason.ts";
 import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
-import { isUnknownPath, responseChecks } from "./response-checks.ts";
-import { judgeFalls, judgeResetAfter, observeErrors } from "./value-sequences.ts";
-import { allSamples, fallOver, isImpossibleFall, isUnexplained, concurrentRounds } from "./probes.ts";
-import { judgeRemainingAfterReads } from "./remaining-after-reads.ts";
-import { endpointOf, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { responseCases } from "../shared/cases.ts";
+import { responseCells, responseMatrix } from "../shared/matrices.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
+import { allSamples, concurrentRounds, fallOver, isImpossibleFall, isUnexplained } from "./probes.ts";
+import { isUnknownPath, responseChecks } from "./response-checks.ts";
+import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeErrors } from "./value-sequences.ts";
 
-const lacking = memoizeByObject((exchange: Exchange): readonly string[] =>
+const missingIn = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
 );
 
 const isOn = (exchange: Exchange, ...endpoints: readonly (string | null)[]): boolean =>
   endpoints.includes(endpointOf(exchange));
 
-interface AllFour {
+interface ResponseKind {
   readonly what: string;
   readonly cells: readonly DocumentedCell[];
   readonly of: (exchange: Exchange, all: AllExchanges) => boolean;
@@ -35,7 +34,7 @@ interface AllFour {
 }
 
 /** Checks that every response of a kind has all four headers. */
-const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: Probes = {}): Check =>
+const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: Probes = {}): Check =>
   checkEvery(
     clause,
     { all: allExchanges, ...on },
@@ -47,11 +46,11 @@ const allFour = (clause: HeaderClause, { what, cells, of, needs }: AllFour, on: 
           all,
         ),
       judge: (exchange) => {
-        const absent = lacking(exchange);
-        if (absent.length === 0) return null;
-        return { expected: `all four rate-limit headers on every ${what}`, actual: `missing: ${absent.join(", ")}` };
+        const missing = missingIn(exchange);
+        if (missing.length === 0) return null;
+        return { expected: `all four rate-limit headers on every ${what}`, actual: `missing: ${missing.join(", ")}` };
       },
-      whenEmpty: unproven(`the run saw no ${what}`, needs ?? null),
+      whenEmpty: unproven(`the run got no ${what}`, needs ?? null),
     },
   );
 
@@ -64,9 +63,9 @@ const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): 
     endpointNames.filter((name) => !but.includes(name)),
   );
 
-const isBetween = (exchange: Exchange, least: number, most: number): boolean => {
+const isBetween = (exchange: Exchange, min: number, max: number): boolean => {
   const status = statusOf(exchange) ?? 0;
-  return status >= least && status <= most;
+  return status >= min && status <= max;
 };
 
 /** Whether the request went to a published endpoint, with its method. */
@@ -75,12 +74,12 @@ const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpoin
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
 
 const checks: readonly Check[] = [
-  allFour("HDR-1", {
+  checkAllFour("HDR-1", {
     what: "successful response",
     cells: cellsOf([200, 201], "stream", "health"),
     of: (one, all) => isSuccess(one) && !isOn(one, "stream", "health") && !isUnknownPath(one, all),
   }),
-  allFour("HDR-2", {
+  checkAllFour("HDR-2", {
     what: "response 400, 403, 404 or another refusal",
     cells: cellsOf([400, 404], "health"),
     of: (one, all) =>
@@ -89,14 +88,14 @@ const checks: readonly Check[] = [
       isOfEndpoint(one, all) &&
       (!isOn(one, "health") || hasStatus(one, 403)),
   }),
-  allFour("HDR-3", { what: "401 response", cells: cellsOf([401]), of: (one) => hasStatus(one, 401) }),
-  allFour("HDR-4", {
+  checkAllFour("HDR-3", { what: "401 response", cells: cellsOf([401]), of: (one) => hasStatus(one, 401) }),
+  checkAllFour("HDR-4", {
     what: "429 response",
     cells: cellsOf([429]),
     of: (one) => hasStatus(one, 429),
     needs: need("limit within reach"),
   }),
-  allFour(
+  checkAllFour(
     "HDR-5",
     {
       what: "500 response, or another 5xx",
@@ -106,18 +105,18 @@ const checks: readonly Check[] = [
     },
     { asked: failingInvoked },
   ),
-  allFour("HDR-6", {
+  checkAllFour("HDR-6", {
     what: "stream's response",
     cells: responseCells([200], ["stream"]),
     of: (one) => isSuccess(one) && isOn(one, "stream"),
     needs: "agents.streaming in the target file",
   }),
-  allFour("HDR-7", {
+  checkAllFour("HDR-7", {
     what: "health response",
     cells: responseCells([200, 404], ["health"]),
     of: (one) => isOn(one, "health") && !hasStatus(one, 401, 403, 429),
   }),
-  allFour(
+  checkAllFour(
     "HDR-8",
     {
       what: "response to a path, or a method, that the document does not define",
@@ -133,7 +132,7 @@ const checks: readonly Check[] = [
       matrix: { description: "every answer that has one of the four headers", cells: [], coverageProbe: null },
       members: ({ all }) =>
         responseCases(
-          all.exchanges.filter((one) => lacking(one).length < rateLimitHeaders.length),
+          all.exchanges.filter((one) => missingIn(one).length < rateLimitHeaders.length),
           all,
         ),
       judge: (one) => {
@@ -144,25 +143,30 @@ const checks: readonly Check[] = [
     },
   ),
   check("HDR-12", allSamples, judgeFalls),
-  check("HDR-12", { shown: allSamples, all: allExchanges }, ({ shown, all }) => judgeRemainingAfterReads(shown, all), {
-    as: "readings",
-  }),
+  check(
+    "HDR-12",
+    { samples: allSamples, all: allExchanges },
+    ({ samples, all }) => judgeRemainingAfterReads(samples, all),
+    {
+      as: "readings",
+    },
+  ),
   check("HDR-13", concurrentRounds, ({ rounds }) => {
-    const told = rounds.filter((round) => fallOver(round) !== null);
-    const [first] = told;
+    const readable = rounds.filter((round) => fallOver(round) !== null);
+    const [first] = readable;
     if (first === undefined)
-      return unproven("the requests sent at once were not all admitted in one window, or `Remaining` was not shown");
-    if (told.length < rounds.length || !told.every(isUnexplained)) return holds();
-    const odd = told.find(isImpossibleFall);
-    if (odd === undefined || !told.every(isImpossibleFall))
-      return unproven("a window that rolls may have given back earlier requests while these were sent");
-    const { fell = 0, expected = 0, shown = [], from = 0 } = fallOver(odd) ?? {};
+      return unproven("the concurrent requests were not all admitted in one window, or `Remaining` was absent");
+    if (readable.length < rounds.length || !readable.every(isUnexplained)) return holds();
+    const impossible = readable.find(isImpossibleFall);
+    if (impossible === undefined || !readable.every(isImpossibleFall))
+      return unproven("a rolling window may have given back earlier requests during the round");
+    const { fell = 0, expected = 0, shown = [], from = 0 } = fallOver(impossible) ?? {};
     return breach(
       `\`Remaining\` falls by ${expected} from the request before to the one after ${expected - 1} at once`,
       `it fell by ${fell}: ${from}, then ${shown.join(", ")}, then ${from - fell}`,
-      odd.before,
-      ...odd.atOnce.slice(0, 4),
-      odd.after,
+      impossible.before,
+      ...impossible.atOnce.slice(0, 4),
+      impossible.after,
     );
   }),
   check("HDR-15", allSamples, judgeResetAfter),
@@ -178,14 +182,14 @@ const checks: readonly Check[] = [
         ),
       judge: (one) => {
         const [header] = headerValues(one, "Retry-After");
-        const said = retryAfterSeconds(one);
+        const seconds = retryAfterSeconds(one);
         if (header === undefined) return null;
-        if (said === null) return undefined;
-        return Math.abs(secondsIn(header, one) - said) > 1
-          ? { expected: `\`Retry-After\` is ${said}, as in the body`, actual: header }
+        if (seconds === null) return undefined;
+        return Math.abs(secondsIn(header, one) - seconds) > 1
+          ? { expected: `\`Retry-After\` is ${seconds}, as in the body`, actual: header }
           : null;
       },
-      whenEmpty: unproven("no 429 came, or none with a `Retry-After` header has `retry_after`"),
+      whenEmpty: unproven("there was no 429, or none with both a `Retry-After` header and `retry_after`"),
       judgeAcross: (limited) =>
         follows(limited.some((one) => headerValues(one, "Retry-After").length > 0) ? "present" : "absent"),
     },

@@ -1,19 +1,16 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
+import type { KeyHistory } from "../../rules/limits/key-history.ts";
+import { isAdmitted, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
 import { doReadsCount } from "../limits/key-history.ts";
-import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
 
-/** Samples of the rate-limit headers of one key. */
-export interface KeySamples {
+/** Requests of one key. Its limits are `null` if the tier was only read off the headers, which cannot prove themselves. */
+export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Limits of the key's tier; `null` if the tier was only read off the headers, which cannot prove themselves. */
-  readonly limits: TierLimits | null;
-  readonly isFresh: boolean;
-  readonly samples: readonly Sample[];
 }
 
 /** Samples of the rate-limit headers of all keys. */
@@ -29,8 +26,8 @@ export interface AllSamples {
 }
 
 /** A key that sent more requests than this is judged by the first and the last of them. */
-const mostFirst = 10_000;
-const mostLast = 5_000;
+const maxFirst = 10_000;
+const maxLast = 5_000;
 
 export const allSamples = probe(
   "all rate-limit headers of the run are looked over",
@@ -51,22 +48,22 @@ export const allSamples = probe(
 );
 
 /** Returns the first and the last samples in the order of sending. Leaves out requests that were in flight at a cut. */
-export function firstAndLastSamples(samples: readonly Sample[], first = mostFirst, last = mostLast): readonly Sample[] {
+export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   const cutMs = sorted[first]?.sentMs ?? Infinity;
-  const left = sorted.slice(first, -last);
-  const quietMs = left.reduce((latest, { endMs }) => Math.max(latest, endMs), -Infinity);
+  const omitted = sorted.slice(first, -last);
+  const endedMs = omitted.reduce((latest, { endMs }) => Math.max(latest, endMs), -Infinity);
   return [
     ...sorted.slice(0, first).filter(({ endMs }) => endMs <= cutMs),
-    ...sorted.slice(-last).filter(({ sentMs }) => sentMs >= quietMs),
+    ...sorted.slice(-last).filter(({ sentMs }) => sentMs >= endedMs),
   ];
 }
 
-const mostAtOnce = 8;
-const mostRounds = 3;
+const maxConcurrent = 8;
+const maxRounds = 3;
 /** The smallest published limit, assumed if the tier is unknown. */
-const least = { perMinute: 10, concurrent: 2 } as const;
+const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
 /** Concurrent invokes, between one invoke before and one after. */
 export interface Round {
@@ -82,19 +79,19 @@ export const concurrentRounds = probe(
   "requests are sent at once, between two others",
   { needs: ["agents.answering"], requests: 4, stage: "exclusive" },
   async ({ client, given, target, time, recorder }) => {
-    const { perMinute, concurrent } = limitsOf(client.key, target) ?? least;
-    const atOnce = Math.min(mostAtOnce, Math.max(2, Math.floor(concurrent / 2)));
+    const { perMinute, concurrent } = limitsOf(client.key, target) ?? smallestTier;
+    const atOnce = Math.min(maxConcurrent, Math.max(2, Math.floor(concurrent / 2)));
     const invoke = (): Promise<Exchange> => client.invoke(given["agents.answering"], hello, unpaced);
     const rounds: Round[] = [];
-    while (rounds.length < mostRounds && (rounds.at(-1) === undefined || isUnexplained(rounds.at(-1)))) {
+    while (rounds.length < maxRounds && (rounds.at(-1) === undefined || isUnexplained(rounds.at(-1)))) {
       await ensureAllowance(client, atOnce + 2, { time, recorder, perMinute });
       const before = await invoke();
       const sent = await Promise.all(Array.from({ length: atOnce }, invoke));
       const after = await invoke();
       const mayReturn = returnedWithin(
         recorder.samplesOf(client.key.name),
-        sampleFrom(before),
-        sampleFrom(after),
+        sampleOf(before),
+        sampleOf(after),
         time.canAdvance,
       );
       rounds.push({ before, atOnce: sent, after, mayReturn });
@@ -117,8 +114,8 @@ export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sam
   const mayLeave = (sample: Sample): boolean =>
     rolling.some(({ seconds, blurSeconds }) => {
       const latest = (to.headMs - sample.sentMs + to.headClockMs - sample.sentClockMs) / 1000;
-      const movedMs = from.sentClockMs - sample.endClockMs;
-      const earliest = (canMove ? movedMs : from.sentMs - sample.endMs) / 1000;
+      const advancedMs = from.sentClockMs - sample.endClockMs;
+      const earliest = (canMove ? advancedMs : from.sentMs - sample.endMs) / 1000;
       return earliest <= seconds + blurSeconds && latest >= seconds - blurSeconds;
     });
   return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
@@ -137,7 +134,7 @@ export interface RoundFall {
 }
 
 export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
-  const samples = [before, ...atOnce, after].map(sampleFrom);
+  const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;
   const falls = samples.map((each) => fallBetween(first, each));
@@ -148,18 +145,18 @@ export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
 }
 
 /** Whether no order of the requests explains `Remaining`, even if a rolling window gave back requests during the round. */
-export const isImpossibleFall = (round: Round): boolean => isOdd(round, round.mayReturn);
+export const isImpossibleFall = (round: Round): boolean => isUnexplainedFall(round, round.mayReturn);
 
 /** Whether no order of the requests explains `Remaining` by itself. A rolling window still may. */
-export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isOdd(round, 0);
+export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isUnexplainedFall(round, 0);
 
-function isOdd(round: Round, mayReturn: number): boolean {
+function isUnexplainedFall(round: Round, mayReturn: number): boolean {
   const fall = fallOver(round);
   if (fall === null) return false;
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
-  const isShort = fell < expected - mayRegain;
+  const fellTooLittle = fell < expected - mayRegain;
   // `Remaining` may stay at 0 while a burst is used up.
-  const isFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
-  return isShort || isFar || shown.some((value) => value - from > mayRegain);
+  const fellTooFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
+  return fellTooLittle || fellTooFar || shown.some((value) => value - from > mayRegain);
 }

@@ -1,7 +1,5 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import type { ReadingOf } from "../../spec/clauses.ts";
-import type { TierLimits } from "../../spec/tiers.ts";
 import {
   type HeaderRule,
   headerRules,
@@ -9,15 +7,17 @@ import {
   limitPublished,
   notNegative,
 } from "../../rules/limits/header-rules.ts";
-import { resetMismatchInRun, type ResetContext } from "../../rules/limits/reset-consistency.ts";
+import { type ResetContext, resetMismatchInRun } from "../../rules/limits/reset-consistency.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { isKeyAccepted } from "../../rules/limits/time-left.ts";
+import { checkEvery, type Member } from "../../run/judge/check-every.ts";
 import type { Check } from "../../run/judge/check.ts";
 import { type Finding, follows, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
-import { type Member, checkEvery } from "../../run/judge/check-every.ts";
+import type { ReadingOf } from "../../spec/clauses.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shared/all-exchanges.ts";
 import { responseCell } from "../shared/cases.ts";
-import { endpointsAtRequestPath, allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { type AllSamples, allSamples } from "./probes.ts";
 
 /** Whether neither the document nor the target file defines the path. */
@@ -25,37 +25,37 @@ export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
 /** A response with rate-limit headers, to a key that the server accepts. */
-interface Spoken {
+interface AcceptedSample {
   /** Limits of the key's tier; `null` if no one stated the tier. */
   readonly limits: TierLimits | null;
   readonly sample: Sample;
 }
 
 // One object per sample, so that judging it can be cached by identity.
-const spokenTo = memoizeByObject((limits: TierLimits) =>
-  memoizeByObject((sample: Sample): Spoken => ({ limits, sample })),
+const withLimits = memoizeByObject((limits: TierLimits) =>
+  memoizeByObject((sample: Sample): AcceptedSample => ({ limits, sample })),
 );
-const spokenToAnybody = memoizeByObject((sample: Sample): Spoken => ({ limits: null, sample }));
+const withoutLimits = memoizeByObject((sample: Sample): AcceptedSample => ({ limits: null, sample }));
 
-const spokenIn = memoizeByObject(({ keys }: AllSamples): readonly Spoken[] =>
+const acceptedSamples = memoizeByObject(({ keys }: AllSamples): readonly AcceptedSample[] =>
   keys.flatMap(({ limits, samples }) =>
-    samples.filter(isKeyAccepted).map(limits === null ? spokenToAnybody : spokenTo(limits)),
+    samples.filter(isKeyAccepted).map(limits === null ? withoutLimits : withLimits(limits)),
   ),
 );
 
-interface Shown {
-  readonly shown: AllSamples;
+interface Evidence {
+  readonly samples: AllSamples;
   readonly all: AllExchanges;
 }
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /** All of these responses in the run. Of some invokes only the sample was kept, not the exchange. */
-const spokenMembers = ({ shown, all }: Shown): readonly Member<Spoken>[] => membersIn(all)(shown);
+const sampleCases = ({ samples, all }: Evidence): readonly Member<AcceptedSample>[] => casesIn(all)(samples);
 
-const membersIn = memoizeByObject((all: AllExchanges) =>
-  memoizeByObject((shown: AllSamples) =>
-    spokenIn(shown).map((subject): Member<Spoken> => {
+const casesIn = memoizeByObject((all: AllExchanges) =>
+  memoizeByObject((samples: AllSamples) =>
+    acceptedSamples(samples).map((subject): Member<AcceptedSample> => {
       const { id, kind, status } = subject.sample;
       const exchange = byId(all).get(id) ?? null;
       const cell = exchange === null ? { of: kind, kind: String(status) } : responseCell(exchange, all);
@@ -64,108 +64,111 @@ const membersIn = memoizeByObject((all: AllExchanges) =>
   ),
 );
 
-interface SpokenParts<T, R extends string> {
+interface SampleCheckOptions<T, R extends string> {
   readonly as?: string;
   readonly expected: string;
-  readonly members: (evidence: Shown) => readonly Member<T>[];
+  readonly members: (evidence: Evidence) => readonly Member<T>[];
   /** Describes the mismatch; `null` if there is none, `undefined` if the clause does not apply. */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Unproven;
-  readonly judgeAcross?: (subjects: readonly T[], evidence: Shown) => Finding<R>;
+  readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
 /** Judges every response that has rate-limit headers and whose key the server accepts. */
-const everyAnswer = <const K extends SpokenClause, T extends { readonly sample: Sample }>(
+const checkSamples = <const K extends HeaderClause, T extends { readonly sample: Sample }>(
   clause: K,
   {
     expected,
     judge,
-    whenEmpty = unproven("no answer had the headers in question"),
+    whenEmpty = unproven("no response has the headers in question"),
     ...more
-  }: SpokenParts<T, ReadingOf<K>>,
+  }: SampleCheckOptions<T, ReadingOf<K>>,
 ): Check =>
   checkEvery(
     clause,
-    { shown: allSamples, all: allExchanges },
+    { samples: allSamples, all: allExchanges },
     {
       ...more,
       matrix: {
-        description: "every answer, to a key that is let in, that shows the value",
+        description: "every response with the header, to a key that is accepted",
         cells: [],
         coverageProbe: null,
       },
       judge: (subject) => {
-        const wrong = judge(subject);
-        if (typeof wrong !== "string") return wrong;
+        const mismatch = judge(subject);
+        if (typeof mismatch !== "string") return mismatch;
         const { id, kind, status } = subject.sample;
-        return { expected, actual: `${wrong} (${id}, ${kind}, ${status})` };
+        return { expected, actual: `${mismatch} (${id}, ${kind}, ${status})` };
       },
       whenEmpty,
     },
   );
 
-type SpokenClause = HeaderRule["clause"] | "HDR-14";
+type HeaderClause = HeaderRule["clause"] | "HDR-14";
 
 /** Options of a check that applies one rule to each response. */
 const byRule = ({ expected, judge }: HeaderRule) => ({
   expected,
-  members: spokenMembers,
-  judge: ({ sample, limits }: Spoken) => judge(sample, limits),
+  members: sampleCases,
+  judge: ({ sample, limits }: AcceptedSample) => judge(sample, limits),
 });
 
 /** Checks that need nothing but their rule. */
 const byRuleAlone = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
-  .map((rule) => everyAnswer(rule.clause, byRule(rule)));
+  .map((rule) => checkSamples(rule.clause, byRule(rule)));
 
 /** Ids of requests to unknown paths. Their headers may describe the limit of the client's IP address, not of the key. */
-const elsewhereIn = memoizeByObject(
+const unknownPathIds = memoizeByObject(
   (all: AllExchanges): ReadonlySet<string> =>
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
 /** Clock facts by which to compare `Reset` with `Reset-After`. */
-const resetsOf = memoizeByObject((shown: AllSamples): ResetContext => ({
-  hasClock: shown.hasClock,
-  startedUnixMs: shown.startedUnixMs,
-  first: spokenIn(shown).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null,
+const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
+  hasClock: samples.hasClock,
+  startedUnixMs: samples.startedUnixMs,
+  first:
+    acceptedSamples(samples).find(({ sample }) => sample.reset !== null && sample.resetAfter !== null)?.sample ?? null,
 }));
 
-const resetIn = memoizeByObject((resets: ResetContext) => memoizeByObject((sample: Sample) => ({ resets, sample })));
+const withContext = memoizeByObject((resets: ResetContext) =>
+  memoizeByObject((sample: Sample) => ({ resets, sample })),
+);
 
 /** Checks of every response that has rate-limit headers. */
 export const responseChecks: readonly Check[] = [
-  everyAnswer("HDR-9", { ...byRule(notNegative), as: "throughout" }),
-  everyAnswer("HDR-10", {
+  checkSamples("HDR-9", { ...byRule(notNegative), as: "throughout" }),
+  checkSamples("HDR-10", {
     ...byRule(limitPublished),
     members: (evidence) =>
-      spokenMembers(evidence).filter(
-        ({ subject: { sample } }) => sample.status !== 404 && !elsewhereIn(evidence.all).has(sample.id),
+      sampleCases(evidence).filter(
+        ({ subject: { sample } }) => sample.status !== 404 && !unknownPathIds(evidence.all).has(sample.id),
       ),
     whenEmpty: unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier"))),
-    judgeAcross: (_, { shown, all }) => follows(readingIn(shown, elsewhereIn(all))),
+    judgeAcross: (_, { samples, all }) => follows(readingOf(samples, unknownPathIds(all))),
   }),
-  everyAnswer("HDR-14", {
+  checkSamples("HDR-14", {
     expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
     members: (evidence) =>
-      spokenMembers(evidence).map((each) => ({
+      sampleCases(evidence).map((each) => ({
         ...each,
-        subject: resetIn(resetsOf(evidence.shown))(each.subject.sample),
+        subject: withContext(resetContextOf(evidence.samples))(each.subject.sample),
       })),
     judge: ({ resets, sample }) => resetMismatchInRun(resets, sample),
   }),
   ...byRuleAlone,
 ];
 
-function readingIn(shown: AllSamples, elsewhere: ReadonlySet<string>): "hour" | "minute" | "tighter" {
-  const seen = new Set(
-    spokenIn(shown).flatMap(({ limits, sample: { id, limit, status } }) =>
+function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
+  const windows = new Set(
+    acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
       // The headers of a 429 describe the window that refused, which may differ from that of other responses.
-      limits === null || limit === null || status === 429 || elsewhere.has(id)
+      limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isMinuteLimit(limit, limits) ? "minute" : "hour"],
     ),
   );
-  if (seen.size > 1) return "tighter";
-  return seen.has("hour") ? "hour" : "minute";
+  if (windows.size > 1) return "tighter";
+  return windows.has("hour") ? "hour" : "minute";
 }

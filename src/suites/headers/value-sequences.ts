@@ -1,21 +1,24 @@
+import type { Exchange } from "../../evidence/exchange.ts";
 import { isWithinWindow } from "../../rules/limits/header-rules.ts";
-import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/time-left.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
+import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/time-left.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { moreTime } from "../../run/skip-reason.ts";
+import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { elapsedSeconds, fallBetween, isSameWindow, type SerialRun, serialRuns } from "../shared/compare-samples.ts";
+import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples } from "./probes.ts";
-import { fallBetween, isSameWindow, elapsedSeconds, type SerialRun, serialRuns } from "../shared/compare-samples.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
 export function judgeFalls({ keys, keylessMs, readsCount, hasClock }: AllSamples): Finding<never> {
   const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
   let proven = 0;
   for (const key of keys) {
-    const stuck = stuckWindow(key);
+    const stuck = describeConstantWindow(key);
     if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
     for (const run of serialRuns(key.samples, between, readsCount)) {
-      const wrong = wrongFall(run, key, hasClock);
-      if (wrong !== null) return breach("`Remaining` falls by 1 with each request", `${wrong} (key ${key.key})`);
+      const mismatch = describeFall(run, key, hasClock);
+      if (mismatch !== null) return breach("`Remaining` falls by 1 with each request", `${mismatch} (key ${key.key})`);
       proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;
     }
   }
@@ -34,7 +37,7 @@ const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
     return isAtEnd ? [] : [[previous, sample] as const];
   });
 
-function wrongFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock: boolean): string | null {
+function describeFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock: boolean): string | null {
   const pairs = pairsOf(run);
   const jump = pairs.find(([a, b]) => (fallBetween(a, b)?.fell ?? 1) > 1);
   if (jump !== undefined) return `from ${jump[0].remaining} to ${jump[1].remaining} (${jump[0].id}, ${jump[1].id})`;
@@ -43,30 +46,30 @@ function wrongFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock: b
   if (whole === null || first === undefined || last === undefined) return null;
   // Requests that the key sent before the run may leave a rolling window at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
-  const mostBack = whole.mayRegain + mayExpire + leavingBetween(first, last, samples, hasClock);
-  if (whole.fell >= pairs.length - mostBack) return null;
+  const maxReturned = whole.mayRegain + mayExpire + countLeaving(first, last, samples, hasClock);
+  if (whole.fell >= pairs.length - maxReturned) return null;
   return `from ${first.remaining} to ${last.remaining} over ${pairs.length + 1} requests (${first.id} to ${last.id})`;
 }
 
 const windowsSeconds = [60, 3600] as const;
 /** How far the clock of a limiter may be off. */
-const blurSeconds = 0.5;
+const toleranceSeconds = 0.5;
 
 /** Number of earlier requests that may leave a rolling window between two responses, because they are as old as the window is long. */
-const leavingBetween = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): number =>
+const countLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): number =>
   samples.filter(
     (each) =>
       each.kind !== "health" &&
       each.sentMs < first.sentMs &&
       windowsSeconds.some(
         (seconds) =>
-          elapsedSeconds(each, first, hasClock).min < seconds + blurSeconds &&
-          elapsedSeconds(each, last, hasClock).max > seconds - blurSeconds,
+          elapsedSeconds(each, first, hasClock).min < seconds + toleranceSeconds &&
+          elapsedSeconds(each, last, hasClock).max > seconds - toleranceSeconds,
       ),
   ).length;
 
 /** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
-function stuckWindow({ samples }: KeySamples): string | null {
+function describeConstantWindow({ samples }: KeySamples): string | null {
   for (const refusal of samples.filter(({ status }) => status === 429)) {
     // A request in flight may hold the last slot, which would explain the refusal.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
@@ -75,9 +78,9 @@ function stuckWindow({ samples }: KeySamples): string | null {
       (each) =>
         each.kind !== "health" && isAdmitted(each) && each.endMs <= refusal.sentMs && isSameWindow(each, refusal),
     );
-    const whole = earlier.filter(({ remaining, limit }) => remaining === limit).length;
-    if (whole >= 3 && earlier.length < whole + (refusal.limit ?? 0) - 1)
-      return `${whole} of ${earlier.length} admitted requests of a window show the whole limit of ${refusal.limit}, and the next is refused`;
+    const unchanged = earlier.filter(({ remaining, limit }) => remaining === limit).length;
+    if (unchanged >= 3 && earlier.length < unchanged + (refusal.limit ?? 0) - 1)
+      return `${unchanged} of ${earlier.length} admitted requests of a window report the whole limit of ${refusal.limit}, and the next is refused`;
   }
   return null;
 }
@@ -92,20 +95,20 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
           isKeyAccepted(each) && each.limit !== null && each.resetAfter !== null && isWithinWindow(each, limits),
       )
       .toSorted((a, b) => a.sentMs - b.sentMs);
-    const early = fullTooEarly(usable);
+    const early = describeEarlyReset(usable);
     if (early !== null)
       return breach("`Reset-After` is the time left until the window is reset", `${early} (key ${key})`);
-    const told = judgeTimeLeft(usable, limits, (from, to) => elapsedSeconds(from, to, hasClock).min);
-    for (const { first, last, mismatch } of told)
+    const pairs = judgeTimeLeft(usable, limits, (from, to) => elapsedSeconds(from, to, hasClock).min);
+    for (const { first, last, mismatch } of pairs)
       if (mismatch !== null)
         return breach(mismatch.expected, `${mismatch.actual} (${first.id}, ${last.id}, key ${key})`);
-    proven += told.length;
+    proven += pairs.length;
   }
   return proven > 0 ? holds() : unproven("no two answers of one window lay some seconds apart", moreTime);
 }
 
 /** Describes a window that was full again before its reported reset; `null` if there is none. */
-function fullTooEarly(samples: readonly Sample[]): string | null {
+function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
     if (before === undefined || now.kind === "health" || !isAdmitted(now) || now.limit !== before.limit) continue;
@@ -128,7 +131,7 @@ export function observeErrors({ keys }: AllSamples): Observation {
       const errors = errorsAfter(sorted, index);
       const after = sorted[index + errors.length + 1];
       const [first] = errors;
-      if (first === undefined || after === undefined || !isPlain(before) || !isPlain(after)) return;
+      if (first === undefined || after === undefined || !isPlainSample(before) || !isPlainSample(after)) return;
       if ([...errors, after].some((each, at) => each.sentMs < (errors[at - 1] ?? before).endMs)) return;
       const fall = fallBetween(before, after);
       if (fall?.fell === 1) counted.set(first.status ?? 0, false);
@@ -136,13 +139,14 @@ export function observeErrors({ keys }: AllSamples): Observation {
     });
   }
   if (counted.size === 0) return unproven("no error stood between two admitted requests of one window");
-  const words = [...counted]
+  const descriptions = [...counted]
     .toSorted(([a], [b]) => a - b)
     .map(([status, counts]) => `${status} ${counts ? "counts" : "does not count"}`);
-  return observed(`${words.join(", ")} against the allowance`);
+  return observed(`${descriptions.join(", ")} against the allowance`);
 }
 
-const isPlain = (sample: Sample): boolean => sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
+const isPlainSample = (sample: Sample): boolean =>
+  sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
 /** Errors of one status that directly follow a sample. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
@@ -155,4 +159,64 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
     errors.push(sample);
   }
   return errors;
+}
+
+/** The read itself, if `Remaining` was computed before it was counted, and the request after it. */
+const maxFallAfterRead = 2;
+/** How long after a batch its entries may still be counted one by one. */
+const batchMs = 10_000;
+
+/**
+ * Judges that `Remaining` of a GET agrees with that of the next request on the key. Both requests were sent alone, so
+ * `Remaining` may fall by no more than these two.
+ */
+export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
+  const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
+  const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");
+  let judged = 0;
+  for (const key of keys)
+    for (const [read, next] of readPairs(key, reads)) {
+      const isBetween = keylessMs.some((ms) => ms >= read.sentMs && ms <= next.sentMs);
+      const fall = isBetween ? null : fallBetween(read, next);
+      if (fall === null) continue;
+      judged += 1;
+      const own = batches.filter((each) => each.key === key.key && isSuccess(each));
+      if (fall.fell > maxFallAfterRead + entriesBy(own, next.sentMs))
+        return breach(
+          "`Remaining` falls by 1 with each request",
+          `from ${read.remaining} to ${next.remaining} with one request after a read (key ${key.key})`,
+          ...all.exchanges.filter(({ id }) => id === read.id || id === next.id),
+        );
+    }
+  return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
+}
+
+/** Number of batch entries that may still be processed at a time. */
+const entriesBy = (batches: readonly Exchange[], atMs: number): number =>
+  batches
+    .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchMs)
+    .reduce(
+      (sum, { request: { body } }) => sum + (body.kind === "text" ? body.text.split('"query"').length - 1 : 0),
+      0,
+    );
+
+const isRead = (each: Exchange, all: AllExchanges): boolean => {
+  const endpoint = endpointOf(each, all);
+  return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
+};
+
+/** Pairs of a read and the next request on the key, if no other request overlaps either. */
+function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
+  const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
+  const pairs: (readonly [Sample, Sample])[] = [];
+  let lastEndMs = -Infinity;
+  for (const [index, read] of sorted.entries()) {
+    const [next, afterNext] = [sorted[index + 1], sorted[index + 2]];
+    const wasAlone = lastEndMs <= read.sentMs;
+    lastEndMs = Math.max(lastEndMs, read.endMs);
+    if (next === undefined || !wasAlone || !reads.has(read.id) || next.kind === "stream") continue;
+    const isAlone = read.endMs <= next.sentMs && (afterNext?.sentMs ?? Infinity) >= next.endMs;
+    if (isAlone && isAdmitted(read) && isAdmitted(next)) pairs.push([read, next]);
+  }
+  return pairs;
 }

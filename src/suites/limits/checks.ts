@@ -13,21 +13,21 @@ import {
   isWellBefore,
   minEarlySeconds,
 } from "../../rules/limits/retry-after.ts";
-import { isAdmitted, retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { isAdmitted, retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { headerNames } from "../../spec/headers.ts";
-import { isSameWindow, sampleFrom } from "../shared/compare-samples.ts";
+import { isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import {
   judgeExhaustedWindow,
   judgeKeyHistory,
-  type KeyHistory,
   maxAdmittedWithin,
   minuteReached,
   minuteReachedBefore,
+  type RunKeyHistory,
 } from "./key-history.ts";
 import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
@@ -37,7 +37,7 @@ import { slotChecks } from "./slot-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
 /** Says whether more or fewer requests were admitted than published; `null` if an admissible limiter explains the history. */
-function findBreach(use: KeyHistory, admitted: number, published: number) {
+function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
 }
@@ -93,7 +93,7 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
   const before = refused.at(-1);
   if (before === undefined || afterStream === null || !hasStatus(before, 429) || !hasStatus(afterStream, 429))
     return unproven("the end of the hour, or requests that came back, may explain the stream");
-  const [first, between, last] = [sampleFrom(before), sampleFrom(stream), sampleFrom(afterStream)];
+  const [first, between, last] = [sampleOf(before), sampleOf(stream), sampleOf(afterStream)];
   const isOneWindow = isSameWindow(first, between) && isSameWindow(between, last) && isSameWindow(first, last);
   const isExhausted = [first, last].every(({ limit, remaining }) => remaining === 0 && isHourLimit(limit, numbers));
   if (!beganFresh || admitted < numbers.perHour || !isOneWindow || !isExhausted)
@@ -285,7 +285,7 @@ export const limits = suite("Limits", [
   ...quotaChecks,
 ]);
 
-function observeShapes(use: KeyHistory, name: "hour" | "minute") {
+function observeShapes(use: RunKeyHistory, name: "hour" | "minute") {
   const judged = judgeKeyHistory(use);
   if (judged.kind === "breach") return unproven("the history fits no admissible limiter");
   const shapes = judged.readings.flatMap(({ hour, minute }) =>

@@ -1,4 +1,5 @@
 import type { Exchange } from "../../evidence/exchange.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
@@ -6,7 +7,7 @@ import { probe } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { longQuery } from "../invoke/probes.ts";
-import { fallBetween, sampleFrom } from "../shared/compare-samples.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
@@ -104,7 +105,7 @@ function needsStream(before: Exchange, streams: readonly Exchange[], isFound: bo
   const last = streams.at(-1);
   if (last === undefined) return true;
   if (streams.length >= mostStreams || !isSuccess(last) || isFound) return false;
-  const fall = fallBetween(sampleFrom(before), sampleFrom(last));
+  const fall = fallBetween(sampleOf(before), sampleOf(last));
   return fall !== null && fall.fell < 1;
 }
 
@@ -157,9 +158,7 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
 
 /** Unproven if `Remaining` does not fall with each invoke (HDR-12): it then proves nothing about requests in between. */
 function blind(...invokes: readonly Exchange[]): Finding<never> | null {
-  const falls = invokes
-    .slice(1)
-    .map((each, index) => fallBetween(sampleFrom(invokes[index] ?? each), sampleFrom(each)));
+  const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
   const isTold = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
   return isTold ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
@@ -168,7 +167,7 @@ function blind(...invokes: readonly Exchange[]): Finding<never> | null {
 function onlyOne(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
-  const fall = fallBetween(sampleFrom(from), sampleFrom(to));
+  const fall = fallBetween(sampleOf(from), sampleOf(to));
   if (fall === null) return incomparable("the answers before and after");
   if (fall.fell <= 1) return holds();
   return (
@@ -181,7 +180,7 @@ export const countingChecks: readonly Check[] = [
   check("LIM-9", twoKeys, ({ before, between, after, lost }) => {
     const missing = notAdmitted(before, ...between, after) ?? blind(...between);
     if (missing !== null) return missing;
-    const fall = fallBetween(sampleFrom(before), sampleFrom(after));
+    const fall = fallBetween(sampleOf(before), sampleOf(after));
     if (fall === null) return incomparable("the answers to the second key");
     if (fall.fell <= 1) return holds();
     return (
@@ -199,7 +198,7 @@ export const countingChecks: readonly Check[] = [
     const missing =
       notAdmitted(first, before, ...streams, afterStreams) ?? blind(first, before, afterStreams, afterHealth);
     if (missing !== null) return missing;
-    const fall = fallBetween(sampleFrom(before), sampleFrom(afterStreams));
+    const fall = fallBetween(sampleOf(before), sampleOf(afterStreams));
     if (fall === null) return incomparable("the answers before and after the stream");
     const expected = streams.length + 1;
     const isRight = fall.fell <= expected && fall.fell >= expected - fall.mayRegain;
@@ -230,11 +229,11 @@ export const countingChecks: readonly Check[] = [
     const admitted = spelled.filter(isSuccess);
     // A key that is accepted in one spelling only has one allowance.
     if (admitted.length === 0) return holds();
-    const from = sampleFrom(afterStrangers);
-    const fall = fallBetween(from, sampleFrom(afterSpelled));
+    const from = sampleOf(afterStrangers);
+    const fall = fallBetween(from, sampleOf(afterSpelled));
     if (fall === null) return incomparable("the answers before and after");
     const apart = admitted.find((each) => {
-      const own = fallBetween(from, sampleFrom(each));
+      const own = fallBetween(from, sampleOf(each));
       return own === null ? isHigher(each, afterStrangers) : own.fell < 1 - own.mayRegain;
     });
     const expected = admitted.length + 1;
@@ -256,6 +255,6 @@ export const countingChecks: readonly Check[] = [
 
 /** Whether a response reports the same limit with more left, so that it belongs to another window. */
 function isHigher(exchange: Exchange, before: Exchange): boolean {
-  const [a, b] = [sampleFrom(exchange), sampleFrom(before)];
+  const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;
 }

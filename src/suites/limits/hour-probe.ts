@@ -10,12 +10,12 @@ import {
   maxRepeatedAllowance,
   requestOtherEndpoints,
 } from "./exhaust.ts";
-import { type KeyHistory, keyHistoryOf } from "./key-history.ts";
+import { keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
 import { sendSiblingControl, type SiblingResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
 /** An exhausted hour. */
-export interface HourExhausted extends KeyHistory {
+export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   /** Requests admitted until the hour's limit refused one, or all were sent. */
   readonly admitted: number;

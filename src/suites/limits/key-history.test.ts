@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { Sample } from "../../rules/limits/sample.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import { judgeKeyHistory, type KeyHistory, maxAdmittedWithin, tokensMayBeExhausted } from "./key-history.ts";
+import { judgeKeyHistory, maxAdmittedWithin, type RunKeyHistory, tokensMayBeExhausted } from "./key-history.ts";
 
 let count = 0;
 
@@ -38,7 +38,7 @@ const later = (ms: number, samples: readonly Sample[]): Sample[] =>
     endMs: each.endMs + ms,
   }));
 
-const used = (samples: readonly Sample[], more: Partial<KeyHistory> = {}): KeyHistory => ({
+const used = (samples: readonly Sample[], more: Partial<RunKeyHistory> = {}): RunKeyHistory => ({
   limits: publishedTiers.free,
   isFresh: true,
   hasClock: true,

@@ -20,6 +20,7 @@ import {
 import {
   endsRefused,
   judgeByClocks,
+  type KeyHistory,
   maxInClosedWindow,
   slotReleaseMs,
   toleranceMs,
@@ -30,16 +31,12 @@ import type { Discovery } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { elapsedSeconds, fallBetween, sampleFrom } from "../shared/compare-samples.ts";
+import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 
-/** All requests that were sent on one key, with its limits. Times as in {@link Sample}. */
-export interface KeyHistory {
-  readonly limits: TierLimits;
-  /** Whether no earlier use of the key can still count. */
-  readonly isFresh: boolean;
+/** All requests that the run sent on one key. */
+export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the run advances the target's clock. In between, that clock may stand still or run. */
   readonly hasClock: boolean;
-  readonly samples: readonly Sample[];
   /** Whether reading usage was observed to count against the allowance. */
   readonly readsCount: boolean;
   /** Earlier requests that no longer count, but whose slots a slow server may not have released yet. */
@@ -53,7 +50,7 @@ export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
   { target, recorder, look, idleSinceMs }: KeyHistoryContext,
-): KeyHistory {
+): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
@@ -89,7 +86,7 @@ function resembles({ request }: Exchange, key: string): boolean {
  * Judges the history of a key against every admissible limiter. If the run advances the target's clock, that clock may
  * stand still or run in between; a breach has to be one by either clock.
  */
-export const judgeKeyHistory = memoizeByObject((use: KeyHistory): HistoryJudgement => {
+export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(
     clocks.map((clock) => historyOf(use, clock)),
@@ -102,11 +99,11 @@ export const judgeKeyHistory = memoizeByObject((use: KeyHistory): HistoryJudgeme
 const isLimited = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
 /** Whether an exhausted monthly token quota may explain the refusals. */
-export const tokensMayBeExhausted = ({ samples }: KeyHistory): boolean =>
+export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   endsRefused(samples, samples.filter(isLimited));
 
 function historyOf(
-  { isFresh, samples, readsCount, stragglers, lookalikes }: KeyHistory,
+  { isFresh, samples, readsCount, stragglers, lookalikes }: RunKeyHistory,
   clock: "stands" | "runs",
 ): History {
   return {
@@ -145,7 +142,7 @@ const isRefusedRead = ({ kind, status }: Sample): boolean => kind === "usage" &&
 
 /** Whether reading usage counts against the allowance that its headers report, by the two reads before the run. */
 export function doReadsCount({ listing, usage }: Discovery): boolean {
-  const fall = fallBetween(sampleFrom(listing), sampleFrom(usage));
+  const fall = fallBetween(sampleOf(listing), sampleOf(usage));
   return fall !== null && fall.fell === 1 && statusOf(listing) === 200 && statusOf(usage) === 200;
 }
 
@@ -160,12 +157,12 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
   );
 
 /** Whether as many requests were admitted within a minute as its limit allows. */
-export const minuteReached = ({ samples, limits }: KeyHistory): boolean =>
+export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
 /** Whether as many requests were admitted in the minute before a request as its limit allows. Otherwise something else refused it. */
-export function minuteReachedBefore(request: Exchange, { samples, limits }: KeyHistory): boolean {
-  const refused = samples.find(({ id }) => id === request.id) ?? sampleFrom(request);
+export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
+  const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;
   const recent = samples.filter((each) => isLimited(each) && each.sentMs <= refused.sentMs);
   return recent.filter((each) => decidedIn(each, "runs").fromMs > sinceMs).length >= limits.perMinute;
@@ -177,15 +174,15 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: KeyH
  * @param isOver whether more requests were admitted than any limiter with the published numbers admits, which is another
  * breach
  */
-export function judgeExhaustedWindow(use: KeyHistory, name: LimitName, isOver: boolean): Finding<never> {
+export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");
-  const { samples: answers, limits, isFresh, hasClock } = use;
+  const { samples, limits, hasClock } = use;
   const elapsed = (from: Sample, to: Sample): Elapsed => elapsedSeconds(from, to, hasClock);
-  const judged = judgeExhausted({ answers, limits, isFresh, elapsed });
+  const judged = judgeExhausted({ ...use, elapsed });
   if (judged.kind === "kept") return holds();
   if (judged.kind === "not tested") {
     const [own, other] = name === "hour" ? [limits.perHour, limits.perMinute] : [limits.perMinute, limits.perHour];
-    const isReported = (limit: number): boolean => answers.some((each) => isAdmitted(each) && each.limit === limit);
+    const isReported = (limit: number): boolean => samples.some((each) => isAdmitted(each) && each.limit === limit);
     return isReported(other) && !isReported(own)
       ? inapplicable(`the headers do not report the ${name}`)
       : unproven("no admitted request had `Remaining: 0` and was followed by one more");

@@ -20,7 +20,7 @@ import {
   unpaced,
   waitIfAllowed,
 } from "./exhaust.ts";
-import { type KeyHistory, keyHistoryOf, minuteReached } from "./key-history.ts";
+import { keyHistoryOf, minuteReached, type RunKeyHistory } from "./key-history.ts";
 import { sendSiblingControl, type SiblingResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
 import {
   expireEarlierUse,
@@ -33,7 +33,7 @@ import {
 } from "./timed-retry.ts";
 
 /** An exhausted minute. */
-export interface MinuteExhausted extends KeyHistory {
+export interface MinuteExhausted extends RunKeyHistory {
   /** Whether no earlier use of the key counted at the start. */
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { slotReleaseMs } from "../../rules/limits/key-history.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { tiersUnderTest } from "../../run/plan/needs.ts";
-import { fallBetween, isSameWindow, sampleFrom } from "../shared/compare-samples.ts";
+import { fallBetween, isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { hello, unpaced } from "./exhaust.ts";
-import { judgeKeyHistory, type KeyHistory, keyHistoryOf } from "./key-history.ts";
+import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
@@ -27,7 +28,7 @@ export type SiblingResult =
       /** Sent once the first key had its allowance back; `null` if the sibling was not refused. */
       readonly again: Exchange | null;
       /** History of the sibling key. */
-      readonly use: KeyHistory;
+      readonly use: RunKeyHistory;
     };
 
 /**
@@ -90,7 +91,7 @@ export function judgeSibling(sibling: SiblingResult): Finding<never> {
   if (sibling.kind === "not asked") return unproven("the first key was never refused");
   const { before, after, use } = sibling;
   const expected = "a key is admitted while another key of its tier is exhausted";
-  const fall = before === null ? null : fallBetween(sampleFrom(before), sampleFrom(after));
+  const fall = before === null ? null : fallBetween(sampleOf(before), sampleOf(after));
   if (isSuccess(after)) {
     if (before === null || fall === null || fall.fell <= 1) return holds();
     return breach(
@@ -105,12 +106,12 @@ export function judgeSibling(sibling: SiblingResult): Finding<never> {
   if (judged.kind === "breach" && judged.breach !== "too many admitted")
     return breach(expected, "429, which no use of its own explains", after);
   if (before !== null && hadAllowance(before, after))
-    return breach(expected, `429, right after \`Remaining: ${sampleFrom(before).remaining}\``, before, after);
+    return breach(expected, `429, right after \`Remaining: ${sampleOf(before).remaining}\``, before, after);
   return unproven("earlier use of the other key may explain its refusal", 'keys with `"fresh": true`');
 }
 
 /** Whether an earlier response of the same window reported at least two requests left. */
 function hadAllowance(before: Exchange, after: Exchange): boolean {
-  const [from, to] = [sampleFrom(before), sampleFrom(after)];
+  const [from, to] = [sampleOf(before), sampleOf(after)];
   return isSuccess(before) && isSameWindow(from, to) && (from.remaining ?? 0) >= 2;
 }

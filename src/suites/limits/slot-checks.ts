@@ -1,9 +1,9 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { sampleFrom } from "../shared/compare-samples.ts";
-import { slotsHeld, failuresBeyondSlots, streamsHeld, failedStreamsBeyondSlots } from "./slot-probes.ts";
+import { failedStreamsBeyondSlots, failuresBeyondSlots, slotsHeld, streamsHeld } from "./slot-probes.ts";
 
 /** Minimum time that a slow agent takes, by the definition of its role. */
 const slowAtLeastMs = 1000;
@@ -20,7 +20,7 @@ const slippedIn = (streams: readonly Exchange[], extras: readonly Exchange[]): E
 const underWayMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
-const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && sampleFrom(each).remaining !== 0;
+const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining !== 0;
 
 function rateRefused(after: Exchange): Finding<never> | null {
   return isSuccess(after) ? null : unproven(`once all had ended, a request still came to ${outcomeOf(after)}`);
@@ -52,7 +52,7 @@ export const slotChecks: readonly Check[] = [
       if (!hasStatus(twin.during, 429))
         return unproven(`the request of the other key came to ${outcomeOf(twin.during)}`);
       if (!isSuccess(twin.after)) return unproven("the other key was refused all the same once the slots were free");
-      if (sampleFrom(twin.during).remaining === 0) return unproven("the other key was refused for the rate");
+      if (sampleOf(twin.during).remaining === 0) return unproven("the other key was refused for the rate");
       return breach(
         "a key is admitted while another key of its tier holds all its slots",
         "429, and admitted once they were free",
@@ -211,6 +211,6 @@ const endsIn = ({ answer }: Exchange, name: string): boolean =>
 function isGivenBack(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
   if (!hasStatus(after, 429)) return unproven(`the request ${when} came to ${outcomeOf(after)}`);
-  if (sampleFrom(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
+  if (sampleOf(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
   return breach(`a request ${when} is admitted: their slots are free again`, "429", after);
 }

@@ -1,10 +1,5 @@
-import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
-import { sampleOf } from "../../rules/limits/sample.ts";
-
-/** Sample of an exchange that was not in flight while the target's clock was advanced. */
-export const sampleFrom = (exchange: Exchange): Sample => sampleOf(exchange, exchange.clockMs, exchange.clockMs);
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 
 /** Whether two responses describe the same window: the same limit and the same time of reset. */
 export const isSameWindow = (a: Sample, b: Sample): boolean =>

@@ -1,5 +1,6 @@
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
+import type { KeyHistory } from "../../rules/limits/key-history.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import {
   type Growth,
@@ -78,9 +79,7 @@ const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
 /** Two reads of usage, and the requests of the key between them. */
-export interface UsageGrowth extends TokenGrowth, UsageRead {
-  /** All requests of the key since the start of the run. */
-  readonly samples: readonly Sample[];
+export interface UsageGrowth extends TokenGrowth, UsageRead, KeyHistory<Sample, TierLimits | null> {
   /** From the run's first read to the first of these two; `null` if the run advances the target's clock, because a month may have ended. */
   readonly allAlong: TokenGrowth | null;
 }

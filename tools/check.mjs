@@ -39,6 +39,7 @@ const looks = [
   { name: "types", run: tool("tsc", "--noEmit", "-p", "tsconfig.json") },
   { name: "k6 types", run: tool("tsc", "--noEmit", "-p", join("k6", "tsconfig.json")) },
   { name: "import rules", run: tool("oxlint", "-c", "tools/import-rules.oxlintrc.json", "src", "bench") },
+  { name: "words", run: () => capture(process.execPath, [join("tools", "words.mjs")], { cwd: root }) },
   { name: "unused code", run: tool("knip", "--no-progress") },
   { name: "format", run: tool("oxfmt", "--check") },
   // The linter uses both cores. If it is still running after the tests, it has them to itself.

@@ -20,7 +20,7 @@ export class SetupError extends Error {
   }
 }
 
-/** Where the tests, and the commands that they start, keep the code that Node has compiled. */
+/** Folder in which the tests, and the commands that they start, keep the code that Node has compiled. */
 export const compileCache = inRoot(".cache", "compile");
 
 /** The environment in which the installed Node and tools come first. */

@@ -4,14 +4,14 @@ import { truncate, sanitize, sanitizeLine, truncateStart } from "./sanitize.ts";
 
 describe("text of a target", () => {
   it.each([
-    { text: "plain\ttext\nZürich 日本 🙂 é", shown: "plain\ttext\nZürich 日本 🙂 é" },
-    { text: "\u001b[31mred\u001b[0m", shown: String.raw`\x1b[31mred\x1b[0m` },
-    { text: "\u009b2J\u0000\b\u007f", shown: String.raw`\x9b2J\x00\x08\x7f` },
-    { text: "over\rwritten", shown: String.raw`over\rwritten` },
-    { text: "\u202eevil\u2066", shown: String.raw`\u{202e}evil\u{2066}` },
-    { text: "a\u200bb\u2028c\u{e0041}\u3164", shown: String.raw`a\u{200b}b\u{2028}c\u{e0041}\u{3164}` },
-    { text: "half \ud83d of one", shown: String.raw`half \u{d83d} of one` },
-  ])("is shown harmless: $shown", ({ text, shown: sanitized }) => {
+    { text: "plain\ttext\nZürich 日本 🙂 é", sanitized: "plain\ttext\nZürich 日本 🙂 é" },
+    { text: "\u001b[31mred\u001b[0m", sanitized: String.raw`\x1b[31mred\x1b[0m` },
+    { text: "\u009b2J\u0000\b\u007f", sanitized: String.raw`\x9b2J\x00\x08\x7f` },
+    { text: "over\rwritten", sanitized: String.raw`over\rwritten` },
+    { text: "\u202eevil\u2066", sanitized: String.raw`\u{202e}evil\u{2066}` },
+    { text: "a\u200bb\u2028c\u{e0041}\u3164", sanitized: String.raw`a\u{200b}b\u{2028}c\u{e0041}\u{3164}` },
+    { text: "half \ud83d of one", sanitized: String.raw`half \u{d83d} of one` },
+  ])("is sanitized harmless: $sanitized", ({ text, sanitized: sanitized }) => {
     expect(sanitize(text)).toBe(sanitized);
   });
 

@@ -5,7 +5,7 @@ import { suites } from "../suites/all.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 
 /**
- * How much of each patch to try.
+ * The extent of a trial.
  *
  * - `own`: as `short`, with only the sections that cover the clauses that the patch breaks; all sections if those do not detect it.
  * - `short`: probes that exhaust a tier's limits run only for patches of limits, and on free and enterprise, whose hours take hundreds of

@@ -49,7 +49,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
   }
 }
 
-/** Of the keys for general use, keeps those of free and enterprise, whose hours take hundreds of requests. */
+/** Keeps only free and enterprise among the keys for general use: their hours take hundreds of requests. */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {

@@ -35,8 +35,8 @@ describe("the outline of the document", () => {
     expect(numbers).toEqual(numbers.map((_, index) => String(index + 1)));
   });
 
-  it.each(outline)("sends what is not shown under “$heading” to gaps, or to what is never tried", ({ items }) => {
-    const silent = items.filter(({ about }) => /^not (?:shown|stated): /.test(about));
+  it.each(outline)("covers unspecified items under “$heading” by gaps, or by nothing", ({ items }) => {
+    const silent = items.filter(({ about }) => about.startsWith("not shown: ") || about.startsWith("not stated: "));
     const levels = silent.flatMap(clausesOf).map((id) => clauseOf(id).level);
     expect(levels.filter((level) => level !== "gap")).toEqual([]);
   });

@@ -25,15 +25,15 @@ export async function selftestOfMutants({ json, verbose, sample, seed }: MutantO
 
 function textOf(summary: MutantSummary, seconds: number, isVerbose: boolean): string {
   const shown = summary.groups.filter(({ reason }) => isVerbose || reason === null);
-  const { wrong, legal, fates, unexplained, beside, needless } = summary;
+  const { wrong, legal, fates, unexplained, sideEffects, needless } = summary;
   return [
     ...shown.flatMap(linesOf),
     "",
     `${formatCount(wrong + legal, "mutant")} in ${seconds.toFixed(1)} s: ${formatNumber(wrong)} wrong, ${formatNumber(legal)} legal`,
     `  wrong   ${formatNumber(fates.killed)} found by a clause that speaks of it, ${formatNumber(fates["killed elsewhere"])} by another alone, ${formatNumber(fates.survived)} by none`,
     `  legal   ${formatNumber(fates.unchanged)} changed no outcome, ${formatNumber(fates.changed)} did`,
-    `  beside  ${formatNumber(beside.alsoRed)} of ${formatNumber(beside.looked)} turned red a clause that does not speak of them`,
-    ...(isVerbose ? Object.entries(beside.clauses).map(([name, count]) => `          ${name}: ${count}`) : []),
+    `  of ${formatNumber(sideEffects.judged)} judged by every check, ${formatNumber(sideEffects.alsoRed)} also turned red a clause that does not cover them`,
+    ...(isVerbose ? Object.entries(sideEffects.clauses).map(([name, count]) => `          ${name}: ${count}`) : []),
     ...(fates.crashed === 0 ? [] : [`  ${formatCount(fates.crashed, "mutant")} broke a check`]),
     ...needless.map((row) => `needless in docs/trust.md, as nothing survives so: ${row}`),
     unexplained === 0

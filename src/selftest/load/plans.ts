@@ -7,7 +7,7 @@ export interface LoadFaultPlan {
   /** Name of the scenario. */
   readonly scenario: string;
   readonly tier: TierName;
-  /** What the scenario must find, and nothing else: clauses that the fault breaks, or demands of load beyond the document, such as `load/slow-refusals`. */
+  /** The findings that the scenario must have, and no others: clauses that the fault breaks, or demands of load beyond the document, such as `load/slow-refusals`. */
   readonly finds: readonly string[];
   /** Clauses that the fault also breaks, but that show only by chance. */
   readonly mayFind?: readonly string[];

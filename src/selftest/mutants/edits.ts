@@ -43,7 +43,7 @@ export const headerOf = (headers: readonly Header[], name: string): string | nul
 export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEvent[]): AnsweredExchange =>
   answeredWith(exchange, { events });
 
-/** Where a value is: names of members and indexes of arrays. */
+/** The path of a value: names of members and indexes of arrays. */
 export type Steps = readonly (string | number)[];
 
 /** Returns where the values of a path in the document's tables are. `[]` is each item of an array, `*` each value of a map. Absent values are left out. */

@@ -9,7 +9,7 @@ const [one, other] = [anExchange("x1"), anExchange("x2")];
 const ran = (evidence: unknown) => [{ instance: null, result: { kind: "ran", evidence } as const }];
 const results: ProbeResults = new Map([
   ["both", ran({ exchanges: [one, other], count: 2 })],
-  ["other", ran({ deep: { asked: other } })],
+  ["other", ran({ deep: { question: other } })],
 ]);
 
 it("an exchange is replaced wherever it is held, and what does not hold it is left the very same", () => {

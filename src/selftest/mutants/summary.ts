@@ -25,9 +25,9 @@ export interface MutantSummary {
   readonly unexplained: number;
   /** Rows of the table that excuse no mutant. Means nothing for a sample. */
   readonly needless: readonly string[];
-  /** Of the illegal mutants judged by every check: how many turned red a clause that does not cover them. */
-  readonly beside: {
-    readonly looked: number;
+  /** Side effects of illegal mutants that every check judged: how many turned red a clause that does not cover them. */
+  readonly sideEffects: {
+    readonly judged: number;
     readonly alsoRed: number;
     readonly clauses: Readonly<Record<string, number>>;
   };
@@ -52,15 +52,15 @@ export function summariseMutants(trials: readonly MutantTrial[]): MutantSummary 
     },
     groups,
     needless: staleRows(groups),
-    beside: sideEffectsOf(
+    sideEffects: sideEffectsOf(
       trials.filter(({ mutant, isWhole, status }) => mutant.kind === "illegal" && isWhole && status === "killed"),
     ),
     unexplained: groups.filter(({ reason }) => reason === null).reduce((sum, group) => sum + group.count, 0),
   };
 }
 
-const sideEffectsOf = (trials: readonly MutantTrial[]): MutantSummary["beside"] => ({
-  looked: trials.length,
+const sideEffectsOf = (trials: readonly MutantTrial[]): MutantSummary["sideEffects"] => ({
+  judged: trials.length,
   alsoRed: trials.filter(({ alsoRed }) => alsoRed.length > 0).length,
   clauses: countsOf(
     trials.flatMap(({ mutant, alsoRed }) => alsoRed.map((clause) => `${clause} by ${mutant.operator}`)),

@@ -67,7 +67,7 @@ function reasons(
 /** Returns the smallest bucket that can have admitted the admitted requests: a larger one refuses no more. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
-  return { ...bucket, capacity: { kind: "atLeast", requests: bucket.capacity.requests } };
+  return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
 /**

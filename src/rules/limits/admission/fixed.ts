@@ -60,7 +60,7 @@ function limitThatFits(
   }
   const needed = certain.reduce((max, count) => Math.max(max, count), 0);
   const limit = capacityFor(capacity, needed);
-  if (capacity.kind === "atLeast") return limit;
+  if (capacity.kind === "minimum") return limit;
   let carried = 0;
   for (let index = 0; index < windows; index += 1) {
     const room = limit - (certain[index] ?? 0) - carried;

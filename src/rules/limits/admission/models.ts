@@ -15,10 +15,10 @@ export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weight
 
 export type LimitName = "hour" | "minute";
 
-/** `atLeast` if the published number is not known: then the smallest number that the admitted requests allow is judged. */
+/** `minimum` if the published number is not known: then the smallest number that the admitted requests allow is judged. */
 export type Capacity =
   | { readonly kind: "exactly"; readonly requests: number }
-  | { readonly kind: "atLeast"; readonly requests: number };
+  | { readonly kind: "minimum"; readonly requests: number };
 
 export interface Window {
   readonly windowMs: number;
@@ -45,9 +45,9 @@ export type LimiterModel =
 const windowShapes = ["rolling", "fixed", "anchored", "pushed", "weighted"] as const;
 
 const exactly = (requests: number): Capacity => ({ kind: "exactly", requests });
-const atLeast = (requests: number): Capacity => ({ kind: "atLeast", requests });
+const minimum = (requests: number): Capacity => ({ kind: "minimum", requests });
 
-const bucketOf = (burst: number | null) => (burst === null ? atLeast(1) : exactly(Math.max(1, burst)));
+const bucketOf = (burst: number | null) => (burst === null ? minimum(1) : exactly(Math.max(1, burst)));
 
 /** Returns the number to judge a model by. `needed` is the least number that can have admitted the admitted requests. */
 export function capacityFor(capacity: Capacity, needed: number): number {
@@ -68,7 +68,7 @@ export function hourModels(limits: TierLimits): LimiterModel[] {
 export function minuteModels(limits: TierLimits): LimiterModel[] {
   const { perMinute, burst } = limits;
   const refillPerMs = perMinute / minuteMs;
-  const topped = burst === null ? atLeast(perMinute) : exactly(perMinute + burst);
+  const topped = burst === null ? minimum(perMinute) : exactly(perMinute + burst);
   const windows = windowShapes.flatMap((shape): LimiterModel[] => [
     { shape, burstAdds: false, windowMs: minuteMs, capacity: exactly(perMinute) },
     { shape, burstAdds: true, windowMs: minuteMs, capacity: topped },

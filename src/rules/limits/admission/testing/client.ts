@@ -73,14 +73,14 @@ function send(
   const streams = random.chance(0.3);
   const endedMs = freeMs + random.between(0, backMs);
   const answeredMs = streams ? random.between(reachesMs, endedMs) : endedMs;
-  const isLost = random.chance(traffic.lossRate);
+  const isDropped = random.chance(traffic.lossRate);
   const failed = answer === "admitted" && random.chance(traffic.failedShare);
-  const outcome = isLost ? "unknown" : failed ? "failed" : answer;
+  const outcome = isDropped ? "unknown" : failed ? "failed" : answer;
   const observed = decisionOf({
     id,
     sentMs,
-    answeredMs: isLost ? Infinity : answeredMs,
-    endedMs: isLost ? Infinity : endedMs,
+    answeredMs: isDropped ? Infinity : answeredMs,
+    endedMs: isDropped ? Infinity : endedMs,
     outcome,
     minOccupiedMs: Math.max(0, freeMs - reachesMs - 1),
     maxTransitMs: backMs,

@@ -1,0 +1,149 @@
+// Finds private words in names, and comments that begin with a clause instead of a thing or a verb. CONTRIBUTING.md says how we write.
+// `node tools/words.mjs` prints one line for each finding. Plain JavaScript, because the host's Node runs it.
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Words that had a meaning of their own here, each with words of the field to use instead. */
+const privateWords = {
+  abreast: "concurrent, parallel",
+  asked: "requested, options",
+  attend: "wait, handle",
+  beside: "next to, alongside",
+  came: "received",
+  concern: "affect, cover",
+  ground: "environment, setup",
+  greeting: "ping, start message",
+  lack: "missing, skip reason",
+  leak: "growth, loss",
+  least: "min",
+  look: "discovery, check",
+  looked: "examined",
+  lost: "dropped, connection loss",
+  made: "created, derived",
+  moved: "advanced, offset",
+  near: "close to, similar",
+  nearer: "closest",
+  neighbour: "adjacent",
+  patience: "timeout policy",
+  played: "assigned",
+  player: "role assignment",
+  quieted: "idle",
+  said: "reported, result",
+  seen: "observed, coverage",
+  shown: "advertised, displayed",
+  sound: "correct, valid",
+  spoilt: "mutated, altered",
+  spoken: "accepted, reported",
+  stays: "keeps, remains",
+  stranger: "unauthenticated, third-party",
+  strangers: "unauthenticated, third-party",
+  surroundings: "environment",
+  tell: "report",
+  told: "reported",
+  twins: "sibling, duplicate",
+  unsaid: "unspecified",
+  unsent: "not sent",
+  visit: "coverage request",
+  visits: "coverage requests",
+  way: "route, connection",
+  wish: "request, options",
+  wording: "messages",
+};
+
+/** Names with such a word that stay: fields of files on disk and of the library, and names of others. */
+const keptNames = new Set(["lookup", "lookUp", "seen", "told", "said", "lost", "lostShare"]);
+
+/** Folders with old findings. A folder leaves this list once it is clean. */
+export const notYetClean = [
+  "bench",
+  "k6",
+  "scenarios",
+  "src/app",
+  "src/cli",
+  "src/evidence",
+  "src/library",
+  "src/load",
+  "src/receiver",
+  "src/reference",
+  "src/report",
+  "src/run",
+  "src/suites",
+  "src/target",
+  "src/wire",
+];
+
+const clause =
+  /^(What|Of (a|an|the|each|all|one|what)|So (many|much|long|few|often)|That|Where|Whoever|Such|Nothing|Nobody|But|Than|As (long|many|much)|How (much|many|often|long|far) (of|it|they|is|are|was)|For (what|whom))\b/;
+
+const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
+
+/**
+ * @param {string} file its path, for its own name
+ * @param {string} text
+ * @returns {string[]} a line for each name with a private word
+ */
+export function wordsInNames(file, text) {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").replace(/(["'`])(?:\\.|(?!\1)[^\\])*\1/g, "");
+  const names = new Set([basename(file).replace(/\..*/, ""), ...(code.match(/\b[A-Za-z_$][\w$]*\b/g) ?? [])]);
+  return [...names].flatMap((name) => {
+    const word = keptNames.has(name) ? undefined : wordsOf(name).find((each) => Object.hasOwn(privateWords, each));
+    return word === undefined ? [] : [`${file}: the name ${name}: instead of "${word}" use ${privateWords[word]}`];
+  });
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ * @returns {string[]} a line for each comment that begins with a clause
+ */
+export function clausesInComments(file, text) {
+  const lines = text.split("\n");
+  return lines.flatMap((line, at) => {
+    const isFurtherLine = /^\s*\/\/ /.test(line) && /^\s*\/\/ /.test(lines[at - 1] ?? "");
+    const opening = /^\s*(?:\/\/|\/\*\*?)\s+(.+)/.exec(line);
+    const first = opening?.[1] ?? (/^\s*\/\*\*?$/.test(line) ? (lines[at + 1] ?? "").replace(/^\s*\*\s?/, "") : "");
+    return !isFurtherLine && clause.test(first)
+      ? [`${file}:${at + 1}: begin the comment with a thing or a verb: ${first}`]
+      : [];
+  });
+}
+
+const folders = ["src", "scenarios", "k6", "bench", "tools", "bin"];
+const isSource = (name) => /\.(ts|mjs|js)$/.test(name);
+
+function sourcesIn(root, folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : sourcesIn(root, path);
+    return isSource(entry.name) ? [path] : [];
+  });
+}
+
+/** The folder whose cleanliness is recorded: `src/run`, or `tools`. */
+export function areaOf(file) {
+  const [top, area = ""] = dirname(file).split("/");
+  return top === "src" && area !== "" ? `${top}/${area}` : top;
+}
+
+/**
+ * @param {string} root of the checkout
+ * @returns {{ area: string, line: string }[]} every finding, those of folders that are not yet clean included
+ */
+export function findingsIn(root) {
+  return folders
+    .flatMap((folder) => sourcesIn(root, folder))
+    .filter((file) => basename(file) !== "words.mjs" && basename(file) !== "words.test.ts")
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8");
+      const lines = [...wordsInNames(file, text), ...clausesInComments(file, text)];
+      return lines.map((line) => ({ area: areaOf(file), line }));
+    });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const found = findingsIn(root).filter(({ area }) => !notYetClean.includes(area));
+  for (const { line } of found) process.stdout.write(`${line}\n`);
+  process.exitCode = found.length === 0 ? 0 : 1;
+}

@@ -11,7 +11,7 @@ describe("text of a target", () => {
     { text: "\u202eevil\u2066", sanitized: String.raw`\u{202e}evil\u{2066}` },
     { text: "a\u200bb\u2028c\u{e0041}\u3164", sanitized: String.raw`a\u{200b}b\u{2028}c\u{e0041}\u{3164}` },
     { text: "half \ud83d of one", sanitized: String.raw`half \u{d83d} of one` },
-  ])("is sanitized harmless: $sanitized", ({ text, sanitized: sanitized }) => {
+  ])("becomes harmless: $sanitized", ({ text, sanitized }) => {
     expect(sanitize(text)).toBe(sanitized);
   });
 

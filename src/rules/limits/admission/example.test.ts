@@ -66,6 +66,6 @@ describe("the example of docs/judging-limits.md", () => {
 
   it("a refused second request is a breach", () => {
     const changed = ten.with(1, [1, "refused"]);
-    expect(judge(changed)).toMatchObject({ breach: "refused with room", witness: ["r2"] });
+    expect(judge(changed)).toMatchObject({ breach: "refused below limit", witness: ["r2"] });
   });
 });

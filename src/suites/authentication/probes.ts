@@ -9,12 +9,7 @@ import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
-import {
-  alteredAuthorization,
-  alteredKeyKinds,
-  neverIssuedKey,
-  withOtherLastCharacter,
-} from "../shared/key-trials/altered-keys.ts";
+import { alteredAuthorization, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
 import { type Fixtures, firstSuccessOn, prepareFixtures } from "../shared/key-trials/fixtures.ts";
 import { acceptingEndpoints } from "../shared/key-trials/key-checks.ts";
 import {
@@ -36,14 +31,14 @@ export const expiredKeySent = probe(
     const fixtures = await prepareFixtures(context, "of-expired-key");
     const sender = createTrialSender(context.client.as(context.given["keys.expired"]), fixtures, context);
     const cells = await sendTrials(sender, "an expired key", endpointNames);
-    const second = hasSecondPage(context.discovery) ? await sender.send(secondPage) : null;
+    const second = hasSecondPage(context.discovery)
+      ? await sender.send({ method: "GET", path: "/agents?page=2&limit=2", options: {} })
+      : null;
     return {
       cells: second === null ? cells : [...cells, { kind: "an expired key", endpoint: "list", exchange: second }],
     };
   },
 );
-
-const secondPage: EndpointRequest = { method: "GET", path: "/agents?page=2&limit=2", options: {} };
 
 function hasSecondPage({ listing }: Discovery): boolean {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
@@ -76,11 +71,11 @@ export interface UnauthenticatedTrials extends KeyTrials {
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints for altered keys if the key has few requests. */
-const fewEndpoints = (kind: RejectedKeyKind): readonly EndpointName[] =>
-  kind === "a key that is lengthened" ? ["health", "list"] : ["health"];
-/** Endpoints for a key with another last character if the key has few requests: one of each kind. */
-const sampledEndpoints = ["health", "invoke", "list"] as const satisfies readonly EndpointName[];
+/** Endpoints for an altered key if the key has few requests. Default: health only. */
+const fewEndpoints: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
+  "a key with another last character": ["health", "invoke", "list"],
+  "a key that is lengthened": ["health", "list"],
+};
 /** With this many requests a minute, a few more cost little. */
 const manyPerMinute = 100;
 
@@ -98,37 +93,27 @@ export const unauthenticatedSent = probe(
     const wrongKey = `Bearer ${neverIssuedKey(key)}`;
     const wrong = await sendTrials(sender, "a wrong key", endpointNames, wrongKey);
     const missing = await sendTrials(sender, "no key", endpointNames, null);
-    const allWrong = await sender.send(emptyInvoke(unknownAgentOf({ discovery, target })), wrongKey);
+    const allWrong = await sender.send(emptyPost(agentPath(unknownAgentOf({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
     // With few requests, `allWrong` is the only such request.
     const keyAndBodyWrong =
-      fixtures.agent === null || !isAffordable ? null : await sender.send(emptyInvoke(fixtures.agent), wrongKey);
+      fixtures.agent === null || !isAffordable
+        ? null
+        : await sender.send(emptyPost(agentPath(fixtures.agent, "invoke")), wrongKey);
     const keyAndBodyMissing: Exchange[] = [];
-    for (const path of postPaths(isAffordable ? fixtures.agent : null)) {
-      const rejected = await sender.send({ method: "POST", path, options: { json: {} } }, null);
+    const streamPath = fixtures.agent === null || !isAffordable ? [] : [agentPath(fixtures.agent, "stream")];
+    for (const path of ["/webhooks", "/alerts", ...streamPath]) {
+      const rejected = await sender.send(emptyPost(path), null);
       if (rejected !== null) keyAndBodyMissing.push(rejected);
     }
-    const acceptingAny = acceptingEndpoints(wrong);
-    const sendAltered = (
-      kind: RejectedKeyKind,
-      authorization: string,
-      endpoints: readonly EndpointName[],
-    ): Promise<KeyTrial[]> =>
-      sendHealthFirst(sender, kind, {
-        authorization,
-        acceptingAny,
-        endpoints: isAffordable ? endpointNames : endpoints,
-      });
-    const altered = await sendAltered(
-      "a key with another last character",
-      `Bearer ${withOtherLastCharacter(key)}`,
-      sampledEndpoints,
-    );
     const health = requestFor.health(fixtures);
     const lowerCase = health === null ? null : await sender.send(health, `bearer ${key}`);
+    const altered: KeyTrial[] = [];
     for (const kind of alteredKeyKinds) {
       const authorization = alteredAuthorization[kind](key);
-      if (authorization !== null) altered.push(...(await sendAltered(kind, authorization, fewEndpoints(kind))));
+      const endpoints = isAffordable ? endpointNames : (fewEndpoints[kind] ?? ["health"]);
+      if (authorization !== null)
+        altered.push(...(await sendHealthFirst(sender, { kind, endpoints, authorization }, acceptingEndpoints(wrong))));
     }
     await sendDeliveriesControl(context, fixtures);
     return { cells: [...wrong, ...missing, ...altered], lowerCase, allWrong, keyAndBodyWrong, keyAndBodyMissing };
@@ -146,36 +131,26 @@ async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures):
   }
 }
 
-const postPaths = (agent: string | null): string[] => [
-  "/webhooks",
-  "/alerts",
-  ...(agent === null ? [] : [agentPath(agent, "stream")]),
-];
-
-const emptyInvoke = (agent: string): EndpointRequest => ({
-  method: "POST",
-  path: agentPath(agent, "invoke"),
-  options: { json: {} },
-});
-
+const emptyPost = (path: string): EndpointRequest => ({ method: "POST", path, options: { json: {} } });
 const hasManyRequests = ({ target, client }: ProbeContext): boolean =>
   target.clock !== null || (limitsOf(client.key, target)?.perMinute ?? 0) >= manyPerMinute;
 
-interface AlteredKey {
-  readonly authorization: string;
+interface AlteredTrials {
+  readonly kind: RejectedKeyKind;
   readonly endpoints: readonly EndpointName[];
-  /** Endpoints that accept any key. */
-  readonly acceptingAny: ReadonlySet<EndpointName>;
+  readonly authorization: string;
 }
 
 /**
  * Sends an altered key to health first, which no limit counts. If health accepts it, stops: the server takes it for the
  * valid key, and more requests would use up that key's allowance.
+ *
+ * @param acceptingAny endpoints that accept any key
  */
 async function sendHealthFirst(
   sender: TrialSender,
-  kind: RejectedKeyKind,
-  { authorization, endpoints, acceptingAny }: AlteredKey,
+  { kind, endpoints, authorization }: AlteredTrials,
+  acceptingAny: ReadonlySet<EndpointName>,
 ): Promise<KeyTrial[]> {
   const first = await sendTrials(sender, kind, ["health"], authorization);
   if ([...acceptingEndpoints(first)].some((endpoint) => !acceptingAny.has(endpoint))) return first;

@@ -3,7 +3,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
-import { check } from "../../run/judge/check.ts";
+import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
@@ -23,11 +23,9 @@ import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
 import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { type AllDeliveries, allDeliveries } from "./probes.ts";
 
-type DeploymentEvent = (typeof deploymentEvents)[number];
-
 /** A deployment event that the run triggered. */
 interface TriggeredEvent {
-  readonly event: DeploymentEvent;
+  readonly event: (typeof deploymentEvents)[number];
   /** The error of the triggering call; `null` if the call succeeded. */
   readonly failure: string | null;
   /** The deliveries from then on. */
@@ -39,7 +37,7 @@ interface TriggeredEvent {
  *
  * @param isFollowed also calls the agent that the event names, and creates a webhook for later events of that agent
  */
-const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => {
+const triggered = (event: TriggeredEvent["event"], what: string, isFollowed = false) => {
   const trigger = `triggers.${event}` as const;
   return probe(
     `a deployment ${what}, and webhooks are awaited`,
@@ -75,7 +73,7 @@ const triggered = (event: DeploymentEvent, what: string, isFollowed = false) => 
 };
 
 /** The agent that an event names; `null` if none came that names one. */
-function agentOfEvent(deliveries: readonly Delivery[], event: DeploymentEvent): string | null {
+function agentOfEvent(deliveries: readonly Delivery[], event: TriggeredEvent["event"]): string | null {
   const agents = eventsOfType(deliveries, event).map((each) => getPath(deliveryJson(each), "agent_id"));
   return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;
 }
@@ -127,16 +125,20 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
-const webhookProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
-const deploymentCreated = triggered("deployment.created", "is created");
-const deploymentUpdated = triggered("deployment.updated", "is updated", true);
-const deploymentHealthChanged = triggered("deployment.health_changed", "changes its health");
-const deploymentDeleted = triggered("deployment.deleted", "is removed");
+const deploymentCheck = (
+  clause: "HOOK-11" | "HOOK-12" | "HOOK-13" | "HOOK-14",
+  ...event: Parameters<typeof triggered>
+): Check =>
+  check(
+    clause,
+    { sent: invokedWithWebhooks, untied: malformedWebhooks, triggered: triggered(...event), all: allDeliveries },
+    judgeDelivered,
+  );
 
 /** The last check removes the deployment. */
 export const deploymentChecks = [
-  check("HOOK-11", { ...webhookProbes, triggered: deploymentCreated, all: allDeliveries }, judgeDelivered),
-  check("HOOK-12", { ...webhookProbes, triggered: deploymentUpdated, all: allDeliveries }, judgeDelivered),
-  check("HOOK-14", { ...webhookProbes, triggered: deploymentHealthChanged, all: allDeliveries }, judgeDelivered),
-  check("HOOK-13", { ...webhookProbes, triggered: deploymentDeleted, all: allDeliveries }, judgeDelivered),
+  deploymentCheck("HOOK-11", "deployment.created", "is created"),
+  deploymentCheck("HOOK-12", "deployment.updated", "is updated", true),
+  deploymentCheck("HOOK-14", "deployment.health_changed", "changes its health"),
+  deploymentCheck("HOOK-13", "deployment.deleted", "is removed"),
 ] as const;

@@ -152,6 +152,7 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
   );
 
 interface FailedAttempts {
+  readonly first: Delivery;
   readonly attempts: readonly Delivery[];
   /** How each reading of the schedule explains the attempts. The best comes first. */
   readonly explanations: readonly Explanation[];
@@ -161,16 +162,14 @@ interface FailedAttempts {
 const judgeFailing = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
   judgeAttemptsTo("failing", (evidence, first, retries) => {
     const attempts = withoutDuplicates([first, ...retries], evidence);
-    return judge(evidence, { attempts, explanations: explainAttempts(observedAttempts(attempts, evidence)) });
+    return judge(evidence, { first, attempts, explanations: explainAttempts(observedAttempts(attempts, evidence)) });
   });
 
 const onlySome = ({ length }: readonly Delivery[]): Unproven =>
   unproven(`only ${length} attempts of the schedule were observed`, longerRun);
 
-const judgeDelays = (
-  evidence: RetryEvidence,
-  { attempts, explanations }: FailedAttempts,
-): Finding<"from-previous" | "from-first"> => {
+const judgeDelays = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"from-previous" | "from-first"> => {
+  const { attempts, explanations } = failed;
   const [best] = explanations;
   if (best === undefined) throw new Error("the schedule has no reading");
   if (best.kind === "under way") return onlySome(attempts);
@@ -179,30 +178,29 @@ const judgeDelays = (
   if (attempts.length === 1) return unproven("the delivery was not retried; see HOOK-26");
   const furthest = explanations.toSorted((one, other) => other.fitting - one.fitting)[0] ?? best;
   return breach(
-    describeExpected(furthest, evidence, attempts),
-    describeAttempts(evidence, attempts),
+    describeExpected(furthest, failed, evidence),
+    describeAttempts(failed, evidence),
     ...attempts.slice(0, furthest.fitting + 1),
   );
 };
 
-const startOf = (evidence: RetryEvidence, [first]: readonly Delivery[]): number =>
-  first === undefined ? 0 : attemptSpan(first, first, evidence).fromMs;
+/** Formats an instant as seconds after the first attempt. */
+const sinceFirst = (ms: number, { first }: FailedAttempts, evidence: RetryEvidence): string =>
+  seconds(Math.max(0, ms - attemptSpan(first, first, evidence).fromMs));
 
 function describeExpected(
   { expected, fitting, order, shape }: Explanation,
+  failed: FailedAttempts,
   evidence: RetryEvidence,
-  attempts: readonly Delivery[],
 ): string {
   if (expected === null) return "the published schedule";
-  const startMs = startOf(evidence, attempts);
-  const span = `${seconds(Math.max(0, expected.fromMs - startMs))} to ${seconds(expected.toMs - startMs)}`;
-  return `attempt ${fitting + 1} at ${span} after the first (nearest readings: ${order}, ${shape})`;
+  const [from, to] = [expected.fromMs, expected.toMs].map((ms) => sinceFirst(ms, failed, evidence));
+  return `attempt ${fitting + 1} at ${from} to ${to} after the first (nearest readings: ${order}, ${shape})`;
 }
 
-function describeAttempts(evidence: RetryEvidence, attempts: readonly Delivery[]): string {
-  const [first] = attempts;
-  const startMs = startOf(evidence, attempts);
-  const times = attempts.map((each) => seconds(attemptSpan(each, first ?? each, evidence).toMs - startMs));
+function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): string {
+  const { first, attempts } = failed;
+  const times = attempts.map((each) => sinceFirst(attemptSpan(each, first, evidence).toMs, failed, evidence));
   return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
@@ -211,22 +209,18 @@ const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
 const judgeAttempts = (
   evidence: RetryEvidence,
-  { attempts, explanations }: FailedAttempts,
+  failed: FailedAttempts,
 ): Finding<"five-attempts" | "six-attempts" | "four-retries"> => {
+  const { attempts, explanations } = failed;
   if (attempts.length > maxInAnyReading)
-    return breach(`at most ${deliveryPolicy.maxAttempts} attempts`, describeAttempts(evidence, attempts), ...attempts);
+    return breach(`at most ${deliveryPolicy.maxAttempts} attempts`, describeAttempts(failed, evidence), ...attempts);
   if (explanations.some(({ kind }) => kind === "under way")) return onlySome(attempts);
   const whole = explanations.find(({ kind }) => kind === "complete");
-  if (whole !== undefined) return isFinished(evidence, attempts) ? follows(whole.shape) : onlySome(attempts);
+  const last = attempts.at(-1) ?? failed.first;
+  if (whole !== undefined) return isObservedFor(evidence, last, maxPauseMs) ? follows(whole.shape) : onlySome(attempts);
   return explanations.some(({ kind }) => kind === "goes on")
-    ? breach("no attempt after the last of the schedule", describeAttempts(evidence, attempts), ...attempts)
+    ? breach("no attempt after the last of the schedule", describeAttempts(failed, evidence), ...attempts)
     : unproven("the attempts do not follow the schedule; see HOOK-26 and HOOK-27");
-};
-
-/** Whether the longest pause of the schedule has passed since the last attempt. */
-const isFinished = (evidence: RetryEvidence, attempts: readonly Delivery[]): boolean => {
-  const last = attempts.at(-1);
-  return last !== undefined && isObservedFor(evidence, last, maxPauseMs);
 };
 
 /** Judges whether the target marks the delivery, or its webhook, as failed after the last attempt. */

@@ -43,10 +43,8 @@ export type RemainingRetries =
 /** Returns the rest of the schedule, from the attempts of the delivery that always fails. */
 export function remainingRetries(probes: readonly ProbeEntry[], watched: WatchedDeliveries): RemainingRetries {
   const after = mergeWatched(probes, watched);
-  const [sent, all] = [
-    evidenceOf<FailingReceivers>(after, failingReceivers.name),
-    evidenceOf<AllDeliveries>(after, allDeliveries.name),
-  ];
+  const sent = evidenceOf<FailingReceivers>(after, failingReceivers.name);
+  const all = evidenceOf<AllDeliveries>(after, allDeliveries.name);
   if (sent === null || all === null) return noRetriesLeft("no webhook was created whose receiver fails");
   if (sent.passed !== null) return noRetriesLeft("the target's clock covered the whole retry schedule");
   const evidence = { sent, all };
@@ -80,19 +78,18 @@ const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms
 
 /** Adds watched deliveries to the evidence of the probes that created the webhooks. */
 export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched: WatchedDeliveries): P[] {
-  const { deliveries, untilMs, unwatched } = watched;
+  const { untilMs, unwatched } = watched;
+  const deliveries = watched.deliveries.filter(isToWebhook);
+  const changes: Readonly<Record<string, object>> = {
+    [allDeliveries.name]: { deliveries, untilMs } satisfies Partial<AllDeliveries>,
+    [failingReceivers.name]: { unwatched } satisfies Partial<FailingReceivers>,
+  };
   return probes.map((each) => {
-    if (each.result.kind !== "ran") return each;
-    const change = changesOf({ deliveries: deliveries.filter(isToWebhook), untilMs, unwatched })[each.probe];
-    if (change === undefined) return each;
+    const change = changes[each.probe];
+    if (each.result.kind !== "ran" || change === undefined) return each;
     return { ...each, result: { ...each.result, evidence: { ...(each.result.evidence as object), ...change } } };
   });
 }
-
-const changesOf = ({ deliveries, untilMs, unwatched }: WatchedDeliveries): Readonly<Record<string, object>> => ({
-  [allDeliveries.name]: { deliveries, untilMs } satisfies Partial<AllDeliveries>,
-  [failingReceivers.name]: { unwatched } satisfies Partial<FailingReceivers>,
-});
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;

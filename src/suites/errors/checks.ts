@@ -1,5 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import {
+  type ErrorForm,
+  type ErrorResponse,
   documentedStatus,
   retryAfterMismatch,
   codeStatusMismatch,
@@ -22,11 +24,9 @@ import { responseCases } from "../shared/cases.ts";
 import { errorMatrix } from "../shared/matrices.ts";
 import {
   codeOf,
-  commonForm,
   describeNonJson,
   describeStatus,
   errorOf,
-  errorResponseOf,
   formOf,
   hasStatus,
   isSuccess,
@@ -50,7 +50,7 @@ const noErrors = (where = "in this run"): Unproven => unproven(`no error respons
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
-interface ErrorCheckOptions {
+interface ErrorCheckOptions<R extends string> {
   /** Probes that must have run, for their errors. */
   readonly on?: Probes;
   readonly matrix?: CoverageMatrix;
@@ -58,29 +58,42 @@ interface ErrorCheckOptions {
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
+  /** Returns the reading that all errors follow. */
+  readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
-/** Judges every error response of the run; `judgeAcross` finds the reading that they follow. */
+/** Judges every error response of the run. */
 const everyError = <const K extends JudgedId>(
   clause: K,
-  { on = {}, matrix = errorMatrix("error"), isCovered = () => true, judge, whenEmpty = noErrors() }: ErrorCheckOptions,
-  judgeAcross?: (errors: readonly Exchange[]) => Finding<ReadingOf<K>>,
+  { on = {}, isCovered = () => true, ...options }: ErrorCheckOptions<ReadingOf<K>>,
 ): Check =>
-  checkEvery(
+  checkEvery<K, Probes & typeof errorProbes, Exchange>(
     clause,
     { ...errorProbes, ...on },
     {
-      matrix,
+      matrix: errorMatrix("error"),
+      whenEmpty: noErrors(),
+      ...options,
       members: ({ all }) =>
         responseCases(
           errorsIn(all).filter((each) => isCovered(each, all)),
           all,
         ),
-      judge,
-      whenEmpty,
-      ...(judgeAcross === undefined ? {} : { judgeAcross }),
     },
   );
+
+/** Applies a rule of error bodies to an exchange. */
+const byRule =
+  <M>(rule: (error: ErrorResponse) => M) =>
+  (exchange: Exchange): M =>
+    rule({ status: statusOf(exchange), json: bodyJson(exchange) });
+
+/** The form that all bodies fit; `null` if there is none. Extra fields are legal, so a body may fit both forms. */
+function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
+  if (forms.every((form) => form === "both")) return "both";
+  if (!forms.includes("form-b")) return "form-a";
+  return forms.includes("form-a") ? null : "form-b";
+}
 
 /** Follows the form that all errors fit. */
 const followForm = (errors: readonly Exchange[]) =>
@@ -88,54 +101,45 @@ const followForm = (errors: readonly Exchange[]) =>
 
 /** Judges that every error of these endpoints is in form A or form B. */
 const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check =>
-  everyError(
-    clause,
-    {
-      on,
-      matrix: errorMatrix("error", errorStatuses, endpoints),
-      isCovered: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
-      judge: (exchange) => (isJudged(exchange) ? formMismatch(errorResponseOf(exchange)) : undefined),
-      whenEmpty: noErrors(`on ${endpoints.join(", ")}`),
-    },
-    followForm,
-  );
+  everyError(clause, {
+    on,
+    matrix: errorMatrix("error", errorStatuses, endpoints),
+    isCovered: (each, all) => endpoints.some((name) => name === endpointOf(each, all)),
+    judge: (exchange) => (isJudged(exchange) ? byRule(formMismatch)(exchange) : undefined),
+    whenEmpty: noErrors(`on ${endpoints.join(", ")}`),
+    judgeAcross: followForm,
+  });
 
 /** Judges a rule for one of the two forms. Follows `absent` if the run has errors, but none of that form. */
 const inForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
   judge: (exchange: Exchange) => Mismatch | null,
-  { isCovered, ...more }: Pick<ErrorCheckOptions, "isCovered" | "whenEmpty" | "on"> = {},
+  { isCovered, ...more }: Pick<ErrorCheckOptions<never>, "isCovered" | "whenEmpty" | "on"> = {},
 ): Check => {
   const isOfForm = (each: Exchange): boolean => formOf(each) === form || formOf(each) === "both";
-  return everyError(
-    clause,
-    {
-      ...more,
-      matrix: errorMatrix(`error in ${form}`),
-      isCovered: (each, all) => formOf(each) !== null && (isCovered?.(each, all) ?? true),
-      judge: (exchange) => (isOfForm(exchange) ? judge(exchange) : null),
-    },
-    (errors) => follows((errors.some(isOfForm) ? form : "absent") as never),
-  );
+  return everyError(clause, {
+    ...more,
+    matrix: errorMatrix(`error in ${form}`),
+    isCovered: (each, all) => formOf(each) !== null && (isCovered?.(each, all) ?? true),
+    judge: (exchange) => (isOfForm(exchange) ? judge(exchange) : null),
+    judgeAcross: (errors) => follows((errors.some(isOfForm) ? form : "absent") as never),
+  });
 };
 
-const isRateLimitError = (exchange: Exchange): boolean => hasStatus(exchange, 429) && errorOf(exchange) !== null;
-
-const noRateLimitError = unproven(
-  "no 429 response with an error body",
-  "a run that reaches a limit (the limits suite)",
-);
+/** Options of checks of the errors of a rate limit. */
+const ofRateLimit = {
+  isCovered: (exchange: Exchange) => hasStatus(exchange, 429) && errorOf(exchange) !== null,
+  whenEmpty: unproven("no 429 response with an error body", "a run that reaches a limit (the limits suite)"),
+};
+const rateLimitMatrix = errorMatrix("429", [429]);
 
 const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
 /** Judges every response whose error code is documented, if the document covers its request. */
-const ofDocumentedCode = (
-  clause: "ERR-1" | "ERR-10",
-  judge: (exchange: Exchange) => Mismatch | null | undefined,
-): Check =>
+const ofDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
     members: ({ all }) => responseCases(withDocumentedCode(all), all),
@@ -159,8 +163,6 @@ function fieldDetailsMismatch(exchange: Exchange): Mismatch | null {
     : { expected: "`details` with the strings `field` and `reason`", actual: formatValue(details) };
 }
 
-const rateLimitMatrix = errorMatrix("429", [429]);
-
 const isInvalidInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
@@ -170,6 +172,9 @@ const mayNameField = ({ request: { body } }: Exchange): boolean =>
 
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
+
+const observeUnknown = (as: "path" | "method", sent: typeof unknownPathRequested): Check =>
+  observe("ERR-17", sent, ({ answered }) => observed(`an unknown ${as}: ${describeStatus(answered)}`), { as });
 
 export const errors = suite("Errors", [
   ofDocumentedCode("ERR-1", (exchange) =>
@@ -186,37 +191,26 @@ export const errors = suite("Errors", [
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),
   ),
-  everyError("ERR-5", {
-    isCovered: (each) => errorOf(each) !== null,
-    judge: (each) => textMismatch(errorResponseOf(each)),
+  everyError("ERR-5", { isCovered: (each) => errorOf(each) !== null, judge: byRule(textMismatch) }),
+  inForm("ERR-6", "form-a", byRule(statusMismatch)),
+  inForm("ERR-7", "form-b", byRule(detailsMismatch)),
+  everyError("ERR-8", {
+    ...ofRateLimit,
+    matrix: rateLimitMatrix,
+    judge: byRule(retryAfterMismatch),
+    judgeAcross: followForm,
   }),
-  inForm("ERR-6", "form-a", (each) => statusMismatch(errorResponseOf(each))),
-  inForm("ERR-7", "form-b", (each) => detailsMismatch(errorResponseOf(each))),
-  everyError(
-    "ERR-8",
-    {
-      matrix: rateLimitMatrix,
-      isCovered: isRateLimitError,
-      judge: (each) => retryAfterMismatch(errorResponseOf(each)),
-      whenEmpty: noRateLimitError,
-    },
-    followForm,
-  ),
-  everyError(
-    "ERR-9",
-    {
-      matrix: rateLimitMatrix,
-      isCovered: isRateLimitError,
-      judge: (each) => limitCodeMismatch(errorResponseOf(each)),
-      whenEmpty: noRateLimitError,
-    },
-    (rateLimited) => {
+  everyError("ERR-9", {
+    ...ofRateLimit,
+    matrix: rateLimitMatrix,
+    judge: byRule(limitCodeMismatch),
+    judgeAcross: (rateLimited) => {
       const codes = new Set(rateLimited.map(codeOf));
       if (codes.size > 1) return follows("by-endpoint");
       return follows(codes.has("RATE_LIMITED") ? "RATE_LIMITED" : "RATE_LIMIT_EXCEEDED");
     },
-  ),
-  ofDocumentedCode("ERR-10", (exchange) => codeStatusMismatch(errorResponseOf(exchange))),
+  }),
+  ofDocumentedCode("ERR-10", byRule(codeStatusMismatch)),
   observe("ERR-11", errorProbes, ({ all }) => {
     const failed = errorsIn(all);
     const unlisted = codesOf(failed).filter((code) => !Object.hasOwn(errorCodes, code));
@@ -250,16 +244,7 @@ export const errors = suite("Errors", [
     whenEmpty: unproven("no response had the code `INVALID_INPUT`"),
     on: { invokedWithNumber },
   }),
-  inForm("ERR-16", "form-b", resetAtMismatch, { isCovered: isRateLimitError, whenEmpty: noRateLimitError }),
-  observe("ERR-17", unknownPathRequested, ({ answered }) => observed(`an unknown path: ${describeStatus(answered)}`), {
-    as: "path",
-  }),
-  observe(
-    "ERR-17",
-    unknownMethodRequested,
-    ({ answered }) => observed(`an unknown method: ${describeStatus(answered)}`),
-    {
-      as: "method",
-    },
-  ),
+  inForm("ERR-16", "form-b", resetAtMismatch, ofRateLimit),
+  observeUnknown("path", unknownPathRequested),
+  observeUnknown("method", unknownMethodRequested),
 ]);

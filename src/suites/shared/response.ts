@@ -5,7 +5,7 @@ import { is2xx } from "../../base/http-status.ts";
 import { isObject } from "../../base/json.ts";
 import { endpointFields } from "../../evidence/envelope.ts";
 import { bodyJson, bodyText, type Exchange, statusOf } from "../../evidence/exchange.ts";
-import { codeIn, type ErrorForm, errorIn, type ErrorResponse, formIn } from "../../rules/bodies/errors.ts";
+import { codeIn, type ErrorForm, errorIn, formIn } from "../../rules/bodies/errors.ts";
 import { tokensOf, tokensOfDone } from "../../rules/streams/sequence.ts";
 import { type Breach, breach, type Proof } from "../../run/judge/finding.ts";
 
@@ -66,12 +66,6 @@ export const reportedTokens = (exchange: Exchange): number | null =>
     ? tokensOfDone(exchange.answer.events)
     : tokensOf(bodyJson(exchange));
 
-/** The status and JSON body, as the rules of error bodies take them. */
-export const errorResponseOf = (exchange: Exchange): ErrorResponse => ({
-  status: statusOf(exchange),
-  json: bodyJson(exchange),
-});
-
 /** The `error` object of an error body, in either form. */
 export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
   errorIn({ json: bodyJson(exchange) });
@@ -80,14 +74,8 @@ export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> |
 export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
 
 /** The form of an error body; `null` if it has neither form. */
-export const formOf = (exchange: Exchange): ErrorForm | null => formIn(errorResponseOf(exchange));
-
-/** The form that all bodies fit; `null` if there is none. Extra fields are legal, so a body may fit both forms. */
-export function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
-  if (forms.every((form) => form === "both")) return "both";
-  if (!forms.includes("form-b")) return "form-a";
-  return forms.includes("form-a") ? null : "form-b";
-}
+export const formOf = (exchange: Exchange): ErrorForm | null =>
+  formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
 /** A breach if a value does not match a schema, else `null`. `what` names the value: "`usage`". */
 export function schemaMismatch(

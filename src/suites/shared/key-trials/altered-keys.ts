@@ -45,12 +45,14 @@ export function withSwappedCase(key: string): string | null {
 
 type AlteredKeyKind = Extract<
   RejectedKeyKind,
+  | "a key with another last character"
   | `a key ${"that is cut off" | "that is lengthened" | "in other letter case" | "under another scheme"}`
   | "a scheme without a key"
 >;
 
 /** `Authorization` headers made from a valid key that the server must reject; `null` if the key cannot be altered so. */
 export const alteredAuthorization: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
+  "a key with another last character": (key) => `Bearer ${withOtherLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,
   "a key that is cut off": (key) => `Bearer ${truncated(key)}`,
   "a key that is lengthened": (key) => `Bearer ${lengthened(key)}`,

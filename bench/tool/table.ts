@@ -1,4 +1,4 @@
-import { tableLines, widest } from "../../src/base/table.ts";
+import { tableLines, widest } from "../../src/report/terminal/table.ts";
 import type { FigureRow, Machine } from "./figures.ts";
 import { bytesText, type Cells, cellsOf, heads } from "./words.ts";
 

@@ -31,24 +31,3 @@ export function paintFor(colour: boolean): Paint {
     cyan: painter(codes.cyan),
   };
 }
-
-const colourCode = /\p{Cc}\[(\d+)m/gu;
-/** The code that ends a colour, by the code that starts it. */
-const endOf = new Map<number, number>(Object.values(codes).map(([on, off]) => [on, off]));
-
-/** Gives each line of a coloured text its own colour codes, so that no colour runs on into the next column. */
-export function repainted(lines: readonly string[]): string[] {
-  let open: number[] = [];
-  return lines.map((line) => {
-    const before = open.map((on) => `\u001b[${on}m`).join("");
-    for (const [, code] of line.matchAll(colourCode)) {
-      const number = Number(code);
-      open = endOf.has(number) ? [...open, number] : open.filter((on) => endOf.get(on) !== number);
-    }
-    const after = open
-      .toReversed()
-      .map((on) => `\u001b[${endOf.get(on) ?? 0}m`)
-      .join("");
-    return `${before}${line}${after}`;
-  });
-}

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 
-import { type TableColumn, tableLines, widest } from "../../base/table.ts";
+import { type TableColumn, tableLines, widest } from "../../report/terminal/table.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
 import { withSteps } from "../command.ts";

@@ -1,5 +1,5 @@
 import { displayWidth, padded } from "../../base/display-width.ts";
-import { type TableColumn, tableLines, widest } from "../../base/table.ts";
+import { type TableColumn, tableLines, widest } from "../terminal/table.ts";
 import { formatLabelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { formatTrial } from "../model/trial-id.ts";
@@ -101,7 +101,7 @@ function loadLines(found: Comparison, width: number, paint: Paint): string[] {
   return groups.length === 0 ? unpaired : [...loadTableLines(groups, width, paint), ...unpaired];
 }
 
-/** On a narrow terminal, each load gets a line of its own above its metrics. */
+/** A table of load metrics. On a narrow terminal, each load gets a line of its own above its metrics. */
 function loadTableLines(groups: readonly LoadGroup[], width: number, paint: Paint): string[] {
   const loadWidth = Math.max(...groups.map(({ load }) => displayWidth(load)));
   const isWide = loadWidth + 56 <= width;
@@ -112,17 +112,18 @@ function loadTableLines(groups: readonly LoadGroup[], width: number, paint: Pain
       width: widest,
     }),
   );
-  return tableLines(
+  const [head = "", ...lines] = tableLines(
     heads,
-    groups.flatMap(({ load, rows }) => [
-      ...(isWide ? [] : [[paint.bold(load)]]),
-      ...rows.map(({ figure, was, is, change }, at) => [
+    groups.flatMap(({ load, rows }) =>
+      rows.map(({ figure, was, is, change }, at) => [
         ...(isWide ? [at === 0 ? load : ""] : []),
         figure,
         was,
         is,
         change,
       ]),
-    ]),
+    ),
   );
+  if (isWide) return [head, ...lines];
+  return [head, ...groups.flatMap(({ load, rows }) => [paint.bold(load), ...lines.splice(0, rows.length)])];
 }

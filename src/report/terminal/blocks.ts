@@ -2,7 +2,7 @@ import { displayWidth } from "../../base/display-width.ts";
 import { sumOf } from "../../base/numbers.ts";
 import type { Paint } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { tableGap, tableLines, widest } from "../../base/table.ts";
+import { tableGap, tableLines, widest } from "./table.ts";
 import { formatCount, formatLabelled, joinFirst } from "../../base/text.ts";
 import type {
   Block,

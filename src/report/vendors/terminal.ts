@@ -4,7 +4,7 @@ import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatClauseCounts, latencyText, notesOf, overview } from "./summary.ts";
-import { type TableColumn, tableGap, tableLines } from "../../base/table.ts";
+import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 
 export interface VendorsTerminalOptions {
   readonly colour: boolean;

@@ -30,7 +30,9 @@ const chars = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), mi
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
     // A column of fixed width keeps it even if all its cells are shorter.
-    head: columns.map(({ head, width }) => fitCell(width.kind === "widest" ? head : padded(head, width.columns), width)),
+    head: columns.map(({ head, width }) =>
+      fitCell(width.kind === "widest" ? head : padded(head, width.columns), width),
+    ),
     chars,
     style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
     colAligns: columns.map(({ align }) => align),

@@ -242,7 +242,7 @@ describe("conformance replay, of a target that does harm", () => {
   const quick = [
     "closes at once",
     "resets the connection",
-    "sends bytes that are no HTTP",
+    "sends bytes that are not HTTP",
     "sends the status 000",
     "sends large events without end",
     "announces less than it sends",

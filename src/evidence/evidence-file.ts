@@ -49,14 +49,14 @@ function pack(value: unknown, known: Known): unknown {
   if (!isObject(value)) return value;
   const id = String(value["id"]);
   const [exchange, delivery]: readonly unknown[] = [known.exchanges.get(id), known.deliveries.get(id)];
-  if (exchange === value || (isExchange(value) && isKept(value, known.exchanges))) return { $exchange: id };
-  if (delivery === value || (isDelivery(value) && isKept(value, known.deliveries))) return { $delivery: id };
+  if (exchange === value || (isExchange(value) && isStored(value, known.exchanges))) return { $exchange: id };
+  if (delivery === value || (isDelivery(value) && isStored(value, known.deliveries))) return { $delivery: id };
   const packed = mapValues(value, (each) => pack(each, known));
-  return isMark(packed) ? { $literal: packed } : packed;
+  return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
 /** Whether the file has this object under its id. Adds the object if the id is free. */
-function isKept<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
+function isStored<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
   return same === undefined || isDeepStrictEqual(same, value);
@@ -97,13 +97,13 @@ function unpack(value: unknown, known: Known): unknown {
 }
 
 function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
-  const kept = known.get(String(id));
-  if (kept !== undefined) return kept;
-  throw new Error(`evidence.json names the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
+  const stored = known.get(String(id));
+  if (stored !== undefined) return stored;
+  throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
 /** Whether an object looks like a reference, and so needs `$literal` around it. */
-const isMark = (value: PlainObject): boolean =>
+const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
 const isExchange = (value: PlainObject): value is PlainObject & Exchange =>

@@ -26,14 +26,14 @@ const rows = Object.entries(keys).flatMap(([kind, each]) =>
 );
 
 describe("a redactor", () => {
-  it.each(rows)("leaves nothing of a key $kind that stands there $how", ({ each, text }) => {
+  it.each(rows)("leaves nothing of a key $kind that occurs $how", ({ each, text }) => {
     const { text: clean } = redactorFor([{ name: "main", value: each }]);
     for (const [before, after] of [["", ""] as const, ["Bearer ", " was sent"] as const, ["x=", ","] as const])
       expect(tracesIn(clean(before + text + after), each)).toEqual([]);
     expect(tracesIn(JSON.stringify({ said: clean(text), [clean(text)]: 1 }), each)).toEqual([]);
   });
 
-  it("leaves nothing of any key in any writing, wherever it stands", () => {
+  it("leaves nothing of any key in any encoding at any place", () => {
     const anyKey = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       minLength: 17,
@@ -72,7 +72,7 @@ describe("a redactor", () => {
     },
   );
 
-  it("finds two keys that begin alike, and tells them apart", () => {
+  it("finds two keys with the same beginning, and distinguishes them", () => {
     const { text: clean } = redactorFor([
       { name: "one", value: "ah_team_1cVb6MzS3yGo9iPl5XhDw8Qt" },
       { name: "two", value: "ah_team_1cVb6MzS3yGo9iPl5XhDw8Qx-and-more" },
@@ -92,10 +92,10 @@ describe("a redactor", () => {
   });
 
   it.each([
-    ["is only begun", "of conformance-99 and more", "of conformance-99 and more"],
-    ["shares its first digits", "of conformance-712", "of conformance-712"],
-    ["is half there", "of conformance-71234567: more", "of [redacted hook, in part or changed]: more"],
-    ["is whole", "of conformance-71234567-89ab-cdef-01s: more", "of [redacted hook]: more"],
+    ["has only its prefix", "of conformance-99 and more", "of conformance-99 and more"],
+    ["has only its first digits", "of conformance-712", "of conformance-712"],
+    ["is there in part", "of conformance-71234567: more", "of [redacted hook, in part or changed]: more"],
+    ["is complete", "of conformance-71234567-89ab-cdef-01s: more", "of [redacted hook]: more"],
     [
       "stands beside another",
       "conformance-71234567, conformance-81234567",
@@ -109,12 +109,12 @@ describe("a redactor", () => {
     expect(clean(text)).toBe(left);
   });
 
-  it("takes a short secret for one only where it stands alone", () => {
+  it("replaces a short secret only as a separate word", () => {
     const { text: clean } = redactorFor([{ name: "short", value: "abc" }]);
     expect(clean("abcdef abc: abc-d")).toBe("abcdef [redacted short]: abc-d");
   });
 
-  it("takes a secret of the harness's own words for one only where it stands alone", () => {
+  it("replaces a secret that is a harness text only as a separate word", () => {
     const { text: clean } = redactorFor([{ name: "odd", value: "conformance" }], (gram) =>
       "conformance".includes(gram),
     );
@@ -123,16 +123,16 @@ describe("a redactor", () => {
     );
   });
 
-  it("changes nothing where there are no secrets", () => {
+  it("changes nothing without secrets", () => {
     const same = { any: ["thing"] };
     expect(redactorFor([]).deep(same)).toBe(same);
     expect(redactorFor([{ name: "empty", value: "" }]).text("anything")).toBe("anything");
   });
 
   it.each([
-    ["its own beginning, again and again", key.slice(0, 7).repeat(30_000)],
-    ["escapes alone", "\\u0070%70&#112;".repeat(14_000)],
-    ["its letters in turn, in JSON", JSON.stringify(key.split("").join('"').repeat(3000))],
+    ["its own beginning, repeated", key.slice(0, 7).repeat(30_000)],
+    ["only escapes", "\\u0070%70&#112;".repeat(14_000)],
+    ["its letters one by one, in JSON", JSON.stringify(key.split("").join('"').repeat(3000))],
   ])("takes a long text in one go: %s", (_, text) => {
     expect(redact(text).length).toBeGreaterThan(0);
     expect(tracesIn(redact(text + key).slice(-100), key)).toEqual([]);
@@ -178,7 +178,7 @@ function streamed(
 const cleaned = (exchange: Exchange): Exchange => deep(exchange);
 
 describe("redacting an exchange", () => {
-  it("takes the key out of its headers, and out of names of fields", () => {
+  it("removes the key from headers and field names", () => {
     const left = JSON.stringify(deep({ exchange: streamed(["hello"]), [key]: 1 }));
     expect(left).not.toContain(key);
     expect(left).toContain("[redacted main]");
@@ -197,14 +197,14 @@ describe("redacting an exchange", () => {
     expect(answer.events.every(({ data }) => data.includes('"index":3'))).toBe(true);
   });
 
-  it("withholds the whole body where the pieces stand in it in another form", () => {
+  it("withholds the whole body if the pieces occur in another form", () => {
     const { answer } = cleaned(
       streamed([key.slice(0, 9), key.slice(9)], () => `data: {"content":\ndata: "${key.slice(0, 9)}"}`),
     );
     expect(JSON.stringify(answer)).not.toContain(key.slice(0, 9));
   });
 
-  it("leaves a stream without secrets the very same object", () => {
+  it("returns the same object for a stream without secrets", () => {
     const { answer } = streamed(["hello", "there"]);
     const safe = { answer: { ...answer, headers: [] } };
     expect(deep(safe)).toBe(safe);
@@ -225,7 +225,7 @@ describe("redacting an exchange", () => {
 
   it.each([
     ["in another field", (piece: string) => ({ name: "chunk", data: JSON.stringify({ delta: piece }) })],
-    ["in data that are no JSON", (piece: string) => ({ name: "chunk", data: piece })],
+    ["in data that is not JSON", (piece: string) => ({ name: "chunk", data: piece })],
     ["in names of events", (piece: string) => ({ name: piece, data: "{}" })],
   ])("takes out a key that events hold in pieces %s", (_, eventOf) => {
     const events = (key.match(/.{1,4}/g) ?? []).map((piece) => ({ ...eventOf(piece), atMs: 1 }));
@@ -235,13 +235,13 @@ describe("redacting an exchange", () => {
     for (const piece of key.match(/.{4}/g) ?? []) expect(left).not.toContain(piece);
   });
 
-  it("leaves numbers but those that hold a key", () => {
+  it("redacts only numbers that contain a key", () => {
     const { deep: taken } = redactorFor([{ name: "digits", value: "8371926450183" }]);
     expect(taken({ a: 8371926450183, b: 1772600820, c: 0.5 })).toEqual({ a: 0, b: 1772600820, c: 0.5 });
   });
 
-  it("keeps a field by the name of __proto__ a field", () => {
-    const left = deep(JSON.parse(`{"__proto__":{"said":"${key}"}}`) as object);
-    expect(JSON.stringify(left)).toBe('{"__proto__":{"said":"[redacted main]"}}');
+  it("keeps a field named __proto__", () => {
+    const left = deep(JSON.parse(`{"__proto__":{"text":"${key}"}}`) as object);
+    expect(JSON.stringify(left)).toBe('{"__proto__":{"text":"[redacted main]"}}');
   });
 });

@@ -19,24 +19,27 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor for some secrets. It replaces every part of eight or more consecutive characters with `[redacted
+ * Creates a redactor for some secrets. Every part with eight or more consecutive characters becomes `[redacted
  * NAME]`.
  *
- * It ignores letter case. It finds text that is escaped for JSON, URLs or HTML (also twice, or mixed), reversed, or
- * encoded in hexadecimal or base64. It compiles no text from a target into a pattern, and takes time in proportion to
- * the text.
+ * Letter case does not matter. Secrets are also found if they are escaped for JSON, URLs or HTML (even twice, or
+ * mixed), reversed, or encoded in hexadecimal or base64. No text of a target becomes a pattern. The time is
+ * proportional to the length of the text.
  *
  * @param isHarnessText whether the harness writes this text into every report, so that it reveals nothing
  */
-export function redactorFor(secrets: readonly Secret[], isOwn: (gram: string) => boolean = () => false): Redactor {
-  const index = indexSecrets(secrets, isOwn);
+export function redactorFor(
+  secrets: readonly Secret[],
+  isHarnessText: (gram: string) => boolean = () => false,
+): Redactor {
+  const index = indexSecrets(secrets, isHarnessText);
   if (index.isEmpty) return { text: (text) => text, deep: (data) => data };
-  const redact: Redact = (text) => replaced(text, index);
+  const redact: Redact = (text) => replaceMatches(text, index);
   const digits = secrets.some(({ value }) => /\d{8}/.test(value));
-  return { text: redact, deep: (data) => walkerFor(index, redact, digits)(data) as typeof data };
+  return { text: redact, deep: (data) => createWalker(index, redact, digits)(data) as typeof data };
 }
 
-function replaced(text: string, { find }: SecretIndex): string {
+function replaceMatches(text: string, { find }: SecretIndex): string {
   const found = find(text);
   if (found.length === 0) return text;
   let [left, from] = ["", 0];
@@ -48,14 +51,14 @@ function replaced(text: string, { find }: SecretIndex): string {
 }
 
 /** @param redactsNumbers whether a secret has enough digits in a row to be part of a number */
-function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (value: unknown) => unknown {
+function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
   const words = new Map<string, string>();
   return walk;
 
   function walk(value: unknown): unknown {
-    if (typeof value === "string") return value.length > longestWord ? redact(value) : walkWord(value);
-    if (typeof value === "number") return mindsNumbers && redact(String(value)) !== String(value) ? 0 : value;
+    if (typeof value === "string") return value.length > maxCachedLength ? redact(value) : walkWord(value);
+    if (typeof value === "number") return redactsNumbers && redact(String(value)) !== String(value) ? 0 : value;
     if (typeof value !== "object" || value === null) return value;
     const known = done.get(value);
     if (known !== undefined) return known;
@@ -70,10 +73,10 @@ function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (
 
   /** Nearly all objects are clean, and there are tens of thousands: clean ones are not copied. */
   function walkObject(object: object): object {
-    const whole = withoutPieces(object, index) as Readonly<Record<string, unknown>>;
-    const keys = Object.keys(whole);
-    const isClean = keys.every((key) => walkWord(key) === key && walk(whole[key]) === whole[key]);
-    return isClean ? whole : Object.fromEntries(keys.map((key) => [walkWord(key), walk(whole[key])]));
+    const searchable = withholdUnsearchable(object, index) as Readonly<Record<string, unknown>>;
+    const keys = Object.keys(searchable);
+    const isClean = keys.every((key) => walkWord(key) === key && walk(searchable[key]) === searchable[key]);
+    return isClean ? searchable : Object.fromEntries(keys.map((key) => [walkWord(key), walk(searchable[key])]));
   }
 
   /** Redacts a short string. Caches the result, because names of fields and headers, kinds and paths repeat. */
@@ -86,15 +89,15 @@ function walkerFor(index: SecretIndex, redact: Redact, mindsNumbers: boolean): (
   }
 }
 
-const longestWord = 80;
+const maxCachedLength = 80;
 
-function withoutPieces(object: object, index: SecretIndex): object {
-  if (isBytes(object)) return withoutBytes(object, index);
+function withholdUnsearchable(object: object, index: SecretIndex): object {
+  if (isBytes(object)) return withholdBytes(object, index);
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
 /** Withholds a binary body with a secret. Its base64 may not show the secret. */
-function withoutBytes(body: Bytes, { find }: SecretIndex): Body {
+function withholdBytes(body: Bytes, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };
 }

@@ -11,53 +11,53 @@ export interface SecretEncoding {
   /** Whether this is the secret itself, not an encoding of it. */
   readonly isPlain: boolean;
   /** Length of a prefix that other texts contain too. */
-  readonly opening: number;
+  readonly prefixLength: number;
 }
 
 /** Secrets below this length are searched only as they are: their encodings are too short to be recognised. */
-const shortestWritten = 6;
+const minEncodedLength = 6;
 
 /**
- * All forms of a secret: plain, unescaped, reversed, in hexadecimal, and in base64 at any offset of a longer text.
+ * All encodings of a secret: plain, unescaped, reversed, in hexadecimal, and in base64 at any offset of a longer text.
  */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
-  const opening = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
-  const plain: SecretEncoding = { name, text: value, isPlain: true, opening };
-  if (value.length < shortestWritten) return [plain];
+  const prefixLength = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
+  const plain: SecretEncoding = { name, text: value, isPlain: true, prefixLength };
+  if (value.length < minEncodedLength) return [plain];
   const bytes = Buffer.from(value, "utf8");
   const others = new Set([
-    ...unescapedForms(value),
+    ...unescapedEncodings(value),
     ...(bytes.length === value.length ? [] : [bytes.toString("latin1")]),
     bytes.toString("hex"),
-    ...base64Forms(bytes),
-    ...(opening > 0 ? [] : [Array.from(value).toReversed().join("")]),
+    ...base64Encodings(bytes),
+    ...(prefixLength > 0 ? [] : [Array.from(value).toReversed().join("")]),
   ]);
   others.delete(value);
   return [
     plain,
     ...[...others]
       .filter((text) => text.length >= minLeakLength)
-      .map((text) => ({ name, text, isPlain: false, opening: 0 })),
+      .map((text) => ({ name, text, isPlain: false, prefixLength: 0 })),
   ];
 }
 
 /** A secret may contain what looks like an escape, and is then changed when the text around it is unescaped. */
-function unescapedForms(value: string): string[] {
+function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];
-  return [once, ...unescapedForms(once)];
+  return [once, ...unescapedEncodings(once)];
 }
 
 /**
  * The characters that the base64 of any longer text contains. A text can begin at three offsets in a group of four
  * characters.
  */
-function base64Forms(text: Buffer): string[] {
-  const forms = [0, 1, 2].map((before) => {
+function base64Encodings(text: Buffer): string[] {
+  const encodings = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), text]);
     return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
   });
-  return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
+  return [...encodings, ...encodings.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
 /** The replacement for a match. The match equals part of the form from `at`, except for letter case. */

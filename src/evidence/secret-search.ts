@@ -18,13 +18,13 @@ export interface SecretIndex {
 }
 
 /** Layers of escapes to undo, such as JSON within JSON of twice percent-encoded text. */
-const mostLayers = 4;
+const maxEscapeLayers = 4;
 
 /** @param isHarnessText whether the harness writes this text itself, so that it reveals nothing */
-export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) => boolean): SecretIndex {
+export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
-  const grams = indexGrams(forms, isOwn);
-  const words = wordsOf(forms, grams);
+  const grams = indexGrams(forms, isHarnessText);
+  const words = searchWords(forms, grams);
   const findIn = (text: string): SecretMatch[] => {
     const found = findGrams(text, grams);
     for (const word of words) found.push(...findWord(text, word));
@@ -35,7 +35,7 @@ export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) =
     find: (text) => {
       const found = findIn(text);
       let layer = { text, placeOf: (at: number): number => at };
-      for (let depth = 0; depth < mostLayers; depth++) {
+      for (let depth = 0; depth < maxEscapeLayers; depth++) {
         const unescaped = unescapeOnce(layer.text);
         if (unescaped === null) break;
         const { placeOf } = layer;
@@ -43,13 +43,13 @@ export function indexSecrets(secrets: readonly Secret[], isOwn: (gram: string) =
         for (const { from, to, name } of findIn(layer.text))
           found.push({ from: layer.placeOf(from), to: layer.placeOf(to), name });
       }
-      return found.length < 2 ? found : joined(found);
+      return found.length < 2 ? found : mergeOverlaps(found);
     },
   };
 }
 
 /** Merges overlapping matches under the name of the longest. */
-function joined(found: readonly SecretMatch[]): SecretMatch[] {
+function mergeOverlaps(found: readonly SecretMatch[]): SecretMatch[] {
   const all: SecretMatch[] = [];
   let longest = 0;
   for (const each of found.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
@@ -84,27 +84,27 @@ interface Grams {
 const blockLength = 3;
 /** Bits of a block's hash. */
 const blockBits = 18;
-const longestSkip = minLeakLength - blockLength + 1;
+const maxSkip = minLeakLength - blockLength + 1;
 /** Places to keep for one gram of a repetitive form. A few are enough to find the whole form. */
-const mostPlaces = 4;
+const maxPlacesPerGram = 4;
 
-function indexGrams(forms: readonly SecretEncoding[], isOwn: (gram: string) => boolean): Grams {
+function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): Grams {
   const places = new Map<string, Place[]>();
-  const skips = new Uint8Array(1 << blockBits).fill(longestSkip);
+  const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
     // Consecutive grams overlap: only the last block of each is new.
-    let toldOf = -1;
-    for (let at = form.opening; at + minLeakLength <= form.text.length; at++) {
+    let lastBlockEnd = -1;
+    for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
-      if (form.isPlain && isOwn(gram)) continue;
+      if (form.isPlain && isHarnessText(gram)) continue;
       const known = places.get(gram) ?? [];
       places.set(gram, known);
-      if (known.filter((each) => each.form === form).length < mostPlaces) known.push({ form, at });
-      for (let end = Math.max(at + blockLength - 1, toldOf + 1); end < at + minLeakLength; end++) {
+      if (known.filter((each) => each.form === form).length < maxPlacesPerGram) known.push({ form, at });
+      for (let end = Math.max(at + blockLength - 1, lastBlockEnd + 1); end < at + minLeakLength; end++) {
         const block = blockAt(form.text, end);
         skips[block] = Math.min(skips[block] ?? 0, at + minLeakLength - 1 - end);
       }
-      toldOf = at + minLeakLength - 1;
+      lastBlockEnd = at + minLeakLength - 1;
     }
   }
   return { places, skips };
@@ -122,7 +122,7 @@ const folded = (code: number): number => (code | 0x20) & 0x7f;
  */
 function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   const found: SecretMatch[] = [];
-  let least = 0;
+  let minFrom = 0;
   let end = minLeakLength - 1;
   while (end < text.length) {
     const skip = skips[blockAt(text, end)] ?? 0;
@@ -131,33 +131,33 @@ function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
       continue;
     }
     const known = places.get(text.slice(end - minLeakLength + 1, end + 1).toLowerCase());
-    const widest = known === undefined ? null : widestOf(known, text, end - minLeakLength + 1, least);
-    if (widest === null) {
+    const best = known === undefined ? null : longestMatch(known, text, end - minLeakLength + 1, minFrom);
+    if (best === null) {
       end += 1;
       continue;
     }
-    found.push(widest);
-    least = widest.to;
-    end = widest.to + minLeakLength - 1;
+    found.push(best);
+    minFrom = best.to;
+    end = best.to + minLeakLength - 1;
   }
   return found;
 }
 
 /** The longest match around a gram in any form. A whole secret wins over a part of the same length. */
-function widestOf(known: readonly Place[], text: string, from: number, least: number): SecretMatch | null {
-  let widest: SecretMatch | null = null;
+function longestMatch(known: readonly Place[], text: string, from: number, minFrom: number): SecretMatch | null {
+  let best: SecretMatch | null = null;
   for (const { form, at } of known) {
     let [start, end] = [from, from + minLeakLength];
-    while (start > least && at - (from - start) > 0 && isSame(text, start - 1, form.text, at - (from - start) - 1))
+    while (start > minFrom && at - (from - start) > 0 && isSame(text, start - 1, form.text, at - (from - start) - 1))
       start -= 1;
     while (end < text.length && at + end - from < form.text.length && isSame(text, end, form.text, at + end - from))
       end += 1;
-    const length = widest === null ? 0 : widest.to - widest.from;
+    const length = best === null ? 0 : best.to - best.from;
     if (end - start < length) continue;
     const name = nameOfMatch(form, at - (from - start), text.slice(start, end));
-    if (end - start > length || name === form.name) widest = { from: start, to: end, name };
+    if (end - start > length || name === form.name) best = { from: start, to: end, name };
   }
-  return widest;
+  return best;
 }
 
 function isSame(text: string, at: number, form: string, place: number): boolean {
@@ -174,17 +174,17 @@ interface Word {
   readonly standsAlone: boolean;
 }
 
-const shortestWithin = 6;
+const minPartLength = 6;
 
 /** Secrets without a gram of their own, because they are too short, or texts of the harness. */
-function wordsOf(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
+function searchWords(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms
     .filter((form) => form.isPlain && !found.has(form))
     .map(({ name, text }) => ({
       name,
       text: text.toLowerCase(),
-      standsAlone: text.length < shortestWithin || text.length >= minLeakLength,
+      standsAlone: text.length < minPartLength || text.length >= minLeakLength,
     }));
 }
 
@@ -193,10 +193,10 @@ function findWord(text: string, { name, text: word, standsAlone }: Word): Secret
   const lowered = text.toLowerCase().length === text.length ? text.toLowerCase() : text;
   for (let at = lowered.indexOf(word); at !== -1; at = lowered.indexOf(word, at + word.length)) {
     const to = at + word.length;
-    const isPart = isOfWord(lowered.charAt(at - 1)) || isOfWord(lowered.charAt(to));
+    const isPart = isWordCharacter(lowered.charAt(at - 1)) || isWordCharacter(lowered.charAt(to));
     if (!standsAlone || !isPart) found.push({ from: at, to, name });
   }
   return found;
 }
 
-const isOfWord = (character: string): boolean => /^[\w-]$/.test(character);
+const isWordCharacter = (character: string): boolean => /^[\w-]$/.test(character);

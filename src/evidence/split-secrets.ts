@@ -11,14 +11,18 @@ const withheld = "[withheld: it held a secret, in pieces]";
  */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
-  const tainted = viewsOf(answer.events).map((view) => ({ view, at: taintedBy(view, index) }));
-  if (tainted.every(({ at }) => at.size === 0)) return answer;
+  const affected = fieldTexts(answer.events).map((view) => ({ view, at: eventsWithSecrets(view, index) }));
+  if (affected.every(({ at }) => at.size === 0)) return answer;
   const events = answer.events.map((event, at) =>
-    tainted.filter((each) => each.at.has(at)).reduce((left, { view }) => withoutField(left, view.field), event),
+    affected.filter((each) => each.at.has(at)).reduce((left, { view }) => withholdField(left, view.field), event),
   );
-  const lost = answer.events.filter((event, at) => event !== events[at]).map(({ data }) => data);
-  const isNamed = tainted.some(({ view, at }) => view.field === nameField && at.size > 0);
-  return { ...answer, events, body: isNamed ? withheldBody(answer.body) : withoutData(answer.body, lost) };
+  const dataToWithhold = answer.events.filter((event, at) => event !== events[at]).map(({ data }) => data);
+  const affectsNames = affected.some(({ view, at }) => view.field === nameField && at.size > 0);
+  return {
+    ...answer,
+    events,
+    body: affectsNames ? withheldBody(answer.body) : withholdData(answer.body, dataToWithhold),
+  };
 }
 
 /** Keys for an event's name and for its whole data, among the keys of the fields of its JSON. */
@@ -27,7 +31,7 @@ const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
 /** The values of a field in all events, which may form a text together. */
-interface View {
+interface FieldText {
   readonly field: Field;
   readonly pieces: Piece[];
 }
@@ -38,8 +42,8 @@ interface Piece {
   readonly text: string;
 }
 
-function viewsOf(events: readonly StreamEvent[]): View[] {
-  const views = new Map<Field, View>();
+function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
+  const views = new Map<Field, FieldText>();
   const add = (field: Field, at: number, text: unknown): void => {
     if (typeof text !== "string" || text === "") return;
     const known = views.get(field) ?? { field, pieces: [] };
@@ -56,23 +60,23 @@ function viewsOf(events: readonly StreamEvent[]): View[] {
 }
 
 /** Indexes of the events that share a secret, without events that contain all of a match. */
-function taintedBy({ pieces }: View, { find }: SecretIndex): Set<number> {
-  const tainted = new Set<number>();
+function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
+  const affected = new Set<number>();
   let [next, start] = [0, 0];
   for (const { from, to } of find(pieces.map(({ text }) => text).join(""))) {
     while (start + lengthOf(pieces[next]) <= from) start += lengthOf(pieces[next++]);
     const isWithin = start + lengthOf(pieces[next]) >= to;
     for (let [each, begin] = [next, start]; !isWithin && begin < to; begin += lengthOf(pieces[each++]))
-      tainted.add(pieces[each]?.at ?? 0);
+      affected.add(pieces[each]?.at ?? 0);
   }
-  return tainted;
+  return affected;
 }
 
 /** The length of a piece. Never 0. */
 const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
 /** Withholds one field of an event. The others stay, so that the event can still be judged. */
-function withoutField(event: StreamEvent, field: Field): StreamEvent {
+function withholdField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheld };
   if (field === dataField) return { ...event, data: withheld };
   const json = parseBoundedJson(event.data);
@@ -80,12 +84,12 @@ function withoutField(event: StreamEvent, field: Field): StreamEvent {
 }
 
 /** Withholds these data lines in a body. Withholds the whole body if it does not contain each of them as a line. */
-function withoutData(body: Body, lost: readonly string[]): Body {
+function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
-  const data = new Set(lost);
-  let left = lost.length;
-  const text = body.text.replace(dataLines, (line, start: string, said: string) => {
-    if (!data.has(said)) return line;
+  const data = new Set(dataToWithhold);
+  let left = dataToWithhold.length;
+  const text = body.text.replace(dataLines, (line, start: string, content: string) => {
+    if (!data.has(content)) return line;
     left -= 1;
     return start + withheld;
   });

@@ -135,7 +135,7 @@ describe("a target that tells late of what it did", () => {
   });
 
   it("has nothing said of its deliveries where more came than are kept, and is not waited for", async () => {
-    const receiver = await openReceiver({ kept: 0, bytes: 0 });
+    const receiver = await openReceiver({ stored: 0, bytes: 0 });
     const storm = invokeScenario({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
     const evidence = await late(storm, { copies: 3 }, { ...nothing, receiver, deliveryTimeoutMs: 500 });
     await receiver.close();

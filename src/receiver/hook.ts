@@ -83,45 +83,45 @@ export interface HookOptions extends HookRecord {
    * Whether a delivery of this size can be stored, given the number that the hook has stored. `true` reserves the
    * space.
    */
-  readonly hasRoom: (bytes: number, kept: number) => boolean;
+  readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether the storage is full for a hook with this number of stored deliveries. */
-  readonly isFull: (kept: number) => boolean;
+  readonly isFull: (stored: number) => boolean;
   /** Called for each delivery with its reply, and again when the reply changes. */
   readonly onDelivery: (delivery: Delivery) => void;
 }
 
-const standardReply: Reply = { kind: "status", status: 204 };
+const defaultReply: Reply = { kind: "status", status: 204 };
 
 export function openHook(options: HookOptions): OpenHook {
   const { name, url, token, secret, arrivals, isReleased: wasReleased, hasRoom, isFull, onDelivery } = options;
-  const kept: Delivery[] = [];
+  const stored: Delivery[] = [];
   const arriving = createCountWaiter(() => count - arrivals);
   const releases: (() => void)[] = [];
   let { replies } = options;
-  let [count, unkept] = [arrivals, 0];
+  let [count, dropped] = [arrivals, 0];
   let isReleased = wasReleased;
   let isClosed = false;
 
   const nextReply = (): Reply => {
-    const reply = replies[Math.min(count, replies.length - 1)] ?? standardReply;
+    const reply = replies[Math.min(count, replies.length - 1)] ?? defaultReply;
     return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
   };
 
   const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
-    const at = kept.length;
+    const at = stored.length;
     const delivery: Delivery = { ...received, hook: name, attempt: count, reply };
-    const isKept = hasRoom(bytesOf(delivery), at);
-    if (isKept) {
-      kept.push(delivery);
+    const isStored = hasRoom(storageBytes(delivery), at);
+    if (isStored) {
+      stored.push(delivery);
       onDelivery(delivery);
-    } else unkept += 1;
-    arriving.look();
+    } else dropped += 1;
+    arriving.countChanged();
     return (changed) => {
       // Senders that disconnect after the close say nothing about the target.
-      if (!isKept || isClosed) return;
-      kept[at] = { ...delivery, reply: changed };
-      onDelivery(kept[at]);
+      if (!isStored || isClosed) return;
+      stored[at] = { ...delivery, reply: changed };
+      onDelivery(stored[at]);
     };
   };
 
@@ -130,9 +130,9 @@ export function openHook(options: HookOptions): OpenHook {
       name,
       url,
       secret,
-      deliveries: () => [...kept],
-      droppedCount: () => unkept,
-      waitForDeliveries: arriving.atLeast,
+      deliveries: () => [...stored],
+      droppedCount: () => dropped,
+      waitForDeliveries: arriving.waitFor,
       release: () => {
         isReleased = true;
         for (const then of releases.splice(0)) then();
@@ -142,10 +142,10 @@ export function openHook(options: HookOptions): OpenHook {
     record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
     nextReply,
     countOnly: () => {
-      if (!isFull(kept.length)) return false;
+      if (!isFull(stored.length)) return false;
       count += 1;
-      unkept += 1;
-      arriving.look();
+      dropped += 1;
+      arriving.countChanged();
       return true;
     },
     take,
@@ -157,12 +157,12 @@ export function openHook(options: HookOptions): OpenHook {
   };
 }
 
-const bytesOf = ({ request: { body, headers } }: Delivery): number =>
-  weightOf(body) + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+const storageBytes = ({ request: { body, headers } }: Delivery): number =>
+  storageCost(body) + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
 const largeBytes = 16 * 1024;
 
-function weightOf(body: Body): number {
+function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
   // A cut body cost an eighth of its length to read.
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
@@ -173,9 +173,9 @@ function weightOf(body: Body): number {
 /** Lets callers wait until a count is reached. */
 interface CountWaiter {
   /** Resolves to `true` once the count is reached, to `false` after `realMs` or at the end. */
-  readonly atLeast: (wanted: number, realMs: number) => Promise<boolean>;
+  readonly waitFor: (wanted: number, realMs: number) => Promise<boolean>;
   /** Must be called when the count has increased. */
-  readonly look: () => void;
+  readonly countChanged: () => void;
   /** Ends every wait. */
   readonly end: () => void;
 }
@@ -187,17 +187,17 @@ function createCountWaiter(count: () => number): CountWaiter {
     for (const wake of waits) wake();
   };
 
-  const atLeast = (wanted: number, realMs: number): Promise<boolean> => {
-    const isThere = (): boolean => count() >= wanted;
-    if (isThere() || isOver) return Promise.resolve(isThere());
+  const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
+    const isReached = (): boolean => count() >= wanted;
+    if (isReached() || isOver) return Promise.resolve(isReached());
     return new Promise((resolve) => {
       const settle = (): void => {
         clearTimeout(timer);
         waits.delete(wake);
-        resolve(isThere());
+        resolve(isReached());
       };
       const wake = (): void => {
-        if (isThere() || isOver) settle();
+        if (isReached() || isOver) settle();
       };
       const timer = setTimeout(settle, realMs);
       waits.add(wake);
@@ -205,8 +205,8 @@ function createCountWaiter(count: () => number): CountWaiter {
   };
 
   return {
-    atLeast,
-    look: wakeAll,
+    waitFor,
+    countChanged: wakeAll,
     end: () => {
       isOver = true;
       wakeAll();

@@ -24,7 +24,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe("a hostile sender", () => {
-  it("that announces more than it sends is cut off, and leaves no delivery", async () => {
+  it("that announces more than it sends is disconnected, and leaves no delivery", async () => {
     const hook = await openHook();
     const socket = await openSocket(hook.url);
     socket.write(`${headOf(hook.url, "Content-Length: 1000")}{"half":`);
@@ -33,7 +33,7 @@ describe("a hostile sender", () => {
     await until(() => receiver.ignored().incomplete === 1);
   });
 
-  it("that drips its body is cut off at the deadline", async () => {
+  it("that sends its body byte by byte is disconnected at the deadline", async () => {
     const hook = await openHook();
     const socket = await openSocket(hook.url);
     socket.write(headOf(hook.url, "Content-Length: 100000"));
@@ -45,7 +45,7 @@ describe("a hostile sender", () => {
 
   it.each([
     ["drips its head", (url: string) => headOf(url).slice(0, 30)],
-    ["says nothing", () => ""],
+    ["sends nothing", () => ""],
   ])("that %s is cut off at the deadline", async (_what, bytes) => {
     const hook = await openHook();
     const socket = await openSocket(hook.url);
@@ -54,7 +54,7 @@ describe("a hostile sender", () => {
     expect(receiver.deliveries()).toEqual([]);
   });
 
-  it("that leaves in the middle of the body leaves no delivery", async () => {
+  it("that disconnects in mid-body leaves no delivery", async () => {
     const hook = await openHook();
     const socket = await openSocket(hook.url);
     socket.write(`${headOf(hook.url, "Content-Length: 1000")}{"half":`);
@@ -64,7 +64,7 @@ describe("a hostile sender", () => {
     expect(receiver.deliveries()).toEqual([]);
   });
 
-  it("that sends more than it announced gets its answer, and the rest is no delivery", async () => {
+  it("that sends more than it announced gets a response, and the rest is no delivery", async () => {
     const hook = await openHook();
     const socket = await openSocket(hook.url);
     socket.write(`${headOf(hook.url, "Content-Length: 2")}{} and more`);
@@ -73,7 +73,7 @@ describe("a hostile sender", () => {
     expect(hook.deliveries()).toMatchObject([{ request: { body: { kind: "text", text: "{}" } } }]);
   });
 
-  it("that sends a body without end is cut off, recorded, and told 413", async () => {
+  it("that sends an endless body gets 413, is disconnected, and is recorded", async () => {
     const hook = await openHook(patientMs);
     const answered = post(hook.url, Buffer.alloc(maxBodyBytes + 1024 * 1024, "a")).catch(() => null);
     expect(await hook.waitForDeliveries(1, patientMs)).toBe(true);
@@ -84,9 +84,9 @@ describe("a hostile sender", () => {
   });
 
   it.each([
-    ["bytes that are no HTTP", Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])],
-    ["a request line without end", `POST /${"a".repeat(100_000)}`],
-    ["a length that is no number", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: many\r\n\r\n"],
+    ["bytes that are not HTTP", Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])],
+    ["an endless request line", `POST /${"a".repeat(100_000)}`],
+    ["a length that is not a number", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: many\r\n\r\n"],
     ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
     ["a chunk without a size", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n"],
     ["a CONNECT", "CONNECT example:443 HTTP/1.1\r\nHost: example:443\r\n\r\n"],
@@ -100,7 +100,7 @@ describe("a hostile sender", () => {
     expect(receiver.deliveries()).toHaveLength(1);
   });
 
-  it("that sends 200 at once is heard 200 times, each in its own time", async () => {
+  it("that sends 200 requests at once causes 200 deliveries, each with its own time", async () => {
     const hook = await openHook(patientMs);
     const bodies = Array.from({ length: 200 }, (_, index) => `{"event":${index}}`);
     const statuses = await Promise.all(bodies.map(async (body) => (await post(hook.url, body)).status));
@@ -110,7 +110,7 @@ describe("a hostile sender", () => {
     expect(hook.deliveries().map(({ attempt }) => attempt)).toEqual(bodies.map((_, index) => index + 1));
   });
 
-  it("that floods one webhook is counted there, and what comes to another is kept", async () => {
+  it("that floods one webhook is counted there, and deliveries to others are stored", async () => {
     const hook = await openHook(patientMs);
     const other = receiver.open("other", { secret: null, replies: [] });
     for (let sent = 0; sent < 50; sent++) await post(hook.url, "{}");
@@ -122,7 +122,7 @@ describe("a hostile sender", () => {
     expect(receiver.droppedByHook()).toEqual({ target: hook.droppedCount() });
   });
 
-  it("that leaves its connections open does not hold up the end", async () => {
+  it("that leaves connections open does not delay the close", async () => {
     const hook = await openHook();
     const sockets = await Promise.all(Array.from({ length: 50 }, () => openSocket(hook.url)));
     for (const socket of sockets) socket.write(headOf(hook.url, "Content-Length: 10"));

@@ -21,7 +21,7 @@ const secret = "whsec_7Fq2";
 const signatureOf = (key: string, bytes: Uint8Array): string => createHmac("sha256", key).update(bytes).digest("hex");
 
 describe("a delivery", () => {
-  it("is kept as it stood on the wire, with the times at which it had arrived whole", async () => {
+  it("is recorded as sent, with the times at which it was complete", async () => {
     const time = setTime();
     const receiver = await receiverWith({ time });
     const hook = receiver.open("plain", { secret, replies: [] });
@@ -79,13 +79,16 @@ describe("a delivery", () => {
     expect(delivery?.computedSignature).toBe(signatureOf(secret, bytes));
   });
 
-  it.each(["GET", "HEAD", "OPTIONS"] as const)("is none where a sender only looks, by %s", async (method) => {
-    const receiver = await receiverWith();
-    const hook = receiver.open("read", { secret: null, replies: [{ kind: "reset" }] });
-    expect((await post(hook.url, null, { method })).status).toBe(200);
-    expect(hook.deliveries()).toEqual([]);
-    expect(receiver.ignored()).toMatchObject({ looks: 1 });
-  });
+  it.each(["GET", "HEAD", "OPTIONS"] as const)(
+    "is not recorded if the sender only tests the address, by %s",
+    async (method) => {
+      const receiver = await receiverWith();
+      const hook = receiver.open("read", { secret: null, replies: [{ kind: "reset" }] });
+      expect((await post(hook.url, null, { method })).status).toBe(200);
+      expect(hook.deliveries()).toEqual([]);
+      expect(receiver.ignored()).toMatchObject({ reachabilityRequests: 1 });
+    },
+  );
 
   it("counts its attempts by hook, and its id by run", async () => {
     const receiver = await receiverWith();
@@ -108,13 +111,13 @@ describe("a delivery", () => {
     expect(hook.deliveries()).toHaveLength(3);
   });
 
-  it("to no address of the receiver gets 404, and is only counted", async () => {
+  it("to an unknown address gets 404, and is only counted", async () => {
     const receiver = await receiverWith();
     const hook = receiver.open("mine", { secret: null, replies: [] });
     for (const url of [hook.url.replace(/mine$/, "yours"), `${receiver.baseUrl}/guess/mine`, receiver.baseUrl])
       expect((await post(url, "{}")).status).toBe(404);
     expect(receiver.deliveries()).toEqual([]);
-    expect(receiver.ignored()).toEqual({ unknown: 3, looks: 0, malformed: 0, incomplete: 0 });
+    expect(receiver.ignored()).toEqual({ unknown: 3, reachabilityRequests: 0, malformed: 0, incomplete: 0 });
   });
 });
 
@@ -122,7 +125,7 @@ describe("a reply", () => {
   it.each<[string, Reply, { readonly status: number; readonly text: string }]>([
     ["200 with a body", { kind: "status", status: 200, body: "ok" }, { status: 200, text: "ok" }],
     ["201", { kind: "status", status: 201 }, { status: 201, text: "" }],
-    ["204, whose body is left out", { kind: "status", status: 204, body: "never" }, { status: 204, text: "" }],
+    ["204, without its body", { kind: "status", status: 204, body: "never" }, { status: 204, text: "" }],
     ["299", { kind: "status", status: 299 }, { status: 299, text: "" }],
     ["302", { kind: "status", status: 302, headers: [["Location", "/"]] }, { status: 302, text: "" }],
     ["404", { kind: "status", status: 404 }, { status: 404, text: "" }],
@@ -134,7 +137,7 @@ describe("a reply", () => {
     expect(hook.deliveries()).toMatchObject([{ reply: { kind: "answered", status: answer.status } }]);
   });
 
-  it("is the n-th of the plan for the n-th attempt, and the last one from then on", async () => {
+  it("follows the plan by attempt, and then repeats the last entry", async () => {
     const receiver = await receiverWith();
     const replies = [500, 404, 204].map((status): Reply => ({ kind: "status", status }));
     const hook = receiver.open("scripted", { secret: null, replies });
@@ -144,8 +147,8 @@ describe("a reply", () => {
   });
 
   it.each([
-    ["the right signature", secret, [signatureOf(secret, Buffer.from("{}"))], 204],
-    ["that of another secret", secret, [signatureOf("other", Buffer.from("{}"))], 401],
+    ["the valid signature", secret, [signatureOf(secret, Buffer.from("{}"))], 204],
+    ["the signature of another secret", secret, [signatureOf("other", Buffer.from("{}"))], 401],
     ["upper-case letters", secret, [signatureOf(secret, Buffer.from("{}")).toUpperCase()], 401],
     ["no signature", secret, [], 401],
     ["two signatures", secret, [signatureOf(secret, Buffer.from("{}")), "0"], 401],
@@ -161,7 +164,7 @@ describe("a reply", () => {
     expect(hook.deliveries()).toMatchObject([{ reply: { kind: "answered", status } }]);
   });
 
-  it("is held until the hook is released, and at once from then on", async () => {
+  it("is held until the release of the hook, and sent at once afterwards", async () => {
     const time = setTime();
     const receiver = await receiverWith({ time });
     const hook = receiver.open("held", { secret: null, replies: [{ kind: "held", status: 202 }] });
@@ -214,7 +217,7 @@ describe("a reply", () => {
     expect(hook.deliveries()).toMatchObject([{ reply: { kind: "reset" } }]);
   });
 
-  it("that stays open is given to 64 at once; the oldest is dropped", async () => {
+  it("stays open for at most 64 senders; the oldest is dropped", async () => {
     const receiver = await receiverWith();
     const hook = receiver.open("silent", { secret: null, replies: [{ kind: "silence" }] });
     const first = post(hook.url, "first");
@@ -233,7 +236,7 @@ describe("a reply", () => {
 });
 
 describe("a wait for deliveries", () => {
-  it("ends when so many are there, when its time is over, and when the receiver closes", async () => {
+  it("ends at the count, at the timeout, or when the receiver closes", async () => {
     const receiver = await receiverWith();
     const hook = receiver.open("awaited", { secret: null, replies: [] });
     const waits = [
@@ -254,7 +257,7 @@ describe("a wait for deliveries", () => {
 });
 
 describe("a receiver", () => {
-  it("says in one line where it cannot listen", async () => {
+  it("says in one line that it cannot listen", async () => {
     const receiver = await receiverWith();
     await expect(startLocal({ listen: receiver.address })).rejects.toThrow(
       new ReceiverError(
@@ -263,7 +266,7 @@ describe("a receiver", () => {
     );
   });
 
-  it("is opened again in the same place, and goes on counting", async () => {
+  it("is opened again at the same address, and continues its counts", async () => {
     const before = await receiverWith();
     const replies: Reply[] = [500, 204].map((status) => ({ kind: "status", status }));
     const { url } = before.open("kept", { secret, replies });
@@ -280,18 +283,18 @@ describe("a receiver", () => {
     });
   });
 
-  it("asks nothing of itself without a public URL", async () => {
+  it("does not test itself without a public URL", async () => {
     expect(await (await receiverWith()).reachable()).toBeNull();
   });
 
-  it("finds itself through a public URL that leads to it, and records nothing", async () => {
+  it("reaches itself through its public URL, and records nothing", async () => {
     const port = await freePort();
     const receiver = await receiverWith({ listen: `127.0.0.1:${port}`, publicUrl: `http://127.0.0.1:${port}/` });
     expect(await receiver.reachable()).toBeNull();
     expect(receiver.deliveries()).toEqual([]);
   });
 
-  it("says what answers in its place", async () => {
+  it("names the response of another server", async () => {
     const other = createServer((_request, response) => response.writeHead(502).end("no tunnel"));
     await once(other.listen(0, "127.0.0.1"), "listening");
     const { port } = other.address() as AddressInfo;
@@ -300,7 +303,7 @@ describe("a receiver", () => {
     other.close();
   });
 
-  it("says that nothing answers in its place", async () => {
+  it("says that nothing responds", async () => {
     const receiver = await receiverWith({ publicUrl: `http://127.0.0.1:${await freePort()}` });
     expect(await receiver.reachable()).toMatch(/does not lead to the receiver: .*ECONNREFUSED.*\. Look/);
   });

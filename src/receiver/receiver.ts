@@ -4,7 +4,7 @@ import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
 import { type Ignored, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
-import { addressText, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
+import { formatAddress, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
 import { openLingeringConnections } from "./replying.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
@@ -63,16 +63,16 @@ export interface ReceiverOptions {
 }
 
 export interface StorageBounds {
-  readonly kept: number;
+  readonly stored: number;
   readonly bytes: number;
 }
 
-/** Twice the most that a conforming vendor has sent. */
-const ofRun: StorageBounds = { kept: 2500, bytes: 6 * 1024 * 1024 };
+/** Twice the storage that a conforming vendor has sent. */
+const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
 /** A load has thousands of invokes, with a delivery each, some of them twice. */
-export const loadStorage: StorageBounds = { kept: 20_000, bytes: 48 * 1024 * 1024 };
+export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
-const standardRequestDeadlineMs = 15_000;
+const defaultRequestDeadlineMs = 15_000;
 
 /**
  * Starts a receiver.
@@ -80,20 +80,20 @@ const standardRequestDeadlineMs = 15_000;
  * @throws {ReceiverError} if it cannot listen, or its public URL is not usable
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = standardRequestDeadlineMs } = options;
+  const { publicUrl, time, network = plainNetwork, resumed, requestDeadlineMs = defaultRequestDeadlineMs } = options;
   const wanted = readListenAddress(options.listen);
   baseUrlFor(wanted, publicUrl);
   let onDelivery: (delivery: Delivery) => void = () => {};
-  const hooks = openRegistry((delivery) => onDelivery(delivery), options.storage ?? ofRun);
-  const ignored: Ignored = { unknown: 0, looks: 0, malformed: 0, incomplete: 0 };
+  const hooks = openRegistry((delivery) => onDelivery(delivery), options.storage ?? runStorage);
+  const ignored: Ignored = { unknown: 0, reachabilityRequests: 0, malformed: 0, incomplete: 0 };
   const self = { token: newToken(), answer: newToken() };
   const handle = createRequestHandler({
     time,
     ignored,
     lingering: openLingeringConnections(),
-    earlier: resumed?.deliveries ?? 0,
+    earlierDeliveries: resumed?.deliveries ?? 0,
     hookAt: hooks.at,
-    ownAnswerAt: (token) => (token === self.token ? self.answer : undefined),
+    ownResponseAt: (token) => (token === self.token ? self.answer : undefined),
   });
   const server = openServer(requestDeadlineMs, handle);
   server.on("clientError", (_error, socket) => {
@@ -106,7 +106,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 
   return {
     baseUrl,
-    address: addressText(listening),
+    address: formatAddress(listening),
     open: (name, plan) => {
       if (!/^[\w.-]+$/.test(name)) throw new Error(`a hook cannot be named ${JSON.stringify(name)}`);
       return hooks.place({ name, token: newToken(), arrivals: 0, isReleased: false, ...plan }, baseUrl);
@@ -116,7 +116,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       onDelivery = then;
     },
     record: () => ({
-      listen: addressText(listening),
+      listen: formatAddress(listening),
       publicUrl,
       hooks: hooks.records(),
       deliveries: (resumed?.deliveries ?? 0) + arrivalsAt(hooks.records()) - arrivalsAt(resumed?.hooks ?? []),
@@ -154,22 +154,22 @@ interface Registry {
 /**
  * Each hook can store this much even if the storage is full, so that a flood to one hook does not hide the others.
  */
-const firstOfHook = { kept: 50, bytes: 8 * 1024 * 1024 } as const;
+const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Space that a delivery may need. With less space left, no body is read. */
-const mostOfOneBytes = 512 * 1024;
+const maxDeliveryBytes = 512 * 1024;
 
-function openRegistry(onDelivery: (delivery: Delivery) => void, most: StorageBounds): Registry {
+function openRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds): Registry {
   const hooks = new Map<string, OpenHook>();
-  let [kept, keptBytes] = [0, 0];
-  const isFull = (keptOfHook: number): boolean =>
-    keptOfHook < firstOfHook.kept
-      ? keptBytes > firstOfHook.bytes - mostOfOneBytes
-      : kept >= most.kept || keptBytes > most.bytes - mostOfOneBytes;
-  const hasRoom = (bytes: number, keptOfHook: number): boolean => {
-    const isFirst = keptOfHook < firstOfHook.kept && keptBytes + bytes <= firstOfHook.bytes;
-    const isKept = isFirst || (kept < most.kept && keptBytes + bytes <= most.bytes);
-    if (isKept) [kept, keptBytes] = [kept + 1, keptBytes + bytes];
-    return isKept;
+  let [stored, storedBytes] = [0, 0];
+  const isFull = (storedInHook: number): boolean =>
+    storedInHook < perHookStorage.stored
+      ? storedBytes > perHookStorage.bytes - maxDeliveryBytes
+      : stored >= storage.stored || storedBytes > storage.bytes - maxDeliveryBytes;
+  const hasRoom = (bytes: number, storedInHook: number): boolean => {
+    const isFirst = storedInHook < perHookStorage.stored && storedBytes + bytes <= perHookStorage.bytes;
+    const isStored = isFirst || (stored < storage.stored && storedBytes + bytes <= storage.bytes);
+    if (isStored) [stored, storedBytes] = [stored + 1, storedBytes + bytes];
+    return isStored;
   };
   return {
     place: (record, baseUrl) => {

@@ -12,7 +12,7 @@ export interface LingeringConnections {
   readonly add: (drop: () => void) => () => void;
 }
 
-const mostLingering = 64;
+const maxLingering = 64;
 
 export function openLingeringConnections(): LingeringConnections {
   const open = new Set<() => void>();
@@ -20,7 +20,7 @@ export function openLingeringConnections(): LingeringConnections {
     add: (drop) => {
       open.add(drop);
       const [oldest] = open;
-      if (open.size > mostLingering && oldest !== undefined) {
+      if (open.size > maxLingering && oldest !== undefined) {
         open.delete(oldest);
         oldest();
       }
@@ -30,7 +30,7 @@ export function openLingeringConnections(): LingeringConnections {
 }
 
 /** Everything needed to reply to a request. */
-export interface Replying {
+export interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
   /** Called when a slow reply ends. */
@@ -41,7 +41,7 @@ export interface Replying {
 }
 
 /** Sends a reply, or starts a slow one. Returns its record so far. */
-export function startReply(reply: Reply, received: Received, replying: Replying): DeliveryReply {
+export function startReply(reply: Reply, received: Received, replying: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
       return answer(reply, replying);
@@ -54,30 +54,30 @@ export function startReply(reply: Reply, received: Received, replying: Replying)
     case "silence":
       return stayOpen({ kind: "silent", leftMs: null }, replying);
     case "endless":
-      return streamOn(reply.status, replying);
+      return streamEndlessly(reply.status, replying);
   }
 }
 
 type Answer = Pick<Extract<Reply, { kind: "status" }>, "status" | "headers" | "body">;
 
-function answer({ status, headers = [], body = "" }: Answer, { response, now }: Replying): DeliveryReply {
+function answer({ status, headers = [], body = "" }: Answer, { response, now }: ReplyContext): DeliveryReply {
   response.writeHead(status, headers.flat());
   response.end(status === 204 || status === 304 ? "" : body);
   return { kind: "answered", status, endMs: now() };
 }
 
-function reset({ response }: Replying): DeliveryReply {
+function reset({ response }: ReplyContext): DeliveryReply {
   response.socket?.resetAndDestroy();
   return { kind: "reset" };
 }
 
 /** Replies when the hook is released. If the sender disconnects earlier, the attempt got no reply. */
-function hold(status: number, replying: Replying): DeliveryReply {
+function hold(status: number, replying: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = replying;
-  let isOver = false;
+  let isFinished = false;
   const once = (reply: () => DeliveryReply): void => {
-    if (!isOver) change(reply());
-    isOver = true;
+    if (!isFinished) change(reply());
+    isFinished = true;
   };
   response.on("close", () => once(() => ({ kind: "silent", leftMs: now() })));
   whenReleased(() => once(() => answer({ status }, replying)));
@@ -87,25 +87,25 @@ function hold(status: number, replying: Replying): DeliveryReply {
 type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
 /** Keeps the connection open until the sender disconnects, or until it is the oldest of too many. */
-function stayOpen(reply: Unending, { response, change, now, lingering }: Replying): DeliveryReply {
+function stayOpen(reply: Unending, { response, change, now, lingering }: ReplyContext): DeliveryReply {
   let isDropped = false;
-  const over = lingering.add(() => {
+  const ended = lingering.add(() => {
     isDropped = true;
     response.socket?.resetAndDestroy();
   });
   response.on("close", () => {
-    over();
+    ended();
     change(isDropped ? { kind: "reset" } : { ...reply, leftMs: now() });
   });
   return reply;
 }
 
-const pieceEveryMs = 100;
+const pieceIntervalMs = 100;
 
-function streamOn(status: number, replying: Replying): DeliveryReply {
+function streamEndlessly(status: number, replying: ReplyContext): DeliveryReply {
   const { response } = replying;
   response.writeHead(status, ["Content-Type", "text/plain"]);
-  const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), pieceEveryMs);
+  const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), pieceIntervalMs);
   response.write("a body that does not end\n");
   response.on("close", () => clearInterval(timer));
   return stayOpen({ kind: "endless", status, leftMs: null }, replying);

@@ -45,13 +45,13 @@ const vectors = [
 ] as const;
 
 describe("the signature of a delivery", () => {
-  it.each(vectors)("of $of is the one that openssl makes", (vector) => {
+  it.each(vectors)("of $of equals that of openssl", (vector) => {
     const signing = startSigning(vector.secret);
     signing.add(vector.bytes);
     expect(signing.signature()).toBe(vector.signature);
   });
 
-  it.each(vectors)("of $of is the same where it comes in pieces", (vector) => {
+  it.each(vectors)("of $of is the same if it arrives in pieces", (vector) => {
     const signing = startSigning(vector.secret);
     for (let at = 0; at < vector.bytes.length; at += 7919) signing.add(vector.bytes.subarray(at, at + 7919));
     expect(signing.signature()).toBe(vector.signature);

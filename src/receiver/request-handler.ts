@@ -3,8 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 import type { DeliveryReply } from "../evidence/delivery.ts";
 import type { Body } from "../evidence/exchange.ts";
-import { recordBody } from "../wire/body-recorder.ts";
-import { parseRawHeaders } from "../wire/raw-headers.ts";
+import { recordBody, parseRawHeaders } from "../wire/record.ts";
 import type { OpenHook, Received } from "./hook.ts";
 import { type LingeringConnections, startReply } from "./replying.ts";
 
@@ -20,7 +19,7 @@ export interface Ignored {
   /** Sent to an unknown address. */
   unknown: number;
   /** Sent with a method that delivers nothing. */
-  looks: number;
+  reachabilityRequests: number;
   /** Not HTTP, or too slow. */
   malformed: number;
   /** Ended before the body was complete. */
@@ -32,10 +31,10 @@ export interface RequestHandlerContext {
   readonly ignored: Ignored;
   readonly lingering: LingeringConnections;
   /** Number of earlier deliveries, to continue their ids. */
-  readonly earlier: number;
+  readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | undefined;
   /** The response of the receiver's own address, for its reachability test. */
-  readonly ownAnswerAt: (token: string) => string | undefined;
+  readonly ownResponseAt: (token: string) => string | undefined;
 }
 
 /**
@@ -43,42 +42,43 @@ export interface RequestHandlerContext {
  * all of it.
  */
 export function createRequestHandler(parts: RequestHandlerContext): RequestListener {
-  let count = parts.earlier;
+  let count = parts.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
     // Senders may silently retry after a reset of a reused connection, so each delivery gets its own.
     response.shouldKeepAlive = false;
-    const { token, name } = placeIn(incoming.url ?? "");
-    const own = parts.ownAnswerAt(token);
+    const { token, name } = parsePath(incoming.url ?? "");
+    const own = parts.ownResponseAt(token);
     if (own !== undefined) return void response.end(own);
     const opened = parts.hookAt(token, name);
-    if (opened !== undefined && isLook(incoming)) {
-      parts.ignored.looks += 1;
+    if (opened !== undefined && isReachabilityRequest(incoming)) {
+      parts.ignored.reachabilityRequests += 1;
       return void response.end();
     }
-    if (opened !== undefined) return void takeIn(opened, incoming, response, nextId, parts);
+    if (opened !== undefined) return void receive(opened, incoming, response, nextId, parts);
     parts.ignored.unknown += 1;
     response.writeHead(404).end();
   };
 }
 
 /** Whether a sender only tests that the address exists. */
-const isLook = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS";
+const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
+  method === "GET" || method === "HEAD" || method === "OPTIONS";
 
 /** The token and name at the end of a path. A tunnel may add a prefix. */
-function placeIn(url: string): { readonly token: string; readonly name: string } {
+function parsePath(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };
 }
 
-async function takeIn(
+async function receive(
   { hook, nextReply, countOnly, take, whenReleased }: OpenHook,
   incoming: IncomingMessage,
   response: ServerResponse,
   nextId: () => string,
   { time, ignored, lingering }: RequestHandlerContext,
 ): Promise<void> {
-  if (countOnly()) return turnAway(incoming, response);
+  if (countOnly()) return refuse(incoming, response);
   const arrived = await readBody(incoming, hook.secret);
   if (arrived === null) {
     ignored.incomplete += 1;
@@ -98,11 +98,11 @@ async function takeIn(
 }
 
 /** Delay before a refusal, in milliseconds, which slows down a flood. */
-const turnedAwayAfterMs = 50;
+const refusalDelayMs = 50;
 
 /** Refuses a delivery without reading its body. */
-function turnAway({ socket }: IncomingMessage, response: ServerResponse): void {
-  const timer = setTimeout(() => response.writeHead(503).end(), turnedAwayAfterMs);
+function refuse({ socket }: IncomingMessage, response: ServerResponse): void {
+  const timer = setTimeout(() => response.writeHead(503).end(), refusalDelayMs);
   response.on("close", () => clearTimeout(timer));
   response.on("finish", () => socket.destroy());
 }

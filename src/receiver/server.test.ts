@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { addressText, baseUrlFor, readListenAddress, ReceiverError } from "./server.ts";
+import { formatAddress, baseUrlFor, readListenAddress, ReceiverError } from "./server.ts";
 
 describe("the address to listen on", () => {
   it.each([
@@ -9,7 +9,7 @@ describe("the address to listen on", () => {
     ["[::1]:65535", { host: "::1", port: 65_535 }],
   ])("%s is read", (text, address) => {
     expect(readListenAddress(text)).toEqual(address);
-    expect(addressText(address)).toBe(text);
+    expect(formatAddress(address)).toBe(text);
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe("the address to listen on", () => {
   });
 });
 
-describe("what hooks' addresses begin with", () => {
+describe("the base URL of hooks", () => {
   const local = { host: "127.0.0.1", port: 4711 };
 
   it.each([
@@ -59,7 +59,7 @@ describe("what hooks' addresses begin with", () => {
     expect(() => baseUrlFor(local, "https://me:s3cret@tunnel.example")).toThrow(/^(?!.*s3cret).*a password.*\.$/);
   });
 
-  it.each(["0.0.0.0", "::"])("needs a public URL where every address is listened on (%s)", (host) => {
+  it.each(["0.0.0.0", "::"])("needs a public URL if it listens on every address (%s)", (host) => {
     expect(() => baseUrlFor({ host, port: 80 }, null)).toThrow(/webhooks\.publicUrl/);
     expect(baseUrlFor({ host, port: 80 }, "http://10.0.0.7:80")).toBe("http://10.0.0.7:80");
   });

@@ -35,7 +35,7 @@ export function readListenAddress(text: string): ListenAddress {
 }
 
 /** Formats an address as `host:port` for a URL. */
-export const addressText = ({ host, port }: ListenAddress): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+export const formatAddress = ({ host, port }: ListenAddress): string => `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.test(host);
 
@@ -48,9 +48,9 @@ export function baseUrlFor(listening: ListenAddress, publicUrl: string | null): 
   if (publicUrl !== null) return readPublicUrl(publicUrl);
   if (isWildcard(listening.host))
     throw new ReceiverError(
-      `\`webhooks.listen\` is ${addressText(listening)}, which no target can call. Give the address that it can call under \`webhooks.publicUrl\`.`,
+      `\`webhooks.listen\` is ${formatAddress(listening)}, which no target can call. Give the address that it can call under \`webhooks.publicUrl\`.`,
     );
-  return `http://${addressText(listening)}`;
+  return `http://${formatAddress(listening)}`;
 }
 
 function readPublicUrl(text: string): string {
@@ -69,7 +69,7 @@ function readPublicUrl(text: string): string {
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
 }
 
-const mostConnections = 256;
+const maxConnections = 256;
 
 /** Creates an HTTP server in which every request must be complete by its deadline. */
 export function openServer(requestDeadlineMs: number, handle: RequestListener): Server {
@@ -82,7 +82,7 @@ export function openServer(requestDeadlineMs: number, handle: RequestListener): 
     requireHostHeader: false,
   };
   const server = createServer(options, handle);
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   return server;
 }
 
@@ -100,7 +100,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
   } catch (error) {
     const reason = errorCodeOrText(error);
     throw new ReceiverError(
-      `The receiver cannot listen on ${addressText({ host, port })} (${reason}). Give another host and port under \`webhooks.listen\`.`,
+      `The receiver cannot listen on ${formatAddress({ host, port })} (${reason}). Give another host and port under \`webhooks.listen\`.`,
     );
   }
   const taken = server.address();
@@ -110,7 +110,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 
 const deadlineMs = 5000;
 /** The receiver's own response is never longer. */
-const mostAnswerBytes = 4096;
+const maxResponseBytes = 4096;
 
 /**
  * Tests whether a public URL leads to the receiver. Returns the reason in one sentence if not, else `null`.
@@ -123,7 +123,10 @@ export async function describeUnreachable(
   wanted: string,
   network: Network,
 ): Promise<string | null> {
-  const dispatchers = openDispatchers(asAsked(network), { connectMs: deadlineMs, idleTimeoutMs: deadlineMs });
+  const dispatchers = openDispatchers(withoutEnvironmentProxy(network), {
+    connectMs: deadlineMs,
+    idleTimeoutMs: deadlineMs,
+  });
   try {
     const { statusCode, body } = await request(url, {
       dispatcher: dispatchers.of(url),
@@ -132,22 +135,22 @@ export async function describeUnreachable(
     let text = "";
     for await (const piece of body) {
       text += String(piece);
-      if (text.length > mostAnswerBytes) break;
+      if (text.length > maxResponseBytes) break;
     }
     if (statusCode === 200 && text === wanted) return null;
-    return sentence(publicUrl, `something else answered ${statusCode}`);
+    return unreachableMessage(publicUrl, `something else answered ${statusCode}`);
   } catch (error) {
     const isOverdue = error instanceof Error && error.name === "TimeoutError";
     const silence = isOverdue ? `no answer within ${deadlineMs / 1000} s` : null;
-    return sentence(publicUrl, unansweredBy(error, silence, 0).detail);
+    return unreachableMessage(publicUrl, unansweredBy(error, silence, 0).detail);
   } finally {
     await dispatchers.close();
   }
 }
 
 /** Ignores proxies of the environment: the receiver is local. A proxy that the user set explicitly is used. */
-const asAsked = (network: Network): Network =>
+const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 
-const sentence = (publicUrl: string, why: string): string =>
+const unreachableMessage = (publicUrl: string, why: string): string =>
   `\`webhooks.publicUrl\` ${publicUrl} does not lead to the receiver: ${why}. Look whether the tunnel forwards to the address under \`webhooks.listen\`.`;

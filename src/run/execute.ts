@@ -67,7 +67,7 @@ export interface StageContext extends Pick<
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
-/** Maximum number of concurrent probes. The pacer of each key decides what is really sent. */
+/** Maximum number of concurrent probes. The pacer of each key limits their requests. */
 const maxConcurrentProbes = 16;
 /** Real time that one probe may take, waits not included. */
 const probeDeadlineMs = 180_000;
@@ -267,7 +267,7 @@ async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs
   }
 }
 
-/** Runs probes concurrently if they share no key. Each waits for all probes before it that share one. */
+/** Runs probes concurrently if they share no key. A probe waits for all earlier probes with the same key. */
 export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,

@@ -7,17 +7,17 @@ import type { RunClock } from "./time/run-clock.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
- * The stage of the run in which a probe runs. The stages follow each other in this order.
+ * The stages of a run, in order.
  *
  * - `shared`: concurrently with others, on the main key.
- * - `agent time`: waits for agents that take their time.
+ * - `agent time`: waits for slow agents.
  * - `exclusive`: one at a time for each key, because the probe counts an allowance or lets time pass.
  * - `concurrency`: one at a time for each key, because the probe holds slots. Keys run concurrently if agents use
  * real time.
- * - `limits`: one at a time for each key, because the probe uses a key up, or tries invalid keys on everything that
- * the run has created.
+ * - `limits`: one at a time for each key, because the probe uses up a key, or tries invalid keys on all objects of
+ * the run.
  * - `coverage`: requests cases that no other probe has covered.
- * - `review`: sends nothing, and looks at what was recorded.
+ * - `review`: sends nothing, and reads the recorded exchanges.
  */
 export const stages = ["shared", "agent time", "exclusive", "concurrency", "limits", "coverage", "review"] as const;
 export type Stage = (typeof stages)[number];
@@ -69,10 +69,11 @@ export interface Creations {
  *
  * - `required`: takes `seconds` of the run's waiting time. The probe is skipped if less is left.
  * - `since the start`: the same, but waits only until `seconds` of the run have passed.
- * - `optional`: takes `seconds` if that much is left. The probe runs without the wait otherwise.
- * - `until exhausted`: takes what is left, until `seconds` have passed since the probe `after` ended. Does not wait
- * if that probe did not run.
- * - `reserved`: the target may take `seconds` to respond. That much must be left, but is not taken.
+ * - `optional`: takes `seconds` if the run has enough waiting time. Otherwise the probe runs without the wait.
+ * - `until exhausted`: takes the rest of the waiting time, at most until `seconds` after the end of the probe
+ * `after`. Does not wait if the probe `after` did not run.
+ * - `reserved`: the target may take `seconds` to respond. The run must have enough waiting time, but does not spend
+ * it.
  */
 export type WaitOptions = {
   /** Longest wait in seconds. A function if it depends on the target. */
@@ -82,7 +83,7 @@ export type WaitOptions = {
   | { readonly mode: "until exhausted"; readonly after: string }
 );
 
-/** What a probe sends, and what it needs for that. */
+/** Cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
   /** Requests that count against the main key. A function if the number depends on the target. */
   readonly requests: number | ((target: Target) => number);
@@ -101,7 +102,7 @@ interface ProbeTraits {
   readonly countsTowardWindow?: true;
 }
 
-/** What a probe does for each tier. */
+/** Cost and behaviour of a probe that runs once for each tier. */
 interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */

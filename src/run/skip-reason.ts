@@ -14,8 +14,8 @@ export type Setting =
   | "watch";
 
 /**
- * What would make a skipped check run: a need of a probe, a setting, or any one of several. A string names something
- * that is called the same everywhere, such as a line of the target file.
+ * A way to enable a skipped check: a need of a probe, a setting, or any one of several. A string names something with
+ * the same name everywhere, such as a line of the target file.
  */
 export type Enabler =
   | string

@@ -33,7 +33,7 @@ describe("a base URL", () => {
     expect(() => readBaseUrl(given)).toThrow(expected);
   });
 
-  it("shows no password in its complaint", () => {
+  it("does not repeat a password in the error", () => {
     expect(() => readBaseUrl("https://me:hunter2@api.example.com")).toThrow(/^(?!.*hunter2).*$/);
   });
 });

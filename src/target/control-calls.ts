@@ -8,7 +8,7 @@ import type { ClockControl } from "./target.ts";
 
 const callDeadlineMs = 10_000;
 /** How long the effects of a clock advance take to arrive if the target file does not say. */
-const standardSettleMs = { near: 150, far: 1000 } as const;
+const defaultSettleMs = { near: 150, far: 1000 } as const;
 
 /** A test clock that is advanced by the HTTP call of the target file. */
 export function clockOverHttp(
@@ -17,7 +17,7 @@ export function clockOverHttp(
 ): ClockControl {
   return {
     advance: (ms) => send(advance, network, ms / 1000, "the target's clock did not advance"),
-    settleMs: settleMs ?? (isLoopback(advance.url) ? standardSettleMs.near : standardSettleMs.far),
+    settleMs: settleMs ?? (isLoopback(advance.url) ? defaultSettleMs.near : defaultSettleMs.far),
     agentsFollow,
   };
 }
@@ -46,23 +46,23 @@ async function sendWith(dispatcher: Dispatcher, call: HttpCall, seconds: number,
   });
   await response.body.dump();
   if (response.statusCode >= 300)
-    throw new Error(`${failure}: ${call.method} ${shownUrl(call.url)} answered ${response.statusCode}`);
+    throw new Error(`${failure}: ${call.method} ${urlWithoutQuery(call.url)} answered ${response.statusCode}`);
 }
 
 /** The URL without its query, which may contain a token. */
-function shownUrl(text: string): string {
+function urlWithoutQuery(text: string): string {
   const { origin, pathname } = new URL(text);
   return origin + pathname;
 }
 
 /** Headers whose values are no secrets. */
-const openHeaders = new Set(["accept", "content-type", "user-agent"]);
+const harmlessHeaders = new Set(["accept", "content-type", "user-agent"]);
 
 /** Secrets of a call: header values, query values, and the password of its URL. */
 export function secretsOfCall({ url, headers = {} }: HttpCall): string[] {
   const { searchParams, password } = new URL(url);
   const ofHeaders = Object.entries(headers).flatMap(([name, value]) =>
-    openHeaders.has(name.toLowerCase()) ? [] : [value.replace(/^(?:Bearer|Basic)\s+/i, "")],
+    harmlessHeaders.has(name.toLowerCase()) ? [] : [value.replace(/^(?:Bearer|Basic)\s+/i, "")],
   );
   return [...ofHeaders, ...searchParams.values(), password].filter(looksSecret);
 }

@@ -52,7 +52,7 @@ const tierSchema = z
   })
   .describe("Numbers of a custom tier.");
 
-const playerSchema = z
+const roleAssignmentSchema = z
   .strictObject({
     agent: text.describe("Id of the agent."),
     body: z
@@ -69,18 +69,18 @@ const playerSchema = z
 
 const isRequestRole = (role: string): role is RequestRole => requestRoles.some((each) => each === role);
 
-const sayOf = (role: string, is: string): string =>
+const describeRole = (role: string, is: string): string =>
   `Id of an agent that ${is}${isRequestRole(role) ? "; or an agent, and a request with which it does" : ""}.`;
 
 const agentsSchema = z.strictObject(
   Object.fromEntries(
     Object.entries(agentRoles).map(([role, is]) => [
       role,
-      (isRequestRole(role) ? z.union([text, playerSchema]) : text).describe(sayOf(role, is)).optional(),
+      (isRequestRole(role) ? z.union([text, roleAssignmentSchema]) : text).describe(describeRole(role, is)).optional(),
     ]),
   ) as {
     [R in AgentRole]: z.ZodOptional<
-      R extends RequestRole ? z.ZodUnion<[z.ZodString, typeof playerSchema]> : z.ZodString
+      R extends RequestRole ? z.ZodUnion<[z.ZodString, typeof roleAssignmentSchema]> : z.ZodString
     >;
   },
 );

@@ -22,7 +22,7 @@ function read(changes: object): Target {
 }
 
 describe("a target file", () => {
-  it("takes variables from the environment, and remembers which holds the key", () => {
+  it("reads environment variables, and remembers the one of the key", () => {
     const { baseUrl, name, keys } = read({});
     expect([baseUrl, name]).toEqual(["https://api.acme.example/v1", "api.acme.example"]);
     expect(keys["pro"]).toMatchObject({ key: "pk_pro-1", tier: "pro", variable: "ACME_PRO", fresh: false });
@@ -42,7 +42,7 @@ describe("a target file", () => {
     expect(Object.keys(read({ agents: named }).agents)).toHaveLength(Object.keys(agents).length);
   });
 
-  it("keeps keys that are expired or restricted apart", () => {
+  it("does not use expired or restricted keys for any probe", () => {
     const target = read({
       keys: {
         pro: { key: "k1", tier: "pro" },
@@ -57,7 +57,7 @@ describe("a target file", () => {
     expect(target.keys["brief"]?.expiresInSeconds).toBe(600);
   });
 
-  it("takes the numbers of custom tiers", () => {
+  it("reads the limits of custom tiers", () => {
     const tiers = { gold: { perHour: 900, perMinute: 90, concurrent: 9 } };
     const target = read({ tiers, keys: { gold: { key: "k", tier: "gold" } } });
     expect(target.tiers["gold"]).toEqual({
@@ -69,7 +69,7 @@ describe("a target file", () => {
     });
   });
 
-  it("takes where deliveries are received, and from what is left out the nearest that works", () => {
+  it("reads the receiver settings, with defaults that work", () => {
     const publicUrl = "https://tunnel.example/hook";
     const local = { listen: "127.0.0.1:0", publicUrl: null };
     expect(read({ webhooks: { publicUrl } }).webhooks).toEqual({ ...local, publicUrl, isReachabilityPromised: true });
@@ -77,7 +77,7 @@ describe("a target file", () => {
     expect(read({ baseUrl: "https://api.acme.example" }).webhooks).toBeNull();
   });
 
-  it("takes how long a move of the clock needs to show, or a time that fits the distance", () => {
+  it("reads the settle time of the clock, with a default by distance", () => {
     const settleMsOf = (url: string, settleMs?: number): number | undefined =>
       read({ clock: { advance: { url }, settleMs } }).clock?.settleMs;
     expect(settleMsOf("http://127.0.0.1/clock", 2000)).toBe(2000);
@@ -85,12 +85,12 @@ describe("a target file", () => {
     expect(settleMsOf("https://acme.example/clock")).toBe(1000);
   });
 
-  it("does not take a key that must be signed for as one for general use", () => {
+  it("does not use a key that needs signatures for general use", () => {
     const target = read({ keys: { main: { key: "k" }, signed: { key: "s", signed: true } } });
     expect(usableKeys(target).map(({ name }) => name)).toEqual(["main"]);
   });
 
-  it("takes a signing secret and open paths", () => {
+  it("reads a signing secret and open paths", () => {
     const { signing, paths } = read({ signing: { secret: "s3cret" }, paths: { batch: "/agents/{agent_id}/batch" } });
     expect([signing, paths]).toEqual([
       { secret: "s3cret" },
@@ -130,7 +130,7 @@ describe("a target file", () => {
     expect(() => read(changes)).toThrow(/^[^\n]*$/);
   });
 
-  it("shows no key in a complaint about it", () => {
+  it("does not repeat a key in the error", () => {
     expect(() => read({ keys: { pro: { key: "top secret" } } })).toThrow(/^(?!.*secret).*$/);
   });
 });
@@ -151,7 +151,7 @@ async function serve(listener: RequestListener): Promise<Served> {
 }
 
 describe("the calls of a target file", () => {
-  it("move the clock as the file says, with the seconds or milliseconds as a number or in a text", async () => {
+  it("advance the clock, with seconds or milliseconds as a number or inside a text", async () => {
     const calls: string[] = [];
     const server = await serve((request, response) => {
       let body = "";
@@ -171,7 +171,7 @@ describe("the calls of a target file", () => {
     expect(calls).toEqual(['POST /clock yes {"seconds":1.5,"ms":1500,"note":"by 1.5 s, 1500 ms"}']);
   });
 
-  it("make an event happen", async () => {
+  it("cause an event", async () => {
     const calls: string[] = [];
     const server = await serve((request, response) => {
       calls.push(`${request.method} ${String(request.headers["x-admin"])}`);
@@ -185,7 +185,7 @@ describe("the calls of a target file", () => {
     server.close();
   });
 
-  it("name what authorizes them, so that it is written nowhere", async () => {
+  it("report their secrets for redaction", async () => {
     const headers = { "Content-Type": "application/json", Authorization: "Bearer header-token-1", "x-admin": "yes" };
     const server = await serve((_, response) => void response.writeHead(403).end());
     const advance = { url: `${server.url}?token=query-token-2`, headers };
@@ -196,7 +196,7 @@ describe("the calls of a target file", () => {
     server.close();
   });
 
-  it("say so where the target does not do it", async () => {
+  it("report an error response of the target", async () => {
     const server = await serve((_, response) => void response.writeHead(403).end());
     const { clock } = read({ clock: { advance: { url: server.url } } });
     await expect(clock?.advance(1000)).rejects.toThrow(/clock did not advance: POST http:\S+ answered 403/);

@@ -10,19 +10,27 @@ import { type TierLimits, tierNames } from "../spec/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./control-calls.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
-import { type NetworkPlace, networkOf, type NetworkSettings, secretsOfNetwork } from "./network.ts";
+import {
+  type EnvironmentVariables,
+  type NetworkPlace,
+  networkOf,
+  type NetworkSettings,
+  secretsOfNetwork,
+} from "./network.ts";
 import { UsageError } from "../base/usage-error.ts";
-import type { RoleAssignment, Target, TargetKey, WebhookSettings } from "./target.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
 
 /**
  * Reads a target file.
  *
- * @throws {UsageError} that says which place in the file is wrong, and what is allowed
+ * @throws {UsageError} that names the wrong place in the file, and the allowed values
  */
-export function readTargetFile(path: string, environment: Environment, said: NetworkFlags = plainFlags): Target {
-  return targetFromObject(jsonOf(path, readText(path)), path, environment, { folder: dirname(path), said });
+export function readTargetFile(
+  path: string,
+  environment: EnvironmentVariables,
+  networkFlags: NetworkFlags = noNetworkFlags,
+): Target {
+  return targetFromObject(jsonOf(path, readText(path)), path, environment, { folder: dirname(path), networkFlags });
 }
 
 /** Network settings from flags, which override a target file. File names are relative to the working directory. */
@@ -31,44 +39,44 @@ export interface NetworkFlags {
   readonly nameOf: NetworkPlace["nameOf"];
 }
 
-const plainFlags: NetworkFlags = { network: {}, nameOf: String };
+const noNetworkFlags: NetworkFlags = { network: {}, nameOf: String };
 
 /** The context for parsing a target description. */
 export interface ParseContext {
   /** The folder that file names are relative to. */
   readonly folder: string;
-  readonly said: NetworkFlags;
+  readonly networkFlags: NetworkFlags;
 }
 
-export const defaultParseContext: ParseContext = { folder: ".", said: plainFlags };
+export const defaultParseContext: ParseContext = { folder: ".", networkFlags: noNetworkFlags };
 
 /**
  * Creates a target from an object in the form of a target file.
  *
- * @param where the source of the object, for messages
- * @param context the base folder of file names, and network flags
- * @throws {UsageError} that says which place in the object is wrong, and what is allowed
+ * @param where the source of the object, for messages.
+ * @param context the base folder of file names, and network flags.
+ * @throws {UsageError} that names the wrong place, and the allowed values.
  */
 export function targetFromObject(
   raw: unknown,
   where: string,
-  environment: Environment,
-  { folder, said }: ParseContext = defaultParseContext,
+  environment: EnvironmentVariables,
+  { folder, networkFlags }: ParseContext = defaultParseContext,
 ): Target {
   const variables = variablesOfKeys(raw);
   const parsed = targetFileSchema.safeParse(withVariables(raw, where, environment));
   if (!parsed.success) throw new UsageError(`${where}: ${describeIssues(parsed.error)}`);
   const own = { nameOf: (part: string) => `${where}: network.${part}`, folder };
-  const network = bothNetworks(parsed.data.network ?? {}, own, said, environment);
+  const network = mergeNetworks(parsed.data.network ?? {}, own, networkFlags, environment);
   return toTarget(parsed.data, where, variables, network);
 }
 
 /** Merges network settings. Flags override the file. */
-function bothNetworks(
+function mergeNetworks(
   file: NetworkSettings,
   own: NetworkPlace,
   flags: NetworkFlags,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): Network {
   const ofFlags = networkOf(flags.network, { nameOf: flags.nameOf, folder: "." }, environment);
   const ofFile = networkOf(file, own, environment);
@@ -103,7 +111,12 @@ function jsonOf(path: string, text: string): unknown {
  * Replaces `${NAME}` in every string with the environment variable. `${seconds}` and `${milliseconds}` belong to the
  * clock and stay.
  */
-function withVariables(value: unknown, path: string, environment: Environment, at: readonly string[] = []): unknown {
+function withVariables(
+  value: unknown,
+  path: string,
+  environment: EnvironmentVariables,
+  at: readonly string[] = [],
+): unknown {
   if (typeof value === "string")
     return value.replace(/\$\{(\w+)\}/g, (whole, name: string) => {
       if (name === "seconds" || name === "milliseconds") return whole;
@@ -135,12 +148,12 @@ function variablesOfKeys(raw: unknown): Record<string, string> {
 }
 
 function describeIssues(error: z.ZodError): string {
-  const said = error.issues.map((issue) => {
+  const messages = error.issues.map((issue) => {
     const where = issue.path.length === 0 ? "the file" : issue.path.join(".");
     if (issue.code !== "unrecognized_keys") return `${where}: ${issue.message}`;
     return `${where} has ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}, which is not known there; allowed: ${allowedAt(issue.path).join(", ")}`;
   });
-  return said.slice(0, 3).join("; ") + (said.length > 3 ? ` (and ${said.length - 3} more)` : "");
+  return messages.slice(0, 3).join("; ") + (messages.length > 3 ? ` (and ${messages.length - 3} more)` : "");
 }
 
 /** Property names that the schema allows at a path of the file. */
@@ -207,14 +220,14 @@ export const openPathsOf = (paths: ParsedTargetFile["paths"]): Target["paths"] =
 
 /** Reads the agents of a target file: plain agents, and agents with a request. */
 export function parseRoles(
-  said: NonNullable<ParsedTargetFile["agents"]>,
+  roles: NonNullable<ParsedTargetFile["agents"]>,
 ): Pick<Target, "agents" | "roleAssignments" | "agentSource"> {
-  const entries = Object.entries(withoutUndefined(said));
+  const entries = Object.entries(withoutUndefined(roles));
   const agents = Object.fromEntries(entries.filter(([, who]) => typeof who === "string")) as Target["agents"];
-  const players = entries.flatMap(([role, who]): [string, RoleAssignment][] =>
+  const assignments = entries.flatMap(([role, who]): [string, RoleAssignment][] =>
     typeof who === "string" ? [] : [[role, { agent: who.agent, body: who.body ?? {}, path: who.path ?? null }]],
   );
-  return { ...withDefaultStreaming(agents), roleAssignments: Object.fromEntries(players) };
+  return { ...withDefaultStreaming(agents), roleAssignments: Object.fromEntries(assignments) };
 }
 
 /**
@@ -236,30 +249,25 @@ const callsOf = ({ clock, triggers }: ParsedTargetFile): HttpCall[] => [
 const anyLoopbackPort = "127.0.0.1:0";
 
 /** The receiver settings. Settings from the user promise that the target can reach the receiver. */
-export function webhooksOf(said: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
-  if (said !== undefined)
-    return { listen: said.listen ?? anyLoopbackPort, publicUrl: said.publicUrl ?? null, isReachabilityPromised: true };
+export function webhooksOf(given: z.infer<typeof webhooksSchema> | undefined, baseUrl: string): WebhookSettings | null {
+  if (given !== undefined)
+    return {
+      listen: given.listen ?? anyLoopbackPort,
+      publicUrl: given.publicUrl ?? null,
+      isReachabilityPromised: true,
+    };
   // A server on loopback can most likely reach a receiver on loopback, but the user has not promised it.
   return isLoopback(baseUrl) ? { listen: anyLoopbackPort, publicUrl: null, isReachabilityPromised: false } : null;
 }
 
 function toKey(name: string, key: ParsedTargetFile["keys"][string], variable: string): TargetKey {
   return {
+    ...defaultKeyTraits,
+    signed: key.signingSecret !== undefined,
+    ...withoutUndefined(key),
     name,
     key: readKey(key.key, `keys.${name}.key`),
-    tier: key.tier ?? null,
-    isTierDetected: false,
     variable,
-    expired: key.expired ?? false,
-    scope: key.scope ?? null,
-    agents: key.agents ?? null,
-    allowedIps: key.allowedIps ?? null,
-    expiresInSeconds: key.expiresInSeconds ?? null,
-    nearQuota: key.nearQuota ?? false,
-    tokensPerMonth: key.tokensPerMonth ?? null,
-    signed: key.signed ?? key.signingSecret !== undefined,
-    signingSecret: key.signingSecret ?? null,
-    fresh: key.fresh ?? false,
   };
 }
 

@@ -28,7 +28,7 @@ export const networkSchema = z
 
 export type NetworkSettings = z.infer<typeof networkSchema>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /** The source of network settings: names of its parts for messages, and the folder of its files. */
 export interface NetworkPlace {
@@ -42,9 +42,13 @@ export interface NetworkPlace {
  * @throws {UsageError} if the proxy is not usable, a file cannot be read, or a certificate and key do not belong
  * together
  */
-export function networkOf(said: NetworkSettings, { nameOf, folder }: NetworkPlace, environment: Environment): Network {
+export function networkOf(
+  settings: NetworkSettings,
+  { nameOf, folder }: NetworkPlace,
+  environment: EnvironmentVariables,
+): Network {
   const pathOf = (part: "ca" | "clientCert" | "clientKey"): string | null => {
-    const path = said[part];
+    const path = settings[part];
     return path === undefined || isAbsolute(path) ? (path ?? null) : join(folder, path);
   };
   const files = { ca: pathOf("ca"), cert: pathOf("clientCert"), key: pathOf("clientKey") };
@@ -56,9 +60,9 @@ export function networkOf(said: NetworkSettings, { nameOf, folder }: NetworkPlac
   if ((cert === null) !== (key === null))
     throw new UsageError(`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
   const client = cert === null || key === null ? null : { cert, key };
-  demandUsable({ ca }, nameOf("ca"));
-  demandUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
-  return { proxy: proxyOf(said.proxy, nameOf("proxy"), environment), ca, client, files };
+  assertUsable({ ca }, nameOf("ca"));
+  assertUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
+  return { proxy: proxyOf(settings.proxy, nameOf("proxy"), environment), ca, client, files };
 }
 
 function readPem(path: string, name: string): string {
@@ -71,7 +75,7 @@ function readPem(path: string, name: string): string {
   throw new UsageError(`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
 }
 
-function demandUsable(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
+function assertUsable(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
   try {
     createSecureContext({ ...parts, ca: parts.ca ?? undefined });
   } catch (error) {
@@ -79,13 +83,13 @@ function demandUsable(parts: { ca?: string | null; cert?: string; key?: string }
   }
 }
 
-function proxyOf(said: string | undefined, name: string, environment: Environment): ProxyChoice {
-  if (said === "none") return { kind: "none" };
-  if (said !== undefined) return { kind: "always", url: readProxy(said, name) };
-  const http = named(environment, "http_proxy");
-  const https = named(environment, "https_proxy");
+function proxyOf(settings: string | undefined, name: string, environment: EnvironmentVariables): ProxyChoice {
+  if (settings === "none") return { kind: "none" };
+  if (settings !== undefined) return { kind: "always", url: readProxy(settings, name) };
+  const http = readVariable(environment, "http_proxy");
+  const https = readVariable(environment, "https_proxy");
   if (http === null && https === null) return { kind: "none" };
-  const except = (named(environment, "no_proxy")?.text ?? "").split(/[\s,]+/).filter((entry) => entry !== "");
+  const except = (readVariable(environment, "no_proxy")?.text ?? "").split(/[\s,]+/).filter((entry) => entry !== "");
   return { kind: "by address", http: addressOf(http), https: addressOf(https), except };
 }
 
@@ -95,7 +99,7 @@ interface Variable {
 }
 
 /** The value of an environment variable. The lower-case name wins, as in curl. */
-function named(environment: Environment, name: string): Variable | null {
+function readVariable(environment: EnvironmentVariables, name: string): Variable | null {
   for (const each of [name, name.toUpperCase()]) {
     const text = environment[each];
     if (text !== undefined && text !== "") return { name: `$${each}`, text };

@@ -33,7 +33,7 @@ describe.skipIf(!hasOpenssl())(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it("is seen with its names and end, and what keeps this machine from trusting it", async () => {
+    it("is read with its names, its end, and why this machine does not trust it", async () => {
       const seen = await inspectCertificate(`https://localhost:${port()}/v1`);
       expect(seen).toMatchObject({
         kind: "seen",
@@ -44,7 +44,7 @@ describe.skipIf(!hasOpenssl())(
       });
     });
 
-    it("is trusted where NODE_EXTRA_CA_CERTS names its authority, also by the client that sends requests", () => {
+    it("is trusted if NODE_EXTRA_CA_CERTS names its authority, by the HTTP client too", () => {
       const script = `
       import { inspectCertificate } from ${JSON.stringify(new URL("./certificate.ts", import.meta.url).href)};
       import { request } from ${JSON.stringify(import.meta.resolve("undici"))};
@@ -64,7 +64,7 @@ async function runScript(script: string, authority: string): Promise<string> {
   return stdout.trim();
 }
 
-describe("a server that has no certificate to show", () => {
+describe("a server without a certificate", () => {
   it("refuses the connection", async () => {
     expect(await inspectCertificate("https://127.0.0.1:1/v1")).toMatchObject({ kind: "unseen" });
   });

@@ -51,7 +51,7 @@ export async function inspectCertificate(url: string, network: Network = plainNe
       names: namesOf(certificate),
       validTo: certificate.valid_to,
       authorized: socket.authorized,
-      problem: socket.authorized ? null : problemOf(socket.authorizationError),
+      problem: socket.authorized ? null : describeProblem(socket.authorizationError),
     });
   });
   return seen.promise.finally(() => socket.destroy());
@@ -92,4 +92,4 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
 }
 
 /** Node declares an error here, and gives its code as a string. */
-const problemOf = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));
+const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

@@ -5,7 +5,7 @@ import { unansweredBy, wasReusedConnection } from "./describe-error.ts";
 const coded = (code: string, message: string, extra: object = {}): Error =>
   Object.assign(new Error(message), { code, ...extra });
 
-describe("what a failed request says of the target", () => {
+describe("a failed request", () => {
   it.each([
     [
       "no connection",
@@ -69,24 +69,24 @@ describe("what a failed request says of the target", () => {
       "its answer is not HTTP",
     ],
     ["a message of several lines", coded("EX", "one\n  two"), "broken", "one two (EX)"],
-    ["something that is no error", "odd", "broken", "odd"],
+    ["a value that is not an error", "odd", "broken", "odd"],
   ])("%s", (_, error, reason, detail) => {
     expect(unansweredBy(error, null, 5)).toEqual({ kind: "unanswered", reason, detail, endMs: 5 });
   });
 
-  it("is silence where one of our deadlines passed", () => {
+  it("counts as silent after a deadline of the harness", () => {
     expect(unansweredBy(new Error("aborted"), "no response head within 2 s", 5)).toMatchObject({
       reason: "silent",
       detail: "no response head within 2 s",
     });
   });
 
-  it("is nobody's fault where we closed it", () => {
+  it("counts as broken if the harness closed it", () => {
     expect(unansweredBy(new Error("aborted"), "us", 5)).toMatchObject({ detail: "closed by the harness" });
   });
 });
 
-describe("a connection that ended when it was used again", () => {
+describe("a connection that ended when it was reused", () => {
   it.each([
     [coded("UND_ERR_SOCKET", "other side closed", { socket: { bytesRead: 900 } }), true],
     [coded("ECONNRESET", "reset", { socket: { bytesRead: 1 } }), true],

@@ -32,20 +32,20 @@ export function unansweredBy(error: unknown, stopped: string | null, endMs: numb
   const ofProxy = proxyRefusal(message);
   if (ofProxy !== null) return { kind: "unanswered", reason: "unreachable", detail: ofProxy, endMs };
   const reason = unreachableCodes.has(code) ? "unreachable" : "broken";
-  return { kind: "unanswered", reason, detail: inOurWords(code, message, "answer"), endMs };
+  return { kind: "unanswered", reason, detail: describe(code, message, "answer"), endMs };
 }
 
 /** Describes why a body ended early. */
 export function describeBodyEnd(error: unknown): string {
   const { code, message } = readFailure(error);
   const isCut = code === "" && /^(terminated|aborted)$/.test(message);
-  return inOurWords(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
+  return describe(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
 }
 
 export const headTooLong = "the response's head is too long";
 
 /** Texts for error codes of the HTTP client. `awaited` is the missing part. */
-const words: Readonly<Record<string, (awaited: string) => string>> = {
+const descriptions: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => "no connection was made in time",
   UND_ERR_HEADERS_TIMEOUT: () => "no response head came in time",
   UND_ERR_BODY_TIMEOUT: () => "nothing more of the body came in time",
@@ -57,8 +57,8 @@ const words: Readonly<Record<string, (awaited: string) => string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: () => "the body is not as long as its `Content-Length` says",
 };
 
-function inOurWords(code: string, message: string, awaited: string): string {
-  const ours = words[code]?.(awaited);
+function describe(code: string, message: string, awaited: string): string {
+  const ours = descriptions[code]?.(awaited);
   if (ours !== undefined) return ours;
   if (code.startsWith("HPE_")) return `its answer is not HTTP (${code})`;
   return code === "" || message.includes(code) ? message : `${message} (${code})`;

@@ -30,7 +30,7 @@ const post = (url: string): OutgoingRequest => ({
   key: "main",
 });
 
-/** What two ways of sending must agree on; instants and ids differ. */
+/** The facts that both ways of sending must record alike: all but times and ids. */
 const facts = ({ key, request, answer }: Exchange) =>
   answer.kind === "answered"
     ? {
@@ -43,8 +43,8 @@ const facts = ({ key, request, answer }: Exchange) =>
       }
     : { key, request, reason: answer.reason };
 
-describe("a lean exchange", () => {
-  it("records the same facts as any other", async () => {
+describe("a fast request", () => {
+  it("records the same facts as the transport", async () => {
     const url = await serve(
       startAnswering((request, response, body) => {
         response.writeHead(429, { "X-One": "1", "x-two": ["a", "b"], "Content-Type": "application/json" });
@@ -57,7 +57,7 @@ describe("a lean exchange", () => {
     expect(lean.id).not.toBe(full.id);
   });
 
-  it("is sent once more where the server closed an idle connection", async () => {
+  it("is sent again if the server closed an idle connection", async () => {
     let connections = 0;
     const url = await serve(
       startHostile((socket) => {
@@ -73,7 +73,7 @@ describe("a lean exchange", () => {
     expect(connections).toBe(3);
   });
 
-  it.each(Object.entries(hostilities))("ends, whatever the target does: it %s", async (_, hostility) => {
+  it.each(Object.entries(hostilities))("ends against a target that %s", async (_, hostility) => {
     const url = await serve(startHostile(hostility));
     const impatient = { connectMs: 5000, headMs: 300, silenceMs: 300, exchangeMs: 1500 };
     const { answer } = await transport(impatient).openFast(post(url)).finished;
@@ -87,7 +87,7 @@ describe("a lean exchange", () => {
     expect(answer).toMatchObject({ ending: { kind: "deadline", detail: "more than 100000 chunks of body" } });
   });
 
-  it("says why, where nothing listens", async () => {
+  it("says why if nothing listens", async () => {
     const { answer } = await transport().openFast(post("http://127.0.0.1:1/")).finished;
     expect(answer).toMatchObject({ kind: "unanswered", reason: "unreachable" });
   });

@@ -1,10 +1,9 @@
 import type { Dispatcher } from "undici";
 
 import type { Answered, Ending, Header, Unanswered } from "../evidence/exchange.ts";
-import { recordBody } from "./body-recorder.ts";
+import { recordBody, parseRawHeaders } from "./record.ts";
 import { type Deadlines, tooManyInterim, maxInterim, watchDeadlines } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
-import { parseRawHeaders } from "./raw-headers.ts";
 
 /** A request for load, sent by the thousand. Only its deadlines can stop it, and it is not read as a stream. */
 export interface FastRequest {
@@ -20,9 +19,9 @@ export interface FastRequest {
 }
 
 /** Maximum body size to read. */
-const mostBodyBytes = 1024 * 1024;
-/** Maximum number of chunks to read. One-byte chunks cost a thousand times as much as the same bytes at once. */
-const mostChunks = 100_000;
+const maxBodyBytes = 1024 * 1024;
+/** Maximum number of chunks to read. One-byte chunks cost a thousand times more than one large chunk. */
+const maxChunks = 100_000;
 
 /**
  * Sends a request on undici's own handlers, without the stream, the signal and the promises that undici's `request`
@@ -39,13 +38,13 @@ export async function sendFast(
   return (await sendOnce(dispatcher, sent, now)).answer;
 }
 
-interface Sent {
+interface Attempt {
   readonly answer: Answered | Unanswered;
   /** Whether an idle connection closed just when it was reused, so that the server never read the request. */
   readonly isStale: boolean;
 }
 
-function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number): Promise<Sent> {
+function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number): Promise<Attempt> {
   const { origin, path } = partsOf(sent.url);
   return new Promise((resolve) => {
     const handler = handlerFor(sent, now, resolve);
@@ -58,54 +57,54 @@ function sendOnce(dispatcher: Dispatcher, sent: FastRequest, now: () => number):
   });
 }
 
-let last = { url: "", origin: "", path: "" };
+let lastParsed = { url: "", origin: "", path: "" };
 
 /** Parses a URL. Caches the last one, because a load repeats it by the thousand. */
-function partsOf(url: string): typeof last {
-  if (url !== last.url) {
+function partsOf(url: string): typeof lastParsed {
+  if (url !== lastParsed.url) {
     const { origin, pathname, search } = new URL(url);
-    last = { url, origin, path: pathname + search };
+    lastParsed = { url, origin, path: pathname + search };
   }
-  return last;
+  return lastParsed;
 }
 
-function handlerFor(sent: FastRequest, now: () => number, settle: (sent: Sent) => void): Dispatcher.DispatchHandler {
-  const kept = recordBody();
-  let started: Dispatcher.DispatchController | null = null;
+function handlerFor(sent: FastRequest, now: () => number, settle: (sent: Attempt) => void): Dispatcher.DispatchHandler {
+  const recorder = recordBody();
+  let controller: Dispatcher.DispatchController | null = null;
   let interim = 0;
   let chunks = 0;
-  const watch = watchDeadlines(sent.deadlines, (why) => started?.abort(new Error(why)));
+  const watch = watchDeadlines(sent.deadlines, (why) => controller?.abort(new Error(why)));
   let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
   const end = (ending: Ending): void => {
     watch.end();
     if (head === null) return;
     settle({
-      answer: { kind: "answered", ...head, endMs: now(), body: kept.body(), ending, events: [] },
+      answer: { kind: "answered", ...head, endMs: now(), body: recorder.body(), ending, events: [] },
       isStale: false,
     });
   };
   return {
-    onRequestStart: (controller) => {
-      started = controller;
+    onRequestStart: (started) => {
+      controller = started;
       const why = watch.reason();
       if (why !== null) controller.abort(new Error(why));
     },
-    onResponseStart: (controller, status) => {
+    onResponseStart: ({ rawHeaders }, status) => {
       if (status < 200) {
         interim += 1;
         if (interim > maxInterim) watch.stop(tooManyInterim);
         return;
       }
-      head = { status, headers: parseRawHeaders(controller.rawHeaders), headMs: now() };
+      head = { status, headers: parseRawHeaders(rawHeaders), headMs: now() };
       watch.headArrived();
       sent.onHead();
     },
     onResponseData: (_, piece) => {
       watch.pieceArrived();
       chunks += 1;
-      kept.add(piece);
-      if (kept.bytes() > mostBodyBytes) watch.stop(`more than ${mostBodyBytes} bytes of body`);
-      if (chunks > mostChunks) watch.stop(`more than ${mostChunks} chunks of body`);
+      recorder.add(piece);
+      if (recorder.bytes() > maxBodyBytes) watch.stop(`more than ${maxBodyBytes} bytes of body`);
+      if (chunks > maxChunks) watch.stop(`more than ${maxChunks} chunks of body`);
     },
     onResponseEnd: () => end({ kind: "complete" }),
     onResponseError: (_, error) => {

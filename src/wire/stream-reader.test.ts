@@ -49,22 +49,22 @@ describe("reading an event stream", () => {
     );
   });
 
-  it("passes over a byte-order mark", () => {
+  it("skips a byte-order mark", () => {
     expect(read(Buffer.from(`\ufeff${lines.join("\n")}`), [1, 2])).toEqual(expected);
   });
 
-  it("gives no event that has not ended", () => {
+  it("gives no incomplete event", () => {
     expect(read(Buffer.from("event: start\ndata: {}\n\ndata: unfinished"), [])).toEqual([["start", "{}"]]);
   });
 
-  it("tells of each event when it is there", () => {
+  it("reports each event at once", () => {
     const counts: number[] = [];
     const reader = readStream(most, (events) => counts.push(events.length));
     for (const piece of ["data: 1\n", "\nda", "ta: 2\n\n"]) reader.add(Buffer.from(piece), 0);
     expect(counts).toEqual([1, 2]);
   });
 
-  it("stops at a line without end, and keeps what it has", () => {
+  it("stops at an endless line, and keeps the events before", () => {
     const reader = readStream(most, () => {});
     reader.add(Buffer.from("data: 1\n\ndata: "), 0);
     for (let piece = 0; piece < 40; piece++) reader.add(Buffer.alloc(65_536, "x"), 0);

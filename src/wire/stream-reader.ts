@@ -12,7 +12,7 @@ export interface StreamBounds {
 }
 
 /** Maximum size of an event. Parsing stops at a larger one. */
-const longestEventChars = 1024 * 1024;
+const maxEventChars = 1024 * 1024;
 
 /** Parses an event stream piece by piece. */
 export interface StreamReader {
@@ -24,18 +24,18 @@ export interface StreamReader {
 }
 
 /** @param onEvent called after each event with all events so far */
-export function readStream(most: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void): StreamReader {
+export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void): StreamReader {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
   let chars = 0;
   const excess = (): string | null => {
-    if (events.length >= most.events) return `more than ${most.events} events`;
-    return chars > most.eventChars ? `more than ${most.eventChars} characters of events` : null;
+    if (events.length >= bounds.events) return `more than ${bounds.events} events`;
+    return chars > bounds.eventChars ? `more than ${bounds.eventChars} characters of events` : null;
   };
   let usable = true;
   const parser = createParser({
-    maxBufferSize: longestEventChars,
+    maxBufferSize: maxEventChars,
     onEvent: ({ event, data }) => {
       if (excess() !== null) return;
       chars += data.length;

@@ -47,7 +47,7 @@ async function answered(exchange: Promise<Exchange>): Promise<Answered> {
 const raw = (text: string): Promise<string> => serve(startHostile((socket) => void socket.end(text)));
 
 describe("an exchange", () => {
-  it("is recorded as it was sent and as it came", async () => {
+  it("is recorded as sent and as received", async () => {
     const url = await serve(
       startAnswering((request, response, body) => {
         response.writeHead(201, { "X-One": "1", "x-two": ["a", "b"] });
@@ -97,7 +97,7 @@ describe("an exchange", () => {
     });
   });
 
-  it("is sent once more where the server closed an idle connection, and only then", async () => {
+  it("is sent again if the server closed an idle connection, and only then", async () => {
     let requests = 0;
     const url = await serve(
       startHostile((socket) => {
@@ -111,7 +111,7 @@ describe("an exchange", () => {
     expect(requests).toBe(3);
   });
 
-  it("is not sent twice where the first answer never came", async () => {
+  it("is not sent twice if the first response never arrived", async () => {
     let requests = 0;
     const url = await serve(
       startHostile((socket) => {
@@ -135,7 +135,7 @@ describe("an exchange", () => {
 describe("a deadline", () => {
   it.each([
     ["never answers", { headMs: 300 }, { reason: "silent", detail: "no response head within 0.3 s" }],
-    ["sends 100 Continue without end", { headMs: 300 }, { kind: "unanswered" }],
+    ["sends endless 100 Continue", { headMs: 300 }, { kind: "unanswered" }],
     ["drips its head", { headMs: 300 }, { reason: "silent", detail: "no response head within 0.3 s" }],
     [
       "stops in the middle of the body",
@@ -149,13 +149,13 @@ describe("a deadline", () => {
     expect((await transportWith(tighter).open(get(url)).finished).answer).toMatchObject(expected);
   });
 
-  it("holds for the whole exchange, however busy it is", async () => {
+  it("limits the whole exchange, even while data arrives", async () => {
     const url = await serve(startHostile(hostilities["drips its body"]));
     const { ending } = await answered(transportWith({ exchangeMs: 1500 }).open(get(url)).finished);
     expect(ending).toEqual({ kind: "deadline", detail: "not over after 1.5 s" });
   });
 
-  it("of a request can be tighter than the transport's, and not longer", async () => {
+  it("of a request can be shorter than the transport's, but not longer", async () => {
     const url = await serve(startHostile(hostilities["never answers"]));
     const transport = transportWith({ headMs: 300 });
     for (const [headMs, seconds] of [
@@ -170,7 +170,7 @@ describe("a deadline", () => {
 
 const chunkHead = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 
-describe("a body without bounds", () => {
+describe("an endless body", () => {
   it.each([
     ["plain", (): string => "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", Buffer.alloc(1024 * 1024, " ")],
     [
@@ -191,7 +191,7 @@ describe("a body without bounds", () => {
     expect(JSON.stringify(body).length).toBeLessThan(250_000);
   });
 
-  it("is read no further than 200,000 chunks, where each is a byte", async () => {
+  it("is read up to 200,000 one-byte chunks", async () => {
     const url = await serve(startHostile((socket) => void socket.write(chunkHead + "1\r\na\r\n".repeat(250_000))));
     const { ending } = await answered(transportWith(defaultDeadlines).open(get(url)).finished);
     expect(ending).toEqual({ kind: "deadline", detail: "more than 200000 chunks of body" });
@@ -228,7 +228,7 @@ describe("a stream", () => {
     expect(body).toMatchObject({ kind: "text", text });
   });
 
-  it("is closed once enough of it is there", async () => {
+  it("is closed once `closeWhen` returns true", async () => {
     const url = await serve(startHostile(hostilities["sends events without end"]));
     const underway = transportWith().open(get(url, { closeWhen: (events) => events.length >= 3 }));
     const { ending, events } = await answered(underway.finished);

@@ -6,7 +6,7 @@ import { type Dispatcher, request } from "undici";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
-import { recordBody } from "./body-recorder.ts";
+import { recordBody, parseRawHeaders } from "./record.ts";
 import {
   type Deadlines,
   tooManyInterim,
@@ -18,7 +18,6 @@ import {
 } from "./deadlines.ts";
 import { describeBodyEnd, unansweredBy, wasReusedConnection } from "./describe-error.ts";
 import { sendFast } from "./fast-request.ts";
-import { parseRawHeaders } from "./raw-headers.ts";
 import { readStream, type StreamBounds } from "./stream-reader.ts";
 
 /** A request to send. `body` is sent unchanged. */
@@ -76,59 +75,64 @@ export interface TransportOptions {
 }
 
 /** How long a stream may send only comments. Longer than the default agent timeout. */
-const mostEventlessMs = 35_000;
-/** How much of a response is read. */
-interface Most extends StreamBounds {
+const maxEventlessMs = 35_000;
+/** Bounds of reading a response. */
+interface ReadBounds extends StreamBounds {
   readonly bodyBytes: number;
-  /** One-byte chunks cost a thousand times as much as the same bytes at once. */
+  /** One-byte chunks cost a thousand times more than one large chunk. */
   readonly chunks: number;
 }
 
-const generous: Most = { bodyBytes: 32 * 1024 * 1024, chunks: 200_000, events: 20_000, eventChars: 512 * 1024 };
+const defaultBounds: ReadBounds = {
+  bodyBytes: 32 * 1024 * 1024,
+  chunks: 200_000,
+  events: 20_000,
+  eventChars: 512 * 1024,
+};
 /** Bounds after a response exceeded the first ones: the start of later ones shows as much. */
-const strict: Most = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
-const mostExcesses = 1;
+const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
+const maxExcesses = 1;
 
 /** Opens a transport: undici, with a deadline for every part of an exchange, and a record of everything. */
 export function openTransport(options: TransportOptions): Transport {
-  const standing = { ...defaultDeadlines, ...options.deadlines };
+  const defaults = { ...defaultDeadlines, ...options.deadlines };
   const dispatchers = openDispatchers(options.network ?? plainNetwork, {
-    connectMs: standing.connectMs,
+    connectMs: defaults.connectMs,
     idleTimeoutMs: 0,
     maxHeaderSize: 128 * 1024,
     keepAliveMs: 2000,
   });
   let count = 0;
   let excesses = 0;
-  const bounding: Bounding = {
-    most: () => (excesses < mostExcesses ? generous : strict),
+  const tracker: BoundsTracker = {
+    bounds: () => (excesses < maxExcesses ? defaultBounds : strictBounds),
     exceeded: () => void (excesses += 1),
   };
-  const lost = (exchange: Exchange): void => {
+  const reportLost = (exchange: Exchange): void => {
     count += 1;
     options.onLost?.({ ...exchange, id: `x${count}` });
   };
   return {
     open: (outgoing) => {
       count += 1;
-      const deadlines = tighterDeadlines(standing, outgoing.deadlines ?? {});
+      const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
       return openExchange(`x${count}`, outgoing, deadlines, dispatchers.of(outgoing.url), {
         ...options,
-        ...bounding,
-        lost,
+        ...tracker,
+        reportLost,
       });
     },
     openFast: (outgoing) => {
       count += 1;
-      const base = begin(`x${count}`, outgoing, options);
+      const recorded = begin(`x${count}`, outgoing, options);
       const opened = Promise.withResolvers<void>();
-      const deadlines = tighterDeadlines(standing, outgoing.deadlines ?? {});
+      const deadlines = tighterDeadlines(defaults, outgoing.deadlines ?? {});
       const dispatcher = dispatchers.of(outgoing.url);
-      const onLost = (answer: Unanswered): void => lost({ ...base, answer });
+      const onLost = (answer: Unanswered): void => reportLost({ ...recorded, answer });
       const sending = sendFast(dispatcher, { ...outgoing, deadlines, onHead: opened.resolve, onLost }, options.now);
       const finished = sending.then((answer): Exchange => {
         opened.resolve();
-        return { ...base, answer };
+        return { ...recorded, answer };
       });
       return { opened: opened.promise, finished };
     },
@@ -137,8 +141,8 @@ export function openTransport(options: TransportOptions): Transport {
 }
 
 /** The current read bounds, which get stricter after an excess. */
-interface Bounding {
-  readonly most: () => Most;
+interface BoundsTracker {
+  readonly bounds: () => ReadBounds;
   readonly exceeded: () => void;
 }
 
@@ -160,23 +164,23 @@ function openExchange(
   outgoing: OutgoingRequest,
   deadlines: Deadlines,
   dispatcher: Dispatcher,
-  options: TransportOptions & Bounding & { readonly lost: (exchange: Exchange) => void },
+  options: TransportOptions & BoundsTracker & { readonly reportLost: (exchange: Exchange) => void },
 ): PendingExchange {
   const { now, exceeded } = options;
-  const most = options.most();
+  const bounds = options.bounds();
   const opened = Promise.withResolvers<void>();
-  const flowing = Promise.withResolvers<void>();
+  const firstEvent = Promise.withResolvers<void>();
   const controller = new AbortController();
   const watch = watchDeadlines(deadlines, () => controller.abort());
-  const base = begin(id, outgoing, options);
+  const recorded = begin(id, outgoing, options);
 
   let interim = 0;
   let chunks = 0;
   const counting = withChunkCounter(dispatcher, () => {
     chunks += 1;
-    if (chunks !== most.chunks + 1 || watch.reason() !== null) return;
+    if (chunks !== bounds.chunks + 1 || watch.reason() !== null) return;
     exceeded();
-    watch.stop(`more than ${most.chunks} chunks of body`);
+    watch.stop(`more than ${bounds.chunks} chunks of body`);
   });
 
   const exchange = async (retried: boolean): Promise<Answered | Unanswered> => {
@@ -199,14 +203,14 @@ function openExchange(
       // again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
-      options.lost({ ...base, answer });
+      options.reportLost({ ...recorded, answer });
       return exchange(true);
     }
     const headMs = now();
     watch.headArrived();
     opened.resolve();
     const headers = parseRawHeaders(response.headers);
-    const reading = { ...outgoing, now, watch, flowing: flowing.resolve, most, exceeded };
+    const reading = { ...outgoing, now, watch, firstEvent: firstEvent.resolve, bounds, exceeded };
     const read = await readBody(response.body, headers, reading);
     return { kind: "answered", status: response.statusCode, headers, headMs, endMs: now(), ...read };
   };
@@ -214,10 +218,10 @@ function openExchange(
   const finished = exchange(false).then((answer): Exchange => {
     watch.end();
     opened.resolve();
-    flowing.resolve();
-    return { ...base, answer };
+    firstEvent.resolve();
+    return { ...recorded, answer };
   });
-  return { opened: opened.promise, firstEvent: flowing.promise, finished, close: () => watch.stop("us") };
+  return { opened: opened.promise, firstEvent: firstEvent.promise, finished, close: () => watch.stop("us") };
 }
 
 /** Wraps a dispatcher to report each chunk of a body. A stream reader would see several chunks as one. */
@@ -232,45 +236,46 @@ const withChunkCounter = (dispatcher: Dispatcher, onChunk: () => void): Dispatch
   });
 
 function recordRequest({ method, url, headers, body }: OutgoingRequest): SentRequest {
-  const kept = recordBody();
-  if (body !== null) kept.add(Buffer.from(body, "utf8"));
-  return { method, url, headers, body: kept.body() };
+  const recorder = recordBody();
+  if (body !== null) recorder.add(Buffer.from(body, "utf8"));
+  return { method, url, headers, body: recorder.body() };
 }
 
 interface BodyReading {
   readonly now: () => number;
   readonly watch: DeadlineWatch;
-  readonly flowing: () => void;
-  readonly most: Most;
+  readonly firstEvent: () => void;
+  readonly bounds: ReadBounds;
   readonly exceeded: () => void;
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
   readonly closing?: Closing;
 }
 
 async function readBody(raw: Readable, headers: readonly Header[], reading: BodyReading) {
-  const { now, watch, most } = reading;
-  const kept = recordBody();
+  const { now, watch, bounds } = reading;
+  const recorder = recordBody();
   const isStream = headers.some(
     ([name, value]) => name.toLowerCase() === "content-type" && /^\s*text\/event-stream\b/i.test(value),
   );
   let lastEventMs = now();
-  const lingering = leaveWhenOver(reading);
-  const stream = readStream(most, (events) => {
+  const abandonment = abandonAfterLastEvent(reading);
+  const stream = readStream(bounds, (events) => {
     lastEventMs = now();
-    reading.flowing();
+    reading.firstEvent();
     if (reading.closeWhen?.(events) === true) watch.stop("us");
-    lingering.saw(events.at(-1));
+    abandonment.observe(events.at(-1));
   });
   let ending: Ending = { kind: "complete" };
   try {
-    for await (const piece of decoded(raw, headers)) {
+    for await (const piece of decode(raw, headers)) {
       watch.pieceArrived();
-      kept.add(piece as Uint8Array);
+      recorder.add(piece as Uint8Array);
       if (isStream) stream.add(piece as Uint8Array, now());
       if (watch.reason() === "us") break;
-      const isEventless = isStream && now() - lastEventMs > mostEventlessMs;
-      const excess = kept.bytes() > most.bodyBytes ? `more than ${most.bodyBytes} bytes of body` : stream.excess();
-      if (isEventless) watch.stop(`no event for ${mostEventlessMs / 1000} s`);
+      const isEventless = isStream && now() - lastEventMs > maxEventlessMs;
+      const excess =
+        recorder.bytes() > bounds.bodyBytes ? `more than ${bounds.bodyBytes} bytes of body` : stream.excess();
+      if (isEventless) watch.stop(`no event for ${maxEventlessMs / 1000} s`);
       if (excess === null || watch.reason() !== null) continue;
       reading.exceeded();
       watch.stop(excess);
@@ -278,22 +283,22 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
   } catch (error) {
     ending = { kind: "broken", detail: describeBodyEnd(error) };
   }
-  lingering.end();
+  abandonment.end();
   const reason = watch.reason();
   if (reason === "us") ending = { kind: "closed by us" };
   else if (reason !== null) ending = { kind: "deadline", detail: reason };
   if (isStream) stream.end(now());
-  return { body: kept.body(), ending, events: stream.events };
+  return { body: recorder.body(), ending, events: stream.events };
 }
 
 /** Abandons a stream some time after its final event, even if it continues to send. */
-function leaveWhenOver({ watch, closing }: BodyReading): {
-  readonly saw: (event: StreamEvent | undefined) => void;
+function abandonAfterLastEvent({ watch, closing }: BodyReading): {
+  readonly observe: (event: StreamEvent | undefined) => void;
   readonly end: () => void;
 } {
   let timer: NodeJS.Timeout | null = null;
   return {
-    saw: (event) => {
+    observe: (event) => {
       if (closing === undefined || event === undefined || timer !== null || !closing.isLast(event)) return;
       const why = closing.isKnown ? "us" : `still open ${closing.ms / 1000} s after its last event`;
       timer = setTimeout(() => watch.stop(why), closing.ms);
@@ -304,7 +309,7 @@ function leaveWhenOver({ watch, closing }: BodyReading): {
   };
 }
 
-function decoded(raw: Readable, headers: readonly Header[]): Readable {
+function decode(raw: Readable, headers: readonly Header[]): Readable {
   const coding = headers
     .find(([name]) => name.toLowerCase() === "content-encoding")?.[1]
     .trim()

@@ -68,7 +68,7 @@ export function tracesIn(text: string, key: string): string[] {
 
 const reversed = (text: string): string => Array.from(text).toReversed().join("");
 const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
-/** What of a base64 the characters around cannot change. */
+/** The part of a base64 text that does not depend on the text around it. */
 const inner = (before: string, key: string): string => base64(before + key).slice(before === "" ? 0 : 4, -4);
 
 const gramsOf = (form: string): string[] =>

@@ -1,10 +1,7 @@
 import type { Enabler, SkipReason } from "../skip-reason.ts";
 import type { Probe } from "../probe.ts";
 
-/**
- * A cell of a coverage matrix: responses with one status from one endpoint, events of one name, or deliveries of one
- * type.
- */
+/** A cell of a coverage matrix, such as all responses of invoke with status 200, or all events of one name. */
 export interface Cell {
   /** An endpoint, `stream events` or `deliveries received`. */
   readonly of: string;
@@ -15,8 +12,8 @@ export interface Cell {
 /** A cell that the document lists. */
 export interface DocumentedCell extends Cell {
   /**
-   * What a run needs to reach the cell, apart from a key and an agent. `null` if it needs nothing more, or if no
-   * request can cause the case.
+   * The needs of the cell, apart from a key and an agent. `null` if there are none, or if no request can cause the
+   * case.
    */
   readonly reach: Enabler | null;
 }

@@ -8,7 +8,7 @@ import { type Finding, type Observation, type Unproven, unproven } from "./findi
 import { type SkipReason, tierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
-/** The result of one check for one instance. `error` means that the harness failed, not the target. */
+/** The result of a check for one instance. `error` means that the harness failed, not the target. */
 export interface Judgement {
   readonly check: Check;
   readonly suite: string;

@@ -98,9 +98,9 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * The order for a key of few requests. First come reads that count toward the window that the limits then use up.
- * Probes that create webhooks follow the limits, since their retries arrive while the rest waits for a window. The
- * rest is sorted by what it shows per request.
+ * The order for a key of few requests. Reads that count toward the window come first, because the limits then use up
+ * the rest of the window. Probes that create webhooks follow the limits: their retries arrive while other probes wait
+ * for a window. The others are sorted by their value per request.
  */
 function forFewRequests(shared: Probes, middle: Probes, limits: Probes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;

@@ -8,7 +8,7 @@ import type { RunClock } from "../time/run-clock.ts";
 
 /** Keeps the traffic of each key below its limits, except in probes that test limits. */
 export interface Pacer {
-  /** Detects a target that slows down. It then gets one request at a time. */
+  /** Detects a target that slows down. Such a target gets one request at a time. */
   readonly slowdown: SlowdownDetector;
   /**
    * Waits until a request may be sent with the key.
@@ -19,7 +19,7 @@ export interface Pacer {
   readonly acquire: (key: TargetKey) => Promise<() => void>;
   /** Updates the state of the key from a response, of paced and unpaced requests alike. */
   readonly observe: (key: TargetKey, sample: Sample) => void;
-  /** Requests that the key can send now without waiting, by its headers and by what was sent. */
+  /** Requests that the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
   /** The tier detected from the key's headers. `null` if none was detected. */
   readonly detectedTier: (key: TargetKey) => keyof typeof publishedTiers | null;

@@ -9,8 +9,7 @@ export interface SlowdownDetector {
   /** Counts a request that got no response in time, even when it was sent again. */
   readonly countUnanswered: () => void;
   /**
-   * What the slowdown cost, in one sentence with figures. `null` if the target was not slow, or every request got a
-   * response.
+   * Describes the requests without a response, with figures. `null` if there are none, or the target was not slow.
    */
   readonly describeUnanswered: () => string | null;
 }

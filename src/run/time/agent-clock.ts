@@ -16,7 +16,7 @@ export interface AgentClock {
 
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
-/** Real time to wait for an agent, by what is known about its clock. */
+/** Maximum real time to wait for an agent, depending on its clock. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
 /** A shorter time may be the network's alone, so it proves nothing. */
 const minConclusiveMs = 900;

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** What a hostile target does with the connection once a request has come. */
+/** How a hostile target treats the connection after a request. */
 export type Hostility = (socket: Socket) => void;
 
-/** A server that does harm, on a free loopback port. */
+/** A hostile server on a free loopback port. */
 export interface HostileServer {
-  /** With `/v1`. */
+  /** The base URL, with `/v1`. */
   readonly baseUrl: string;
   readonly close: () => void;
 }
@@ -17,7 +17,7 @@ const head = (...lines: readonly string[]): string =>
 const jsonHead = (...lines: readonly string[]): string => head("content-type: application/json", ...lines);
 const streamHead = head("content-type: text/event-stream", "connection: close");
 
-/** Sends a whole answer of its own. */
+/** Sends a complete response. */
 const answering =
   (text: string | Buffer): Hostility =>
   (socket) =>
@@ -26,7 +26,7 @@ const answering =
 const json = (body: string, ...lines: readonly string[]): Hostility =>
   answering(jsonHead(`content-length: ${Buffer.byteLength(body)}`, ...lines) + body);
 
-/** Writes a piece again and again for as long as the other side listens, slowly enough to leave it the machine. */
+/** Repeats a piece until the other side disconnects, with pauses to leave CPU time. */
 const forever =
   (first: string, piece: string | Buffer): Hostility =>
   (socket) => {
@@ -56,9 +56,9 @@ export const hostilities = {
   "never answers": () => {},
   "closes at once": (socket) => void socket.end(),
   "resets the connection": (socket) => void socket.resetAndDestroy(),
-  "sends bytes that are no HTTP": answering(Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])),
+  "sends bytes that are not HTTP": answering(Buffer.from([0, 255, 17, 13, 10, 13, 10, 200, 31])),
   "sends the status 000": answering("HTTP/1.1 000 Nothing\r\n\r\n"),
-  "sends 100 Continue without end": forever("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(20)),
+  "sends endless 100 Continue": forever("", "HTTP/1.1 100 Continue\r\n\r\n".repeat(20)),
   "drips its head": dripping(`HTTP/1.1 200 OK\r\nx-slow: ${"z".repeat(5000)}`),
   "drips its body": (socket) => {
     socket.write(jsonHead("content-length: 100000"));

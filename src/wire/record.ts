@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
-import type { Body } from "../evidence/exchange.ts";
+import type { Body, Header } from "../evidence/exchange.ts";
 
 /** Bodies up to this size are recorded whole. */
-const wholeBytes = 256 * 1024;
+const maxWholeBytes = 256 * 1024;
 /** Size of the head and of the tail that are recorded of a longer body. */
 const edgeBytes = 16 * 1024;
 
-const mostPieces = 1024;
+const maxPieces = 1024;
 
 /** Records a body piece by piece, within bounds. */
 export interface BodyRecorder {
@@ -29,9 +29,9 @@ export function recordBody(): BodyRecorder {
       return;
     }
     pieces.push(piece);
-    // Merges small pieces: each one keeps the buffer that it was read from in memory.
-    if (pieces.length > mostPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
-    if (bytes <= wholeBytes) return;
+    // Merges small pieces, because each keeps its whole read buffer in memory.
+    if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+    if (bytes <= maxWholeBytes) return;
     const whole = Buffer.concat(pieces);
     pieces.length = 0;
     long = {
@@ -63,3 +63,14 @@ export function wholeBody(bytes: Uint8Array): Body {
     return { kind: "base64", base64: Buffer.from(bytes).toString("base64"), bytes: bytes.byteLength };
   }
 }
+
+/** Reads undici's raw headers: a flat list of names and values, as strings or buffers. */
+export function parseRawHeaders(raw: unknown): Header[] {
+  const found: Header[] = [];
+  if (!Array.isArray(raw)) return found;
+  const parts: readonly unknown[] = raw;
+  for (let at = 0; at + 1 < parts.length; at += 2) found.push([textOf(parts[at]), textOf(parts[at + 1])]);
+  return found;
+}
+
+const textOf = (part: unknown): string => (Buffer.isBuffer(part) ? part.toString("utf8") : String(part));

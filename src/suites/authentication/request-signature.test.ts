@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { requestSignature } from "./request-signature.ts";
+import { requestSignature } from "./signing.ts";
 
 const timestamp = "1700000000";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { recordBody, wholeBody } from "./body-recorder.ts";
+import { recordBody, wholeBody } from "./record.ts";
 
 const kibibyte = 1024;
 
@@ -14,17 +14,17 @@ function kept(bytes: Buffer, pieceBytes: number) {
 
 const pattern = (bytes: number): Buffer => Buffer.from(Array.from({ length: bytes }, (_, at) => 97 + (at % 23)));
 
-describe("a body as kept", () => {
-  it("is none where nothing came", () => {
+describe("a recorded body", () => {
+  it("is `none` if empty", () => {
     expect(recordBody().body()).toEqual({ kind: "none" });
   });
 
-  it.each([1, 3, 1000])("is text where it is UTF-8, in pieces of %i bytes", (pieceBytes) => {
+  it.each([1, 3, 1000])("is text if it is UTF-8, in pieces of %i bytes", (pieceBytes) => {
     const text = "ÄÖ – 世界 🦜 \ufeff end";
     expect(kept(Buffer.from(text), pieceBytes)).toEqual({ kind: "text", text, bytes: Buffer.byteLength(text) });
   });
 
-  it("is base64 where it is not UTF-8", () => {
+  it("is base64 if it is not UTF-8", () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
     expect(wholeBody(bytes)).toEqual({ kind: "base64", base64: bytes.toString("base64"), bytes: 4 });
   });
@@ -47,7 +47,7 @@ describe("a body as kept", () => {
     },
   );
 
-  it("can be looked at before it is over", () => {
+  it("can be read before it is complete", () => {
     const keeper = recordBody();
     keeper.add(pattern(300 * kibibyte));
     const before = keeper.body();

@@ -83,29 +83,29 @@ describe("usage alerts", () => {
 
 describe("a threshold that nothing has reached yet", () => {
   it.each([
-    [[{ limit: 100, atLeast: 5, atMost: 5 }], 7],
-    [[{ limit: 600, atLeast: 3, atMost: 3 }], 1],
+    [[{ limit: 100, min: 5, max: 5 }], 7],
+    [[{ limit: 600, min: 3, max: 3 }], 1],
     [
       [
-        { limit: 1000, atLeast: 0, atMost: 70 },
-        { limit: 100, atLeast: 2, atMost: 2 },
+        { limit: 1000, min: 0, max: 70 },
+        { limit: 100, min: 2, max: 2 },
       ],
       8,
     ],
-    [[{ limit: 100, atLeast: 100, atMost: 100 }], 102],
+    [[{ limit: 100, min: 100, max: 100 }], 102],
     [[], null],
   ])("of %j is %j %%", (windows, threshold) => {
     expect(thresholdAbove(windows)).toBe(threshold);
   });
 
   it.each([
-    [6, [{ limit: 100, atLeast: 5, atMost: 5 }], 2],
-    [6, [{ limit: 100, atLeast: 7, atMost: 7 }], 0],
+    [6, [{ limit: 100, min: 5, max: 5 }], 2],
+    [6, [{ limit: 100, min: 7, max: 7 }], 0],
     [
       1,
       [
-        { limit: 600, atLeast: 2, atMost: 2 },
-        { limit: 400, atLeast: 2, atMost: 2 },
+        { limit: 600, min: 2, max: 2 },
+        { limit: 400, min: 2, max: 2 },
       ],
       5,
     ],

@@ -17,7 +17,7 @@ import {
 } from "../shared/response.ts";
 
 /** A message that has not arrived after this time counts as missing. */
-const leastSilenceMs = 60_000;
+const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;
 
@@ -37,7 +37,7 @@ export const alerts = suite("Usage alerts", [
   }),
   observe("ALR-2", alertCrossed, ({ created }) =>
     isSuccess(created)
-      ? observed(`${describeResponse(created)}; ${idSaid(created)}`)
+      ? observed(`${describeResponse(created)}; ${describeId(created)}`)
       : unproven(`no alert was created (${outcomeOf(created)})`),
   ),
   check("ALR-3", alertCrossed, (evidence) => {
@@ -47,9 +47,9 @@ export const alerts = suite("Usage alerts", [
     if (crossing.kind === "out of time") return unproven(outOfTime);
     if (after.length > 0) return holds();
     if (unreached !== null) return unproven(unreached, need("receiver within reach"));
-    if (waitedMs < leastSilenceMs)
+    if (waitedMs < minWaitMs)
       return unproven(
-        `no message came within ${Math.round(waitedMs / 1000)} s: the target may look for alerts once a minute`,
+        `no message arrived within ${Math.round(waitedMs / 1000)} s: the target may look for alerts once a minute`,
         moreTime,
       );
     const { fromPercent, toPercent } = crossing;
@@ -62,16 +62,16 @@ export const alerts = suite("Usage alerts", [
   }),
   observe("ALR-4", alertCrossed, ({ before, after }: AlertCrossed) => {
     const [message] = after.length > 0 ? after : before;
-    return message === undefined ? unproven("no message reached the receiver") : observed(messageSaid(message));
+    return message === undefined ? unproven("no message reached the receiver") : observed(describeMessage(message));
   }),
   observe("ALR-5", oddAlertsCreated, ({ beyond, unknownType }) =>
     observed(`a threshold of 150: ${describeVerdict(beyond)}; an unknown type: ${describeVerdict(unknownType)}`),
   ),
 ]);
 
-function messageSaid(message: Delivery): string {
+function describeMessage(message: Delivery): string {
   const isSigned = deliveryHeader(message, headerNames.deliverySignature).length > 0;
   return `${message.request.method} with ${fieldNamesOf(deliveryJson(message))}, ${isSigned ? "signed" : "not signed"}`;
 }
 
-const idSaid = (created: Exchange): string => (alertIdOf(created) === null ? "it has no id" : "it has an id");
+const describeId = (created: Exchange): string => (alertIdOf(created) === null ? "it has no id" : "it has an id");

@@ -40,12 +40,12 @@ export interface AlertCrossed {
 }
 
 /** Maximum number of requests spent on crossing a threshold. More are fine with a test clock, where requests cost little. */
-const mostRequests = 60;
-const mostOnTestClock = 150;
+const maxRequests = 60;
+const maxOnTestClock = 150;
 /** Time after which no request counts in a minute. With a test clock this includes limiters that weigh in the minute before. */
-const idleMs = { moved: 121_000, real: minuteOverMs } as const;
+const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time in which a ping to the new address arrives. Servers may send one. */
-const pingMs = { moved: 30, real: 500 } as const;
+const pingMs = { advanced: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
   "a usage alert is created, and its threshold crossed",
@@ -62,23 +62,23 @@ export const alertCrossed = probe(
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = context.client.as(alertKey(context));
     // A key with few requests spends none on crossing a threshold.
-    const isLean = hasFewRequests(context.target);
-    if (!isLean) await idle(client, context);
-    const start = isLean ? [] : await measure(client, context);
+    const hasFew = hasFewRequests(context.target);
+    if (!hasFew) await idle(client, context);
+    const start = hasFew ? [] : await measure(client, context);
     const above = thresholdAbove(start);
     const threshold = Math.min(above ?? 99, 99);
     const created = await client.send("POST", "/alerts", {
       json: { type: "rate_limit", threshold, webhook_url: hook.url },
     });
-    if (!isLean) await hook.waitForDeliveries(1, time.canAdvance ? Math.max(time.settleMs, pingMs.moved) : pingMs.real);
+    if (!hasFew)
+      await hook.waitForDeliveries(1, time.canAdvance ? Math.max(time.settleMs, pingMs.advanced) : pingMs.real);
     const before = [...hook.deliveries()];
-    const crossing = isLean
+    const crossing = hasFew
       ? notCrossed("the key has too few requests to cross a threshold")
       : await crossingOf(client, context, { created, above, start });
     const waitedMs = crossing.kind === "crossed" ? await awaitMessage(hook, before.length + 1, time) : 0;
     const after = hook.deliveries().slice(before.length);
-    const unreached =
-      hook.droppedCount() > 0 ? "messages to the alert were counted and turned away" : unreachedReason(context);
+    const unreached = hook.droppedCount() > 0 ? "the receiver dropped messages to the alert" : unreachedReason(context);
     return { created, threshold, crossing, before, after, waitedMs, unreached };
   },
 );
@@ -95,9 +95,9 @@ async function crossingOf(
   { created, above, start }: Attempt,
 ): Promise<Crossing> {
   if (!isSuccess(created)) return notCrossed("the alert was not created");
-  if (above === null) return notCrossed("nothing shows how much of its allowance the key has used");
-  if (above > 99) return notCrossed("the key's allowance is used up nearly");
-  return cross(client, context, above, start);
+  if (above === null) return notCrossed("no response shows how much of its allowance the key has used");
+  if (above > 99) return notCrossed("the key's allowance is nearly exhausted");
+  return crossThreshold(client, context, above, start);
 }
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
@@ -107,7 +107,7 @@ async function idle(client: Client, { recorder, time }: ProbeContext): Promise<v
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
   // A clock that the run advances may stand still in between.
-  const ms = time.canAdvance ? idleMs.moved : last.endMs + idleMs.real - time.now();
+  const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
@@ -121,14 +121,14 @@ function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
 function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): TargetKey[] {
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
-    if (limits === null) return { waits: 1, requests: mostRequests };
+    if (limits === null) return { waits: 1, requests: maxRequests };
     // The read before and the creation itself count in the minute, and the threshold must be above them.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
   return usableKeys(target)
     .map((key) => ({ key, ...costOf(key) }))
-    .filter(({ requests }) => requests <= mostRequests)
+    .filter(({ requests }) => requests <= maxRequests)
     .toSorted((a, b) => a.waits - b.waits || a.requests - b.requests)
     .map(({ key }) => key);
 }
@@ -148,8 +148,8 @@ const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[
 /** Bounds of how many requests of a window a key has used, from the target's reports and the run's own count. */
 export interface Used {
   readonly limit: number;
-  readonly atLeast: number;
-  readonly atMost: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /**
@@ -160,8 +160,8 @@ export interface Used {
 async function measure(client: Client, { recorder, target, time }: ProbeContext, sinceMs = Infinity): Promise<Used[]> {
   const read = await client.send("GET", "/usage");
   const limits = limitsOf(client.key, target);
-  const shown = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
-  if (limits === null) return shown.map(({ used, limit }) => ({ limit, atLeast: used, atMost: used }));
+  const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
+  if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedOn(client, recorder);
   // An alert may also watch a minute's limit that includes the burst. That threshold takes more requests, so only with a
   // test clock.
@@ -171,10 +171,10 @@ async function measure(client: Client, { recorder, target, time }: ProbeContext,
     { limit: limits.perMinute, own: recentlyOn(client, recorder, time) },
     ...withBurst.map((limit) => ({ limit, own: recentlyOn(client, recorder, time) })),
   ].map(({ limit, own }) => {
-    const told = shown.find((each) => each.limit === limit);
+    const known = reported.find((each) => each.limit === limit);
     // Refusals and errors may or may not count.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
-    return { limit, atLeast: told?.used ?? since, atMost: told?.used ?? own.length };
+    return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });
 }
 
@@ -198,37 +198,37 @@ function windowOfHeaders(read: Exchange): Window | null {
 /** The lowest whole percentage that no window has certainly reached, including the request that creates the alert; `null` if nothing is known. */
 export function thresholdAbove(windows: readonly Used[]): number | null {
   if (windows.length === 0) return null;
-  return Math.floor(Math.max(...windows.map(({ atMost, limit }) => ((atMost + 1) / limit) * 100))) + 1;
+  return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
 /** How many more requests bring every window above a percentage; 0 if all are above it. */
 export const requestsAbove = (threshold: number, windows: readonly Used[]): number =>
-  Math.max(...windows.map(({ atLeast, limit }) => Math.floor((threshold / 100) * limit) + 1 - atLeast), 0);
+  Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
 /** Number of reads after which an unchanged usage shows that reads do not count. */
-const readsThatTell = 2;
+const readsToDecide = 2;
 
 /** Sends reads, or invokes if reads do not count, until every known window is above the threshold. */
-async function cross(
+async function crossThreshold(
   client: Client,
   context: ProbeContext,
   threshold: number,
   start: readonly Used[],
 ): Promise<Crossing> {
   const sinceMs = context.time.now();
-  const most = context.time.canAdvance ? mostOnTestClock : mostRequests;
-  let windows = start.map((each) => ({ ...each, atLeast: Math.min(each.atLeast, each.atMost) }));
+  const max = context.time.canAdvance ? maxOnTestClock : maxRequests;
+  let windows = start.map((each) => ({ ...each, min: Math.min(each.min, each.max) }));
   let readsCount = true;
-  for (let sent = 0; sent <= most; sent++) {
+  for (let sent = 0; sent <= max; sent++) {
     const missing = requestsAbove(threshold, windows);
     if (missing === 0) return { kind: "crossed", fromPercent: percentOf(start), toPercent: percentOf(windows) };
-    if (missing > most - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
-    if (sent === readsThatTell) readsCount = requestsAbove(threshold, start) !== missing;
+    if (missing > max - sent) return notCrossed(`it takes ${missing} more requests to get above ${threshold} %`);
+    if (sent === readsToDecide) readsCount = requestsAbove(threshold, start) !== missing;
     const measured = await measureWithin(client, context, sinceMs, readsCount ? null : context.target.agents.answering);
     if (measured === null) return { kind: "out of time" };
     windows = measured;
   }
-  return notCrossed(`${most} requests did not bring the key's use above ${threshold} %`);
+  return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
 /** @param agent an agent to invoke first, if any */
@@ -249,13 +249,13 @@ async function measureWithin(
 
 /** Usage of the most used window, in percent. */
 const percentOf = (windows: readonly Used[]): number =>
-  Math.max(...windows.map(({ atLeast, limit }) => (atLeast / limit) * 100));
+  Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
 /** Real time in which a message arrives. With a test clock, most of the wait advances that clock instead. */
 const realWaitMs = 10_000;
-const movedWaitMs = 1000;
+const advancedWaitMs = 1000;
 /** Advances of the target's clock while waiting, five minutes in all: a job may look for alerts periodically. */
-const movesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
+const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
 /** Further waits without a test clock, as far as the run may wait: a job that looks every minute is common. */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
@@ -263,11 +263,11 @@ const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))
-    for (const ms of time.canAdvance ? movesMs : furtherWaitsMs) {
+    for (const ms of time.canAdvance ? advancesMs : furtherWaitsMs) {
       if (!(await waitIfAllowed(time, ms, "an alert may be looked for now and then"))) break;
       if (await hook.waitForDeliveries(count, time.settleMs)) break;
     }
-  if (time.canAdvance) await hook.waitForDeliveries(count, movedWaitMs);
+  if (time.canAdvance) await hook.waitForDeliveries(count, advancedWaitMs);
   return time.targetMs() - sinceMs;
 }
 

@@ -30,9 +30,9 @@ import {
 } from "./probes.ts";
 
 /** Describes the response to a valid key that lacks permission. */
-const lacking = (what: string, asked: Exchange | null): Observation => {
+const describeRestricted = (what: string, asked: Exchange | null): Observation => {
   if (asked === null) return unproven("no agent is known", "`agents.answering` in the target file");
-  if (isInconclusive(asked)) return unproven(`the request came to no verdict (${outcomeOf(asked)})`);
+  if (isInconclusive(asked)) return unproven(`the request was neither accepted nor rejected (${outcomeOf(asked)})`);
   return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
@@ -47,11 +47,11 @@ function namesIn(read: Exchange): string[] {
 }
 
 /** The request of a restricted key to an endpoint. */
-const askedAt = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
+const exchangeWith = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
   cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
 
 /** Endpoints that accept an expired key. They accept a temporary key too, which is AUTH-4's breach. */
-const openToExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
+const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges
       .filter((each) => each.key !== null && names.includes(each.key) && isSuccess(each))
@@ -69,19 +69,23 @@ export const keys = suite("Keys", [
       judged: ({ before, after, late, unauthenticated, all }) => {
         if (!isSuccess(before.asked)) return [];
         const cells = [...(after?.cells ?? []), ...late.cells];
-        return judgeWhereWrongKeyRejected({ cells }, { unauthenticated, all }, openToExpired(all, late.expiredKeys));
+        return judgeWhereWrongKeyRejected(
+          { cells },
+          { unauthenticated, all },
+          endpointsAcceptingExpired(all, late.expiredKeys),
+        );
       },
       whenEmpty: ({ before }) =>
         isSuccess(before.asked)
           ? null
-          : unproven(`the temporary key was not let in before its end (${describeStatus(before.asked)})`),
+          : unproven(`the temporary key was not accepted before its expiry (${describeStatus(before.asked)})`),
     },
   ),
   check("KEY-4", { seen: keyPrefixesRead, all: allExchanges }, ({ seen, all }) => {
-    const letIn = new Set(all.exchanges.filter(isSuccess).map(({ key }) => key));
-    const known = seen.prefixes.filter(({ name }) => letIn.has(name));
+    const acceptedKeys = new Set(all.exchanges.filter(isSuccess).map(({ key }) => key));
+    const known = seen.prefixes.filter(({ name }) => acceptedKeys.has(name));
     const [first] = known;
-    if (first === undefined) return unproven("the target let no key in");
+    if (first === undefined) return unproven("the target accepted no key");
     const bare = known.find(({ prefix }) => prefix === null);
     if (bare !== undefined)
       return breach("two letters and an underscore at the start of a key", `the key \`${bare.name}\` starts otherwise`);
@@ -133,18 +137,18 @@ export const keys = suite("Keys", [
     {
       ...positiveControls,
       kinds: keyKindsOf("KEY-7"),
-      expected: () => "a key with a list of allowed addresses is not let in from here",
+      expected: () => "a key with a list of allowed addresses is rejected from here",
       judged: ({ tried, unauthenticated, all }) => judgeWhereWrongKeyRejected(tried, { unauthenticated, all }),
       alsoRequire: ({ tried: { claimed, isDirect } }) => {
         if (claimed === null || !isDirect) return null;
         if (isSuccess(claimed))
           return breach(
-            "a header `X-Forwarded-For` that anybody can write does not let the key in",
+            "a header `X-Forwarded-For`, which anyone can send, does not get the key accepted",
             outcomeOf(claimed),
             claimed,
           );
         return isInconclusive(claimed)
-          ? unproven(`the restricted key came to no verdict (${outcomeOf(claimed)})`)
+          ? unproven(`the restricted key was neither accepted nor rejected (${outcomeOf(claimed)})`)
           : null;
       },
     },
@@ -158,30 +162,31 @@ export const keys = suite("Keys", [
       ? observed(
           `without parameters it answers ${outcomeOf(read)} with ${namesIn(read).join(", ") || formatValue(bodyJson(read))}`,
         )
-      : unproven(`key usage did not come as JSON (${outcomeOf(read)})`),
+      : unproven(`key usage is not JSON (${outcomeOf(read)})`),
   ),
   observe("KEY-11", keyUsageRead, ({ read }) => {
-    if (!isSuccess(read)) return unproven(`key usage did not come (${outcomeOf(read)})`);
+    if (!isSuccess(read)) return unproven(`there is no key usage (${outcomeOf(read)})`);
     const names = namesIn(read).filter((name) => recordFields.test(name));
     return observed(
-      names.length > 0 ? `key usage shows of the key: ${names.join(", ")}` : "no answer shows a key's record",
+      names.length > 0 ? `key usage shows of the key: ${names.join(", ")}` : "no response shows a key's record",
     );
   }),
   observe(
     "AUTH-13",
     readOnlyKeyTried,
-    ({ cells }) => lacking("a read-only key that creates a webhook", askedAt(cells, "webhooks")),
+    ({ cells }) => describeRestricted("a read-only key that creates a webhook", exchangeWith(cells, "webhooks")),
     {
       as: "write",
     },
   ),
-  observe("AUTH-13", readOnlyKeyTried, ({ invoked }) => lacking("a read-only key that invokes", invoked), {
+  observe("AUTH-13", readOnlyKeyTried, ({ invoked }) => describeRestricted("a read-only key that invokes", invoked), {
     as: "invoke",
   }),
   observe(
     "AUTH-13",
     oneAgentKeyTried,
-    ({ other }) => lacking("a key that invokes another agent than its own", askedAt(other?.cells ?? [], "invoke")),
+    ({ other }) =>
+      describeRestricted("a key that invokes another agent than its own", exchangeWith(other?.cells ?? [], "invoke")),
     {
       as: "agent",
     },
@@ -189,7 +194,7 @@ export const keys = suite("Keys", [
   observe(
     "AUTH-13",
     otherAddressKeyTried,
-    ({ cells }) => lacking("a key that comes from an address not on its list", askedAt(cells, "usage")),
+    ({ cells }) => describeRestricted("a key that comes from an address not on its list", exchangeWith(cells, "usage")),
     {
       as: "address",
     },
@@ -199,8 +204,8 @@ export const keys = suite("Keys", [
     otherAddressKeyTried,
     ({ claimed }) =>
       claimed === null
-        ? unproven("the key is let in from here")
-        : lacking("a key that says in `X-Forwarded-For` that it comes from an address on its list", claimed),
+        ? unproven("the key is accepted from here")
+        : describeRestricted("a key that says in `X-Forwarded-For` that it comes from an address on its list", claimed),
     { as: "claimed address" },
   ),
 ]);

@@ -62,35 +62,35 @@ const temporaryLifeSeconds = (target: Target): number => {
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
 };
 
-export interface Outlived extends KeyTrials {
+export interface ExpiredKeyTrials extends KeyTrials {
   /** Names of keys that had expired before the run. */
   readonly expiredKeys: readonly string[];
 }
 
-async function askOutlived(
+async function requestAfterExpiry(
   context: ProbeContext<"keys.temporary">,
   name: string,
   endpoints: readonly EndpointName[],
-): Promise<Outlived> {
+): Promise<ExpiredKeyTrials> {
   const { client, given, target, time } = context;
   const key = given["keys.temporary"];
   await useInMidlife(context);
-  await time.passTime(endOfLifeMs(key) - passedMs(time), "the temporary key must expire");
-  const ground = await prepareFixtures(context, name);
-  const asking = createTrialSender(client.as(key), ground, context);
+  await time.passTime(endOfLifeMs(key) - elapsedMs(time), "the temporary key must expire");
+  const fixtures = await prepareFixtures(context, name);
+  const asking = createTrialSender(client.as(key), fixtures, context);
   const cells = await sendTrials(asking, "a temporary key after its life", endpoints);
   const expiredKeys = Object.values(target.keys).flatMap((each) => (each.expired ? [each.name] : []));
   return { cells, expiredKeys };
 }
 
 /** A clock that the run advances may stand still in between. */
-const passedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
+const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key in the middle of its life, so that a server that extends the life with each use is detected. */
 async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporary">): Promise<void> {
   const key = given["keys.temporary"];
   const lifeMs = (key.expiresInSeconds ?? 0) * 1000;
-  await time.passTime(lifeMs / 2 - passedMs(time), "half of the temporary key's life must pass");
+  await time.passTime(lifeMs / 2 - elapsedMs(time), "half of the temporary key's life must pass");
   if (time.targetMs() < lifeMs - expiryMarginMs) await client.as(key).send("GET", "/usage", { unpaced: true });
 }
 
@@ -98,11 +98,11 @@ async function useInMidlife({ client, given, time }: ProbeContext<"keys.temporar
 export const temporaryKeyExpired = probe(
   "a temporary key is used on every endpoint after its life",
   { needs: ["keys.temporary"], requests: 0, stage: "exclusive" },
-  async (context) => (context.time.canAdvance ? askOutlived(context, "of-temporary-key", endpointNames) : null),
+  async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
 /** Endpoints that had nothing to request yet when the clock was advanced. */
-const laterThere = ["operations"] as const satisfies readonly EndpointName[];
+const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
 /** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has something to request. */
 export const temporaryKeyExpiryAwaited = probe(
@@ -113,7 +113,8 @@ export const temporaryKeyExpiryAwaited = probe(
     waits: { mode: "since the start", seconds: temporaryLifeSeconds },
     stage: "limits",
   },
-  (context) => askOutlived(context, "of-late-temporary-key", context.time.canAdvance ? laterThere : endpointNames),
+  (context) =>
+    requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
 /** Control for keys that must not create a webhook. */
@@ -144,8 +145,8 @@ export const readOnlyKeyTried = probe(
     const reader = context.client.as(context.given["keys.readOnly"]);
     const agent = context.target.agents.answering;
     const read = await reader.send("GET", "/usage");
-    const ground = await prepareFixtures(context, "of-read-only-key");
-    const asking = createTrialSender(reader, ground, context);
+    const fixtures = await prepareFixtures(context, "of-read-only-key");
+    const asking = createTrialSender(reader, fixtures, context);
     const cells = await sendTrials(asking, "a read-only key", keyExpectations["a read-only key"].on);
     const invoked = agent === undefined ? null : await reader.invoke(agent, hello);
     // The document does not say whether invoking an agent is a write. A key that may not invoke must not stream or batch
@@ -175,11 +176,11 @@ export const oneAgentKeyTried = probe(
     const agent = otherAgent(context, allowed);
     if (agent === undefined) return { own, other: null };
     const control = await client.invoke(agent, hello);
-    const ground = await prepareFixtures(context, "of-one-agent-key");
-    const webhook = ground.webhook && { ...ground.webhook, agent_id: agent };
-    const asking = createTrialSender(restricted, { ...ground, agent, webhook }, context);
+    const fixtures = await prepareFixtures(context, "of-one-agent-key");
+    const webhook = fixtures.webhook && { ...fixtures.webhook, agent_id: agent };
+    const asking = createTrialSender(restricted, { ...fixtures, agent, webhook }, context);
     // A batch path without the placeholder names no agent.
-    const isNamed = ground.batchPath?.includes("{agent_id}") === true;
+    const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
     const asked = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
     const cells = await sendTrials(asking, "a key of another agent", asked);
     return { own, other: { control, cells } };
@@ -188,8 +189,8 @@ export const oneAgentKeyTried = probe(
 
 /** An agent that the key may not call and that presumably responds. */
 function otherAgent({ target: { agents }, discovery }: ProbeContext, allowed: readonly string[]): string | undefined {
-  const unfit = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
-  const avoided = [...unfit, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
+  const unsuitable = [agents.slow, agents.slowStreaming, agents.timingOut, agents.failing, agents.failingInStream];
+  const avoided = [...unsuitable, agents.overloaded, agents.unhealthy, agents.webhooked, ...allowed];
   const named = [agents.answering, agents.streaming, agents.remembering, agents.degraded];
   return [...named, ...agentIds(bodyJson(discovery.listing))].find((id) => id !== undefined && !avoided.includes(id));
 }
@@ -202,8 +203,8 @@ export const otherAddressKeyTried = probe(
     const key = given["keys.elsewhere"];
     const restricted = client.as(key);
     const there = key.allowedIps?.[0]?.replace(/\/\d+$/, "") ?? "";
-    const ground = await prepareFixtures(context, "of-key-of-elsewhere");
-    const asking = createTrialSender(restricted, ground, context);
+    const fixtures = await prepareFixtures(context, "of-key-of-elsewhere");
+    const asking = createTrialSender(restricted, fixtures, context);
     const first = await sendTrials(asking, "a key of another address", endpointNames);
     const second = "a key of another address, for the second time";
     const again = await sendTrials(asking, second, keyExpectations[second].on);

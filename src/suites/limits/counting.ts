@@ -13,7 +13,7 @@ import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
 /** The smallest published limit, assumed if the tier is unknown. */
-const leastPerMinute = 10;
+const smallestPerMinute = 10;
 
 /** How `Remaining` of one key changes over different kinds of requests, sent one after another. */
 export interface WatchedAllowance {
@@ -38,7 +38,7 @@ export interface WatchedAllowance {
 }
 
 const pauseMs = 3000;
-const mostStreams = 4;
+const maxStreams = 4;
 
 export const allowanceWatched = probe(
   "one allowance is watched while it is drawn on",
@@ -51,7 +51,7 @@ export const allowanceWatched = probe(
   async ({ client, given, target, time, recorder }): Promise<WatchedAllowance> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
-    const perMinute = limitsOf(client.key, target)?.perMinute ?? leastPerMinute;
+    const perMinute = limitsOf(client.key, target)?.perMinute ?? smallestPerMinute;
     await ensureAllowance(client, 9, { time, recorder, perMinute });
     const invoke = (authorization?: string): Promise<Exchange> =>
       client.invoke(agent, hello, { ...unpaced, ...(authorization === undefined ? {} : { authorization }) });
@@ -73,11 +73,13 @@ export const allowanceWatched = probe(
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
     const { key } = client.key;
-    const strangers = await times(3, (index) => invoke(`Bearer ${key.slice(0, -1)}${otherThan(key.at(-1), index)}`));
+    const strangers = await times(3, (index) =>
+      invoke(`Bearer ${key.slice(0, -1)}${otherCharacter(key.at(-1), index)}`),
+    );
     const afterStrangers = await invoke();
     const spelled = [await invoke(`bearer ${key}`), await invoke(`Bearer  ${key}`)];
     const afterSpelled = await invoke();
-    const hasWaited = await waitIfAllowed(time, pauseMs, "some seconds of a window must pass");
+    const hasWaited = await waitIfAllowed(time, pauseMs, "some seconds of the window must pass");
     const later = hasWaited ? await client.health(agent) : null;
     return {
       first,
@@ -91,20 +93,20 @@ export const allowanceWatched = probe(
       spelled,
       afterSpelled,
       later,
-      lost: lostSince(first, recorder),
+      lost: unansweredSince(first, recorder),
     };
   },
 );
 
 /** Requests on the same key without a response, since the given one was sent. */
-const lostSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
+const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
 /** Whether to send another stream. One is enough if `Remaining` fell; if it did not, a refill may be the reason. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
-  if (streams.length >= mostStreams || !isSuccess(last) || isFound) return false;
+  if (streams.length >= maxStreams || !isSuccess(last) || isFound) return false;
   const fall = fallBetween(sampleOf(before), sampleOf(last));
   return fall !== null && fall.fell < 1;
 }
@@ -115,7 +117,7 @@ async function times<T>(count: number, each: (index: number) => Promise<T>): Pro
   return done;
 }
 
-const otherThan = (last: string | undefined, index: number): string =>
+const otherCharacter = (last: string | undefined, index: number): string =>
   ["x", "y", "z", "w"].filter((each) => each !== last)[index] ?? "q";
 
 /** Uses one key between two requests of another. */
@@ -125,66 +127,66 @@ export const twoKeys = probe(
   async ({ client, given, target, time, recorder }) => {
     const agent = given["agents.answering"];
     const other = client.as(given["keys.second"]);
-    const room = (each: Client, requests: number): Promise<void> =>
+    const ensure = (each: Client, requests: number): Promise<void> =>
       ensureAllowance(each, requests, {
         time,
         recorder,
-        perMinute: limitsOf(each.key, target)?.perMinute ?? leastPerMinute,
+        perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
     // If the keys share an allowance, earlier use of the main key must not block the first request of the other.
-    if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must run out");
-    await room(client, 3);
-    await room(other, 2);
+    if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
+    await ensure(client, 3);
+    await ensure(other, 2);
     const before = await other.invoke(agent, hello, unpaced);
     const between = await times(3, () => client.invoke(agent, hello, unpaced));
     const after = await other.invoke(agent, hello, unpaced);
-    return { before, between, after, lost: lostSince(before, recorder) };
+    return { before, between, after, lost: unansweredSince(before, recorder) };
   },
 );
 
 const incomparable = (what: string): Finding<never> =>
-  unproven(`${what} speak of different windows, or show no \`X-RateLimit-Remaining\``);
+  unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
 /** Unproven if a request without a response may explain the fall. */
-const lostMeanwhile = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
+const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
-    ? unproven("a connection broke before an answer, and nobody knows whether that request was counted")
+    ? unproven("a request without a response may have been counted")
     : null;
 
 function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   const failed = exchanges.find((each) => !isSuccess(each));
-  return failed === undefined ? null : unproven(`a request that should be counted came to ${outcomeOf(failed)}`);
+  return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
 
 /** Unproven if `Remaining` does not fall with each invoke (HDR-12): it then proves nothing about requests in between. */
-function blind(...invokes: readonly Exchange[]): Finding<never> | null {
+function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
-  const isTold = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
-  return isTold ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
+  const isReliable = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
+  return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
 /** Judges that of all requests between two invokes, only the second invoke was counted. */
-function onlyOne(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
+function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
   const fall = fallBetween(sampleOf(from), sampleOf(to));
-  if (fall === null) return incomparable("the answers before and after");
+  if (fall === null) return incomparable("the responses before and after");
   if (fall.fell <= 1) return holds();
   return (
-    lostMeanwhile(lost, from, to) ??
+    unansweredBetween(lost, from, to) ??
     breach(`\`Remaining\` falls by 1, for the invoke after ${what}`, `it fell by ${fall.fell}`, from, to)
   );
 }
 
 export const countingChecks: readonly Check[] = [
   check("LIM-9", twoKeys, ({ before, between, after, lost }) => {
-    const missing = notAdmitted(before, ...between, after) ?? blind(...between);
+    const missing = notAdmitted(before, ...between, after) ?? remainingUnreliable(...between);
     if (missing !== null) return missing;
     const fall = fallBetween(sampleOf(before), sampleOf(after));
-    if (fall === null) return incomparable("the answers to the second key");
+    if (fall === null) return incomparable("the responses to the second key");
     if (fall.fell <= 1) return holds();
     return (
-      lostMeanwhile(lost, before, after) ??
+      unansweredBetween(lost, before, after) ??
       breach(
         "`Remaining` of a key falls by 1 with its own request",
         `it fell by ${fall.fell}, with ${between.length} requests of another key in between`,
@@ -196,18 +198,19 @@ export const countingChecks: readonly Check[] = [
   check("LIM-11", allowanceWatched, ({ first, before, streams, afterStreams, afterHealth, lost }) => {
     if (streams.length === 0) return unproven("no agent is known to stream", "agents.streaming in the target file");
     const missing =
-      notAdmitted(first, before, ...streams, afterStreams) ?? blind(first, before, afterStreams, afterHealth);
+      notAdmitted(first, before, ...streams, afterStreams) ??
+      remainingUnreliable(first, before, afterStreams, afterHealth);
     if (missing !== null) return missing;
     const fall = fallBetween(sampleOf(before), sampleOf(afterStreams));
-    if (fall === null) return incomparable("the answers before and after the stream");
+    if (fall === null) return incomparable("the responses before and after the stream");
     const expected = streams.length + 1;
     const isRight = fall.fell <= expected && fall.fell >= expected - fall.mayRegain;
     if (isRight && streams.every(({ answer }) => answer.kind === "answered" && answer.events.length < 3))
-      return unproven("the stream had too few events to tell", "agents.streaming in the target file");
+      return unproven("the stream has too few events to prove anything", "agents.streaming in the target file");
     if (isRight) return holds();
     const what = streams.length === 1 ? "one stream" : `${streams.length} streams`;
     return (
-      lostMeanwhile(lost, before, afterStreams) ??
+      unansweredBetween(lost, before, afterStreams) ??
       breach(
         `\`Remaining\` falls by ${expected} with ${what} and an invoke`,
         `it fell by ${fall.fell}`,
@@ -219,27 +222,28 @@ export const countingChecks: readonly Check[] = [
   }),
   check("LIM-23", allowanceWatched, ({ first, before, afterHealth, strangers, afterStrangers, lost }) =>
     strangers.some(isSuccess)
-      ? unproven("a wrong key was let in")
-      : (blind(first, before, afterStrangers) ??
-        onlyOne(lost, afterHealth, afterStrangers, `${strangers.length} requests with wrong keys`)),
+      ? unproven("an invalid key was accepted")
+      : (remainingUnreliable(first, before, afterStrangers) ??
+        judgeOnlyLastCounted(lost, afterHealth, afterStrangers, `${strangers.length} requests with invalid keys`)),
   ),
   check("LIM-25", allowanceWatched, ({ first, before, afterHealth, afterStrangers, spelled, afterSpelled }) => {
-    const missing = notAdmitted(afterStrangers, afterSpelled) ?? blind(first, before, afterHealth, afterStrangers);
+    const missing =
+      notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
     // A key that is accepted in one spelling only has one allowance.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));
-    if (fall === null) return incomparable("the answers before and after");
+    if (fall === null) return incomparable("the responses before and after");
     const apart = admitted.find((each) => {
       const own = fallBetween(from, sampleOf(each));
-      return own === null ? isHigher(each, afterStrangers) : own.fell < 1 - own.mayRegain;
+      return own === null ? hasMoreLeft(each, afterStrangers) : own.fell < 1 - own.mayRegain;
     });
     const expected = admitted.length + 1;
     if (apart === undefined && fall.fell >= expected - fall.mayRegain) return holds();
     return breach(
-      `\`Remaining\` falls by ${expected} with ${admitted.length} requests whose header is written otherwise, and one more`,
+      `\`Remaining\` falls by ${expected} with ${admitted.length} requests with another spelling of the header, and one more`,
       `it fell by ${fall.fell}: the other spelling has an allowance of its own`,
       ...admitted,
       afterSpelled,
@@ -247,14 +251,14 @@ export const countingChecks: readonly Check[] = [
   }),
   check("HLT-16", allowanceWatched, ({ first, before, afterStreams, health, afterHealth, lost }) =>
     health.some(isSuccess)
-      ? (blind(first, before, afterStreams) ??
-        onlyOne(lost, afterStreams, afterHealth, `${health.length} health calls`))
-      : unproven(`health did not answer (${health.map(outcomeOf).join(", ")})`),
+      ? (remainingUnreliable(first, before, afterStreams) ??
+        judgeOnlyLastCounted(lost, afterStreams, afterHealth, `${health.length} health calls`))
+      : unproven(`health failed (${health.map(outcomeOf).join(", ")})`),
   ),
 ];
 
 /** Whether a response reports the same limit with more left, so that it belongs to another window. */
-function isHigher(exchange: Exchange, before: Exchange): boolean {
+function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;
 }

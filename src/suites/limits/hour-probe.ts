@@ -76,7 +76,7 @@ export const hourExhausted = tierProbe(
       if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
     }
     return {
-      ...keyHistoryOf(tested.key, tested.limits, { target, recorder, look: discovery, idleSinceMs }),
+      ...keyHistoryOf(tested.key, tested.limits, { target, recorder, discovery, idleSinceMs }),
       beganFresh,
       admitted,
       end,

@@ -49,7 +49,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
-  { target, recorder, look, idleSinceMs }: KeyHistoryContext,
+  { target, recorder, discovery, idleSinceMs }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
   const isStraggler = (sample: Sample): boolean =>
@@ -61,7 +61,7 @@ export function keyHistoryOf(
     isFresh: key.fresh || idleSinceMs !== null,
     hasClock: target.clock !== null,
     samples: all.filter(isLater),
-    readsCount: doReadsCount(look),
+    readsCount: doReadsCount(discovery),
     stragglers: all.filter(isStraggler),
     lookalikes: recorder
       .exchanges()
@@ -73,7 +73,7 @@ export function keyHistoryOf(
 export interface KeyHistoryContext {
   readonly target: Target;
   readonly recorder: Recorder;
-  readonly look: Discovery;
+  readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
 }
 

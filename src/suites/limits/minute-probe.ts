@@ -99,7 +99,7 @@ export const minuteExhausted = tierProbe(
     if (early !== null) refused.push(early.exchange);
     const retried = await retryWhenDue(sender, refused.at(-1));
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
-    const history = () => keyHistoryOf(tested.key, limits, { target, recorder, look: discovery, idleSinceMs });
+    const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
     // On a real clock, requests that the run sent earlier may count in this minute. If so, the limit was reached and
     // another minute would be wasted.
     const isShort =

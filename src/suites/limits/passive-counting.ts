@@ -38,7 +38,7 @@ export const passivelyCounted = probe(
   },
 );
 
-interface Beside {
+interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
   /** When requests without a key were sent. */
@@ -46,92 +46,96 @@ interface Beside {
 }
 
 /** @param samples samples of one key */
-export function consecutivePairs(samples: readonly Sample[], { eventsOf, keylessMs }: Beside): ConsecutivePair[] {
+export function consecutivePairs(
+  samples: readonly Sample[],
+  { eventsOf, keylessMs }: OtherRequests,
+): ConsecutivePair[] {
   const found: ConsecutivePair[] = [];
   let from: Sample | null = null;
   let health = 0;
-  let quietMs = -Infinity;
+  let lastEndMs = -Infinity;
   for (const to of samples.toSorted((one, other) => one.sentMs - other.sentMs)) {
-    const isApart = to.sentMs >= quietMs;
-    quietMs = Math.max(quietMs, to.endMs);
-    if (to.kind === "health" && isApart) health += 1;
+    const isAlone = to.sentMs >= lastEndMs;
+    lastEndMs = Math.max(lastEndMs, to.endMs);
+    if (to.kind === "health" && isAlone) health += 1;
     else {
-      const isNext = from !== null && isApart && isAdmitted(to) && !hasOther(keylessMs, from, to);
+      const isNext = from !== null && isAlone && isAdmitted(to) && !hasKeyless(keylessMs, from, to);
       if (isNext && from !== null) found.push({ from, to, health, events: eventsOf.get(from.id) ?? 0 });
-      from = isApart && isAdmitted(to) && to.kind !== "health" ? to : null;
+      from = isAlone && isAdmitted(to) && to.kind !== "health" ? to : null;
       health = 0;
     }
   }
   return found;
 }
 
-const hasOther = (keylessMs: readonly number[], from: Sample, to: Sample): boolean =>
+const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boolean =>
   keylessMs.some((ms) => ms >= from.sentMs && ms <= to.headMs);
 
-const fellIn = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
+const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
 /** Minimum number of pairs that prove a breach: a single one may be caused by another user of the key. */
-const leastOften = 2;
+const minPairs = 2;
 /** Minimum number of health reads in between that would show whether they count. */
-const leastHealth = 2;
+const minHealthReads = 2;
 /** Minimum number of events of a stream, so that it has chunks that may be counted. */
-const leastEvents = 3;
+const minEvents = 3;
 
 /** Whether `Remaining` falls by 1 from one invoke to the next, and never by more. Otherwise it proves nothing about requests in between. */
-function isPlain(all: readonly ConsecutivePair[]): boolean {
+function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
-  const falls = plain.flatMap((each) => fellIn(each) ?? []);
+  const falls = plain.flatMap((each) => fallOf(each) ?? []);
   return falls.includes(1) && falls.every((fell) => fell <= 1);
 }
 
-const blind = (): Finding<never> => unproven("`Remaining` was not seen to fall by one with each invoke (HDR-12)");
+const remainingUnreliable = (): Finding<never> =>
+  unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
 /** Judges that health reads between two requests are not counted, for a key with few requests (HLT-16). */
 export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<never> {
-  if (neighbours === null) return watched();
-  if (!isPlain(neighbours)) return blind();
-  const apart = neighbours.filter(({ health, to }) => health >= leastHealth && isAgentCall(to));
-  return judgeOften(apart, 1, "`Remaining` falls by 1, for the request after health reports");
+  if (neighbours === null) return probedSeparately();
+  if (!isRemainingReliable(neighbours)) return remainingUnreliable();
+  const pairs = neighbours.filter(({ health, to }) => health >= minHealthReads && isAgentCall(to));
+  return judgeFalls(pairs, 1, "`Remaining` falls by 1, for the request after health reports");
 }
 
 /** Judges that a stream is counted once, whatever its number of events (LIM-11). */
 export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<never> {
-  if (neighbours === null) return watched();
-  if (!isPlain(neighbours)) return blind();
-  const over = overStreams(neighbours);
-  const judged = judgeOften(
+  if (neighbours === null) return probedSeparately();
+  if (!isRemainingReliable(neighbours)) return remainingUnreliable();
+  const over = pairsAroundStreams(neighbours);
+  const judged = judgeFalls(
     over,
     2,
     "`Remaining` falls by at most 2 from the request before a stream to the one after it",
   );
-  if (judged.kind !== "holds" || over.some((each) => fellIn(each) === 2)) return judged;
-  return unproven("no stream was seen to be counted");
+  if (judged.kind !== "holds" || over.some((each) => fallOf(each) === 2)) return judged;
+  return unproven("no stream was observed to be counted");
 }
 
 /**
  * Replaces each pair that starts at a stream by one from the request before the stream to the one after it. The stream's
  * own head may or may not count it already.
  */
-const overStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
+const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;
-    if (stream.kind !== "stream" || events < leastEvents || health > 0) return [];
+    if (stream.kind !== "stream" || events < minEvents || health > 0) return [];
     const before = neighbours.find((each) => each.to.id === stream.id && each.health === 0);
     return before === undefined ? [] : [{ ...after, from: before.from }];
   });
 
-function judgeOften(pairs: readonly ConsecutivePair[], most: number, expected: string): Finding<never> {
-  const told = pairs.flatMap((pair) => {
-    const fell = fellIn(pair);
+function judgeFalls(pairs: readonly ConsecutivePair[], max: number, expected: string): Finding<never> {
+  const falls = pairs.flatMap((pair) => {
+    const fell = fallOf(pair);
     return fell === null || fell < 0 ? [] : [{ pair, fell }];
   });
-  if (told.some(({ fell }) => fell <= most)) return holds();
-  if (told.length < leastOften) return unproven("no two answers of one window tell");
-  const text = told.map(({ pair: { from, to }, fell }) => `by ${fell} from ${from.id} to ${to.id}`).join(", ");
+  if (falls.some(({ fell }) => fell <= max)) return holds();
+  if (falls.length < minPairs) return unproven("too few pairs of responses report one window");
+  const text = falls.map(({ pair: { from, to }, fell }) => `by ${fell} from ${from.id} to ${to.id}`).join(", ");
   return breach(expected, `it fell ${text}`);
 }
 
-const watched = (): Finding<never> => inapplicable("the allowance was watched by itself");
+const probedSeparately = (): Finding<never> => inapplicable("a probe of its own tests this");
 
 export const passiveCountingChecks: readonly Check[] = [
   check("LIM-11", passivelyCounted, judgeStreamsPassively, { as: "as sent" }),

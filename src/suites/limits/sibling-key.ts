@@ -78,7 +78,7 @@ export async function useSiblingAgain(
   // In a rolling window that both keys share, the first key may just have taken the request that came back.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
-  const use = keyHistoryOf(siblingKey, limits, { target, recorder, look: discovery, idleSinceMs });
+  const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });
   return { kind: "asked", ...used, again, use };
 }
 

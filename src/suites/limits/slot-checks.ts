@@ -6,24 +6,24 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failedStreamsBeyondSlots, failuresBeyondSlots, slotsHeld, streamsHeld } from "./slot-probes.ts";
 
 /** Minimum time that a slow agent takes, by the definition of its role. */
-const slowAtLeastMs = 1000;
+const minSlowMs = 1000;
 
 /** Whether a stream went on after a time: at least two events came later. A single last event may have been delayed. */
-const goesOnAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
+const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
 /** The first extra request that succeeded while all streams went on. */
-const slippedIn = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
-  extras.find((each) => isSuccess(each) && streams.every((stream) => goesOnAfter(stream, each.answer.endMs)));
+const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
+  extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
 /** When a stream sent its first event; infinite if it sent none. A stream with only a head may still wait for a slot. */
-const underWayMs = ({ answer }: Exchange): number =>
+const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
 const isRefusedForSlots = (each: Exchange): boolean => hasStatus(each, 429) && sampleOf(each).remaining !== 0;
 
-function rateRefused(after: Exchange): Finding<never> | null {
-  return isSuccess(after) ? null : unproven(`once all had ended, a request still came to ${outcomeOf(after)}`);
+function unprovenIfRefused(after: Exchange): Finding<never> | null {
+  return isSuccess(after) ? null : unproven(`once all had ended, a request still got ${outcomeOf(after)}`);
 }
 
 const refusals = (exchanges: readonly Exchange[]): Exchange[] => exchanges.filter((each) => hasStatus(each, 429));
@@ -32,9 +32,9 @@ export const slotChecks: readonly Check[] = [
   check("LIM-5", slotsHeld, ({ concurrent, held, extra, extraEndedAfterMs, after }) => {
     if (!held.every(isSuccess))
       return unproven(`of ${concurrent} requests at once, only ${held.filter(isSuccess).length} were admitted`);
-    if (hasStatus(extra, 429)) return rateRefused(after) ?? holds();
-    if (!isSuccess(extra)) return unproven(`the request beyond them came to ${outcomeOf(extra)}`);
-    if (extraEndedAfterMs >= slowAtLeastMs * 0.9)
+    if (hasStatus(extra, 429)) return unprovenIfRefused(after) ?? holds();
+    if (!isSuccess(extra)) return unproven(`the request beyond them got ${outcomeOf(extra)}`);
+    if (extraEndedAfterMs >= minSlowMs * 0.9)
       return unproven("the request beyond them was admitted, perhaps only once one of them had ended");
     return breach(
       `at most ${concurrent} requests at once: one more is refused with 429, or waits`,
@@ -49,8 +49,7 @@ export const slotChecks: readonly Check[] = [
       if (twin === null) return inapplicable("the tier has one key");
       if (!held.every(isSuccess)) return unproven("not all slots of the first key were held");
       if (isSuccess(twin.during)) return holds();
-      if (!hasStatus(twin.during, 429))
-        return unproven(`the request of the other key came to ${outcomeOf(twin.during)}`);
+      if (!hasStatus(twin.during, 429)) return unproven(`the request of the other key got ${outcomeOf(twin.during)}`);
       if (!isSuccess(twin.after)) return unproven("the other key was refused all the same once the slots were free");
       if (sampleOf(twin.during).remaining === 0) return unproven("the other key was refused for the rate");
       return breach(
@@ -68,7 +67,7 @@ export const slotChecks: readonly Check[] = [
       if (hasStatus(health, 429))
         return breach("health answers 200 while all slots are held", outcomeOf(health), health, extra);
       if (!hasStatus(extra, 429)) return unproven("no request was refused for its slot");
-      return isSuccess(health) ? holds() : unproven(`health came to ${outcomeOf(health)}`);
+      return isSuccess(health) ? holds() : unproven(`health got ${outcomeOf(health)}`);
     },
     { as: "slots held" },
   ),
@@ -76,11 +75,11 @@ export const slotChecks: readonly Check[] = [
     "LIM-12",
     slotsHeld,
     ({ extra, batch }) => {
-      if (batch === null) return unproven("where a batch is posted is not known", "`paths.batch` in the target file");
+      if (batch === null) return unproven("the path of a batch is not known", "`paths.batch` in the target file");
       if (!hasStatus(extra, 429)) return unproven("no request was refused for its slot");
       const { during, after } = batch;
       if ((statusOf(during) ?? 500) < 500) return holds();
-      if (after === null || !isSuccess(after)) return unproven(`a batch comes to ${outcomeOf(after ?? during)}`);
+      if (after === null || !isSuccess(after)) return unproven(`a batch gets ${outcomeOf(after ?? during)}`);
       return breach(
         "a batch beyond the slots is refused with 429, or accepted",
         outcomeOf(during),
@@ -98,21 +97,22 @@ export const slotChecks: readonly Check[] = [
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
     return (
-      rateRefused(after) ?? breach(`${concurrent} requests at once are admitted`, `only ${admitted} were`, refused)
+      unprovenIfRefused(after) ??
+      breach(`${concurrent} requests at once are admitted`, `only ${admitted} were`, refused)
     );
   }),
   check("LIM-17", slotsHeld, ({ held, after }) => {
     if (!held.some(isSuccess)) return unproven("no slow request was admitted");
-    return isGivenBack(after, `after ${held.filter(isSuccess).length} requests that ended well`);
+    return judgeReleased(after, `after ${held.filter(isSuccess).length} requests that ended well`);
   }),
   check(
     "LIM-17",
     failuresBeyondSlots,
     ({ before, refusedInput, between }) => {
-      if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
+      if (!isSuccess(before)) return unproven(`the request before got ${outcomeOf(before)}`);
       if (!refusedInput.some((each) => statusOf(each) === 400))
         return unproven("no request without `query` answered 400");
-      return isGivenBack(between, `after ${refusedInput.length} requests that answered 400`);
+      return judgeReleased(between, `after ${refusedInput.length} requests that answered 400`);
     },
     { as: "refused input" },
   ),
@@ -120,9 +120,9 @@ export const slotChecks: readonly Check[] = [
     "LIM-17",
     failuresBeyondSlots,
     ({ between, failed, after }) => {
-      if (!isSuccess(between)) return unproven(`the request before came to ${outcomeOf(between)}`);
+      if (!isSuccess(between)) return unproven(`the request before got ${outcomeOf(between)}`);
       if (!failed.some((each) => (statusOf(each) ?? 0) >= 500)) return unproven("no request failed");
-      return isGivenBack(after, `after ${failed.length} requests that failed`);
+      return judgeReleased(after, `after ${failed.length} requests that failed`);
     },
     { as: "failure" },
   ),
@@ -130,11 +130,11 @@ export const slotChecks: readonly Check[] = [
     "LIM-17",
     failedStreamsBeyondSlots,
     ({ before, failed, after }) => {
-      if (!isSuccess(before)) return unproven(`the request before came to ${outcomeOf(before)}`);
+      if (!isSuccess(before)) return unproven(`the request before got ${outcomeOf(before)}`);
       const ended = failed.filter((each) => isSuccess(each) && endsIn(each, "error")).length;
       return ended === 0
         ? unproven("no stream ended in an error")
-        : isGivenBack(after, `after ${ended} streams that ended in an error`);
+        : judgeReleased(after, `after ${ended} streams that ended in an error`);
     },
     { as: "streams that fail" },
   ),
@@ -143,7 +143,7 @@ export const slotChecks: readonly Check[] = [
     streamsHeld,
     ({ streams, after }) => {
       const ended = streams.filter(isSuccess).length;
-      return ended === 0 ? unproven("no stream was opened") : isGivenBack(after, `after ${ended} streams that ended`);
+      return ended === 0 ? unproven("no stream was opened") : judgeReleased(after, `after ${ended} streams that ended`);
     },
     { as: "streams" },
   ),
@@ -155,7 +155,9 @@ export const slotChecks: readonly Check[] = [
       const opened = streams.filter(isSuccess).length;
       if (refused === undefined)
         return opened === concurrent ? holds() : unproven(`only ${opened} of ${concurrent} streams opened`);
-      return rateRefused(after) ?? breach(`${concurrent} streams at once are admitted`, `only ${opened} were`, refused);
+      return (
+        unprovenIfRefused(after) ?? breach(`${concurrent} streams at once are admitted`, `only ${opened} were`, refused)
+      );
     },
     { as: "streams" },
   ),
@@ -166,18 +168,18 @@ export const slotChecks: readonly Check[] = [
       const open = streams.filter(isSuccess);
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
-      if (slippedIn(open, extras) === undefined) return rateRefused(after) ?? holds();
+      if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
       // If streams hold no slots at all, that is another fault. If they do, one of the extra streams is refused.
       const beyond = more.filter(
-        (each) => isSuccess(each) && open.every((stream) => goesOnAfter(stream, underWayMs(each))),
+        (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );
       const refused = more.find(isRefusedForSlots);
       if (refused === undefined || beyond.length === 0)
         return unproven(
-          "a request beyond the streams was let in; no stream beyond them shows whether streams hold slots",
+          "a request beyond the streams was admitted; no further stream shows whether streams hold slots",
         );
       return (
-        rateRefused(after) ??
+        unprovenIfRefused(after) ??
         breach(
           `at most ${concurrent} requests at once: one more is refused with 429, or waits`,
           `${concurrent + beyond.length} streams went on at once; the next was refused`,
@@ -194,23 +196,23 @@ export const slotChecks: readonly Check[] = [
       return unproven(
         `of ${concurrent} streams at once, only ${open.length} were opened (${outcomeOf(streams.find((each) => !isSuccess(each)) ?? after)})`,
       );
-    const slipped = slippedIn(open, extras);
+    const slipped = findAdmittedExtra(open, extras);
     if (slipped !== undefined)
       return breach(
         `a request beyond ${concurrent} open streams is refused with 429, or waits`,
         `${outcomeOf(slipped)} while all ${concurrent} streams went on`,
         slipped,
       );
-    return rateRefused(after) ?? holds();
+    return unprovenIfRefused(after) ?? holds();
   }),
 ];
 
 const endsIn = ({ answer }: Exchange, name: string): boolean =>
   answer.kind === "answered" && answer.events.at(-1)?.name === name;
 
-function isGivenBack(after: Exchange, when: string): Finding<never> {
+function judgeReleased(after: Exchange, when: string): Finding<never> {
   if (isSuccess(after)) return holds();
-  if (!hasStatus(after, 429)) return unproven(`the request ${when} came to ${outcomeOf(after)}`);
+  if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
   if (sampleOf(after).remaining === 0) return unproven(`the request ${when} was refused for the rate`);
-  return breach(`a request ${when} is admitted: their slots are free again`, "429", after);
+  return breach(`a request ${when} is admitted: their slots are released`, "429", after);
 }

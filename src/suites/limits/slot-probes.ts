@@ -15,12 +15,12 @@ import { briefParameters, minBriefMs } from "../stream/probes.ts";
 import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 
 /** Bounds of the real time after which all sent requests have arrived. A connection takes a few round trips; a health read measures one. */
-const leastArrivalMs = 10;
-const mostArrivalMs = 500;
+const minArrivalMs = 10;
+const maxArrivalMs = 500;
 const roundTrips = 4;
 /** Real pauses in which a server may still release slots. */
 const pausesMs = [0, 400, 1200] as const;
-const longestMs = 60_000;
+const maxSlowMs = 60_000;
 
 /** All slots held by slow invokes, and one more request. */
 export interface SlotsHeld {
@@ -66,19 +66,22 @@ export const slotsHeld = tierProbe(
       const path = agentPath(given["agents.slow"], "invoke");
       const asked = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
       const opened = Array.from({ length: concurrent }, () => own.open("POST", path, asked));
-      const askedMs = time.now();
+      const healthSentMs = time.now();
       await own.health(given["agents.answering"]);
       await sleep(
-        Math.max(tripMs, Math.min(mostArrivalMs, Math.max(leastArrivalMs, roundTrips * (time.now() - askedMs)))),
+        Math.max(tripMs, Math.min(maxArrivalMs, Math.max(minArrivalMs, roundTrips * (time.now() - healthSentMs)))),
       );
       const more = own.open("POST", path, asked);
-      const beside = other?.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
+      const siblingInvoke = other?.open("POST", agentPath(given["agents.answering"], "invoke"), {
+        json: hello,
+        ...unpaced,
+      });
       const batch = batchPath === null ? null : submit(batchPath);
       const health = await own.health(given["agents.answering"]);
-      for (const each of [beside, batch]) if (each) await settled(each.finished);
+      for (const each of [siblingInvoke, batch]) if (each) await settledOrWaiting(each.finished);
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
-      const ended = await time.awaitAgent(all, longestMs, stepMs, tripMs);
-      const during = beside === undefined ? null : await beside.finished;
+      const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
+      const during = siblingInvoke === undefined ? null : await siblingInvoke.finished;
       const submitted = batch === null ? null : await batch.finished;
       return {
         held: ended.slice(0, concurrent),
@@ -95,15 +98,16 @@ export const slotsHeld = tierProbe(
       found = await hold(quickTripMs);
     }
     // Advancing the clock leaves no real time for responses in transit. If they may take some, repeats at a slower pace.
-    const tripMs = longestTripMs(recorder.samplesOf(key.name));
-    if (movesClock(time) && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
+    const tripMs = estimateTripMs(recorder.samplesOf(key.name));
+    if (agentsFollowClock(time) && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
     const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
     const endMs = ({ id }: Exchange): number => {
       const sample = samples.get(id);
-      return sample === undefined ? 0 : sample.endMs + (movesClock(time) ? sample.endClockMs : 0);
+      return sample === undefined ? 0 : sample.endMs + (agentsFollowClock(time) ? sample.endClockMs : 0);
     };
-    const extraEndedAfterMs = endMs(found.extra) - Math.min(...found.held.map(endMs)) + (movesClock(time) ? stepMs : 0);
-    const after = await sendPatiently(own, given["agents.answering"]);
+    const extraEndedAfterMs =
+      endMs(found.extra) - Math.min(...found.held.map(endMs)) + (agentsFollowClock(time) ? stepMs : 0);
+    const after = await invokeWithRetries(own, given["agents.answering"]);
     const { held, extra, during, health, submitted } = found;
     const isBad = submitted !== null && (statusOf(submitted) ?? 0) >= 500;
     const batchAfter = isBad && batchPath !== null ? await submit(batchPath).finished : null;
@@ -111,32 +115,36 @@ export const slotsHeld = tierProbe(
     const asked =
       other === null || during === null
         ? null
-        : { during, after: await sendPatiently(other, given["agents.answering"]) };
+        : { during, after: await invokeWithRetries(other, given["agents.answering"]) };
     return { concurrent, held, extra, twin: asked, health, batch, extraEndedAfterMs, after };
   },
 );
 
 /** Whether agents follow the clock that the run advances. Otherwise they take real time. */
-const movesClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
+const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
 /** Real pause for responses at each step of the advanced clock. Trips longer than the second value need longer pauses. */
 const quickTripMs = 2;
 const outrunTripMs = 40;
-const mostTripMs = 1500;
+const maxTripMs = 1500;
 
 /** Twice the longest time that a request of this key without an agent took. */
-function longestTripMs(samples: readonly Sample[]): number {
+function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
   );
-  return Math.min(mostTripMs, 2 * Math.max(0, ...trips));
+  return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
 /** Step by which the target's clock is advanced. The time of a response is known only to this precision. */
 const stepMs = 500;
 
 /** Retries after each pause until the request is admitted. */
-async function sendPatiently(client: Client, agent: string | RoleAssignment, body: object = hello): Promise<Exchange> {
+async function invokeWithRetries(
+  client: Client,
+  agent: string | RoleAssignment,
+  body: object = hello,
+): Promise<Exchange> {
   let last: Exchange | null = null;
   for (const pauseMs of pausesMs) {
     if (pauseMs > 0) await sleep(pauseMs);
@@ -147,11 +155,11 @@ async function sendPatiently(client: Client, agent: string | RoleAssignment, bod
 }
 
 /** Retries once more after a minute: an exhausted rate comes back with the next minute, a leaked slot does not. */
-async function sendAfterRate(client: Client, agent: string, time: RunClock): Promise<Exchange> {
-  const after = await sendPatiently(client, agent);
+async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
+  const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;
-  return (await waitIfAllowed(time, 61_000, "a rate must be told from a lost slot"))
-    ? sendPatiently(client, agent)
+  return (await waitIfAllowed(time, 61_000, "an exhausted rate must be told from a leaked slot"))
+    ? invokeWithRetries(client, agent)
     : after;
 }
 
@@ -168,36 +176,36 @@ export interface FailuresBeyondSlots {
 }
 
 /** Maximum number of slots for which leaks are tested completely. More would take too many requests. */
-const mostSlots = 40;
-const triedFor = ({ concurrent }: TierLimits): number => Math.min(mostSlots, concurrent) + 1;
+const maxTestedSlots = 40;
+const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
 export const failuresBeyondSlots = tierProbe(
   "more requests end badly than there are slots",
   {
     needs: ["agents.answering", "agents.failing"],
     stage: "concurrency",
-    requests: ({ limits }) => 2 * triedFor(limits) + 3,
-    waitSeconds: ({ limits }) => (2 * triedFor(limits) + 3 > limits.perMinute ? 62 : 0),
+    requests: ({ limits }) => 2 * triesFor(limits) + 3,
+    waitSeconds: ({ limits }) => (2 * triesFor(limits) + 3 > limits.perMinute ? 62 : 0),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailuresBeyondSlots> => {
     const own = client.as(key);
     const agent = given["agents.answering"];
-    const tries = triedFor(limits);
+    const tries = triesFor(limits);
     const room = (): Promise<void> =>
       ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     const spend = async (name: string | RoleAssignment, body: object): Promise<Exchange[]> => {
       const sent: Exchange[] = [];
       while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
-        sent.push(await sendPatiently(own, name, body));
+        sent.push(await invokeWithRetries(own, name, body));
       return sent;
     };
     await room();
-    const before = await sendPatiently(own, agent);
+    const before = await invokeWithRetries(own, agent);
     const refusedInput = await spend(agent, { parameters: {} });
-    const between = await sendPatiently(own, agent);
+    const between = await invokeWithRetries(own, agent);
     await room();
     const failed = await spend(given["agents.failing"], hello);
-    const after = await sendAfterRate(own, agent, time);
+    const after = await invokeAfterMinute(own, agent, time);
     return {
       concurrent: limits.concurrent,
       before,
@@ -222,19 +230,19 @@ export const failedStreamsBeyondSlots = tierProbe(
   {
     needs: ["agents.answering", "agents.failingInStream"],
     stage: "concurrency",
-    requests: ({ limits }) => triedFor(limits) + 2,
-    waitSeconds: ({ limits }) => (triedFor(limits) + 2 > limits.perMinute ? 62 : 0),
+    requests: ({ limits }) => triesFor(limits) + 2,
+    waitSeconds: ({ limits }) => (triesFor(limits) + 2 > limits.perMinute ? 62 : 0),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
     const own = client.as(key);
     const agent = given["agents.answering"];
-    const tries = triedFor(limits);
+    const tries = triesFor(limits);
     await ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
-    const before = await sendPatiently(own, agent);
+    const before = await invokeWithRetries(own, agent);
     const failed: Exchange[] = [];
     while (failed.length < tries && !hasStatus(failed.at(-1) ?? before, 429))
       failed.push(await own.stream(given["agents.failingInStream"], hello, unpaced));
-    return { before, failed, after: await sendAfterRate(own, agent, time) };
+    return { before, failed, after: await invokeAfterMinute(own, agent, time) };
   },
 );
 
@@ -266,10 +274,10 @@ export const streamsHeld = tierProbe(
       await sleep(pauseMs);
       found = await holdStreams(context, quickTripMs);
     }
-    const tripMs = longestTripMs(context.recorder.samplesOf(tested.key.name));
-    if (movesClock(time) && found.extras.some(isSuccess) && tripMs > outrunTripMs)
+    const tripMs = estimateTripMs(context.recorder.samplesOf(tested.key.name));
+    if (agentsFollowClock(time) && found.extras.some(isSuccess) && tripMs > outrunTripMs)
       found = await holdStreams(context, tripMs);
-    const after = await sendAfterRate(own, given["agents.answering"], time);
+    const after = await invokeAfterMinute(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };
   },
 );
@@ -289,8 +297,8 @@ async function holdStreams(
   const { concurrent, perMinute } = limits;
   await ensureAllowance(own, concurrent + 3, { time, recorder, perMinute });
   const path = agentPath(given["agents.slowStreaming"], "stream");
-  const player = given["agents.slowStreaming"];
-  const json = bodyFor(player, lastsBriefly(recorder, player) ? { ...hello, ...briefParameters } : hello);
+  const agent = given["agents.slowStreaming"];
+  const json = bodyFor(agent, holdsSlotBriefly(recorder, agent) ? { ...hello, ...briefParameters } : hello);
   const options = { json, accept: "text/event-stream", ...unpaced };
   const opened = Array.from({ length: concurrent }, () => own.open("POST", path, options));
   const flowing = Promise.all(opened.map((each) => each.firstEvent));
@@ -298,46 +306,46 @@ async function holdStreams(
   const extra = (): ReturnType<Client["open"]> =>
     own.open("POST", agentPath(given["agents.answering"], "invoke"), { json: hello, ...unpaced });
   const first = extra();
-  await settled(first.finished);
-  const beyond = (await hasCome(first, isSuccess)) ? await openMore(own, path, options) : [];
-  await passSome(time);
+  await settledOrWaiting(first.finished);
+  const beyond = (await isResponse(first, isSuccess)) ? await openExtraStreams(own, path, options) : [];
+  await passPartOfStream(time);
   const second = extra();
-  await settled(second.finished);
+  await settledOrWaiting(second.finished);
   const all = Promise.all([...opened, ...beyond].map(({ finished }) => finished));
-  const ended = await time.awaitAgent(all, longestMs, 4 * stepMs, tripMs);
+  const ended = await time.awaitAgent(all, maxSlowMs, 4 * stepMs, tripMs);
   const extras = [await first.finished, await second.finished];
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
 /** Whether a response is complete and fulfils a condition. */
-const hasCome = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
+const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
 /** Maximum number of extra streams. They distinguish one or two slots too many from streams that hold no slot. */
-const mostMore = 3;
+const maxExtraStreams = 3;
 
 /** Opens streams one by one until one is refused. */
-async function openMore(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
+async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
   const opened: PendingExchange[] = [];
-  for (let isOver = false; !isOver && opened.length < mostMore;) {
+  for (let isOver = false; !isOver && opened.length < maxExtraStreams;) {
     const one = own.open("POST", path, options);
     opened.push(one);
-    await settled(Promise.race([one.firstEvent, one.finished]));
-    isOver = await hasCome(one, (answer) => !isSuccess(answer));
+    await settledOrWaiting(Promise.race([one.firstEvent, one.finished]));
+    isOver = await isResponse(one, (answer) => !isSuccess(answer));
   }
   return opened;
 }
 
 /** Whether an earlier stream with {@link briefParameters} lasted long enough in real time to observe that it holds a slot. */
-function lastsBriefly(recorder: Recorder, player: RoleAssignment): boolean {
+function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const asked = JSON.stringify(briefParameters.parameters);
   return recorder
     .exchanges()
     .some(
       ({ request: { url, body }, sentMs, answer }) =>
-        url.endsWith(agentPath(player, "stream")) &&
+        url.endsWith(agentPath(agent, "stream")) &&
         body.kind === "text" &&
         body.text.includes(asked) &&
         answer.endMs - sentMs >= minBriefMs,
@@ -345,11 +353,11 @@ function lastsBriefly(recorder: Recorder, player: RoleAssignment): boolean {
 }
 
 /** Waits for a response, but at most one second: a later one is waiting for a slot. */
-const settled = (finished: Promise<unknown>): Promise<unknown> =>
+const settledOrWaiting = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /** Waits for a part of a stream's time, well before its end. */
-const passSome = async (time: RunClock): Promise<void> => {
-  await (time.agentsUseRealTime() ? sleep(someMs) : time.passUntil(sleep(20), 1000));
+const passPartOfStream = async (time: RunClock): Promise<void> => {
+  await (time.agentsUseRealTime() ? sleep(partOfStreamMs) : time.passUntil(sleep(20), 1000));
 };
-const someMs = 500;
+const partOfStreamMs = 500;

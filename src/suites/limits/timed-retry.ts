@@ -43,7 +43,7 @@ export async function expireEarlierUse({
   recorder,
   discovery,
 }: LimitsProbeContext): Promise<Beginning> {
-  const isUsed = keyHistoryOf(key, limits, { target, recorder, look: discovery, idleSinceMs: null }).samples.length > 0;
+  const isUsed = keyHistoryOf(key, limits, { target, recorder, discovery, idleSinceMs: null }).samples.length > 0;
   if (key.fresh && !isUsed) return { beganFresh: true, idleSinceMs: null };
   if (target.clock === null) return { beganFresh: false, idleSinceMs: null };
   await time.passTime(useExpiryMs, "earlier use of the key must expire");

@@ -30,16 +30,16 @@ const startsOf = ({ submitted, started = null }: BatchSubmitted): Exchange[] =>
   [submitted, started].filter((each) => each !== null);
 
 /** Responses with an operation handle. */
-const handlesOf = (seen: BatchSubmitted): Exchange[] =>
-  startsOf(seen).filter((each) => isSuccess(each) && isHandle(each));
+const handlesOf = (evidence: BatchSubmitted): Exchange[] =>
+  startsOf(evidence).filter((each) => isSuccess(each) && isHandle(each));
 
 /** Says why there is no handle to judge; `null` if there is one. */
-function withoutHandle(seen: BatchSubmitted): Unproven | null {
-  if (handlesOf(seen).length > 0) return null;
-  const [refused] = startsOf(seen).filter((each) => !isSuccess(each));
+function withoutHandle(evidence: BatchSubmitted): Unproven | null {
+  if (handlesOf(evidence).length > 0) return null;
+  const [refused] = startsOf(evidence).filter((each) => !isSuccess(each));
   if (refused === undefined)
-    return unproven("the batch was answered at once: no long-running operation was seen", need("paths.start"));
-  const what = refused === seen.submitted ? "the batch" : "the start of an operation";
+    return unproven("the batch was processed at once: no long-running operation was observed", need("paths.start"));
+  const what = refused === evidence.submitted ? "the batch" : "the start of an operation";
   return unproven(`${what} was not accepted (${outcomeOf(refused)})`);
 }
 
@@ -83,7 +83,7 @@ const onHandles = (
     },
   );
 
-const noBatch = unproven("where a batch is posted is not known", need("paths.batch"));
+const noBatchPath = unproven("the path of a batch is not known", need("paths.batch"));
 
 export const operations = suite("Operations and batch", [
   onHandles("OPS-1", ({ operationId }) =>
@@ -112,22 +112,23 @@ export const operations = suite("Operations and batch", [
     return observed(`the status goes ${moves.map(formatValue).join(", ")}`);
   }),
   observe("OPS-6", batchSubmitted, ({ submitted }) => {
-    if (submitted === null) return noBatch;
+    if (submitted === null) return noBatchPath;
     if (!isSuccess(submitted)) return unproven(`the batch was not accepted (${outcomeOf(submitted)})`);
     return observed(isHandle(submitted) ? "a batch starts one" : "a batch does not start one");
   }),
   check("BAT-1", batchSubmitted, ({ submitted, control }) => {
-    if (submitted === null) return noBatch;
+    if (submitted === null) return noBatchPath;
     if (isSuccess(submitted)) return holds();
-    if (isInconclusive(submitted)) return unproven(`the batch came to no verdict (${outcomeOf(submitted)})`);
+    if (isInconclusive(submitted))
+      return unproven(`the batch was neither accepted nor rejected (${outcomeOf(submitted)})`);
     return isSuccess(control)
       ? breach("a batch of two queries is accepted", describeStatus(submitted), submitted, control)
       : unproven(`one of its queries alone did not succeed either (${outcomeOf(control)})`);
   }),
   observe("BAT-2", batchSubmitted, ({ path, submitted }) =>
-    submitted === null ? noBatch : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),
+    submitted === null ? noBatchPath : observed(`POST ${path}, as the target file says: ${outcomeOf(submitted)}`),
   ),
   observe("BAT-3", batchSubmitted, ({ submitted }) =>
-    submitted === null ? noBatch : observed(describeResponse(submitted)),
+    submitted === null ? noBatchPath : observed(describeResponse(submitted)),
   ),
 ]);

@@ -32,7 +32,7 @@ export interface BatchSubmitted {
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
 /** Target time between two polls of an operation. */
-const pollWaitsMs = { moved: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
+const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
 
@@ -75,23 +75,23 @@ export const fillAgentId = (path: string, agent: string): string =>
 /** Polls the operation a few times, until it has ended. */
 async function followToEnd(client: Client, id: string, time: RunClock): Promise<Exchange[]> {
   const polls: Exchange[] = [];
-  for (const ms of time.canAdvance ? pollWaitsMs.moved : pollWaitsMs.real) {
-    if (!(await waitIfAllowed(time, ms, "the operation is under way"))) break;
+  for (const ms of time.canAdvance ? pollWaitsMs.advanced : pollWaitsMs.real) {
+    if (!(await waitIfAllowed(time, ms, "the operation is pending"))) break;
     // The worker may run in real time, even if the clock was advanced.
     if (time.canAdvance && polls.length > 0) await time.sleepReal(time.settleMs);
     const poll = await client.send("GET", `/operations/${encodedSegment(id)}`);
     polls.push(poll);
-    if (!isUnderWay(poll)) break;
+    if (!isPending(poll)) break;
   }
   return polls;
 }
 
-const underWay =
+const pendingStatus =
   /^(pending|queued|accepted|created|scheduled|submitted|starting|started|running|processing|in[ _-]?progress|working)$/i;
 
-function isUnderWay(poll: Exchange): boolean {
+function isPending(poll: Exchange): boolean {
   const state = stateOf(poll);
-  return statusOf(poll) === 429 || (typeof state === "string" && underWay.test(state));
+  return statusOf(poll) === 429 || (typeof state === "string" && pendingStatus.test(state));
 }
 
 /** The status of the operation; `undefined` if the response has none. */

@@ -21,7 +21,7 @@ let count = 0;
 export function delivery(made: DeliveryOptions = {}): Delivery {
   count += 1;
   const { receivedMs = 2000, clockMs = 0, computedSignature = "ab12" } = made;
-  const text = made.text ?? JSON.stringify({ ...soundEvent(), ...made.event });
+  const text = made.text ?? JSON.stringify({ ...validEvent(), ...made.event });
   return {
     id: `d${count}`,
     hook: made.hook ?? "webhook-wildcard",
@@ -41,7 +41,7 @@ export function delivery(made: DeliveryOptions = {}): Delivery {
   };
 }
 
-const soundEvent = (): Readonly<Record<string, unknown>> => ({
+const validEvent = (): Readonly<Record<string, unknown>> => ({
   id: "evt-1",
   type: "agent.completed",
   created: "2026-03-04T05:06:07Z",

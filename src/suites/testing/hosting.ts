@@ -40,7 +40,7 @@ export interface Habits {
   readonly stateOf: (state: "pending" | "delivered" | "failed") => string;
 }
 
-const sound: Habits = {
+const defaultHabits: Habits = {
   pauses: [60, 300, 1800, 7200],
   fromFirst: false,
   pollSeconds: 0,
@@ -80,21 +80,21 @@ interface Webhook {
  * Starts a small hosting service that shares no code with the reference server.
  * @param hasClock whether a run may advance its clock
  */
-export async function startHosting(habits: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
-  const ways = { ...sound, ...habits };
+export async function startHosting(changes: Partial<Habits> = {}, hasClock = true): Promise<Hosting> {
+  const habits = { ...defaultHabits, ...changes };
   const clock = manualClock();
-  const worker = ways.worksInRealTime ? manualClock() : clock;
-  const sending = senderOf(ways, worker);
-  const agentsFollow = !ways.worksInRealTime;
+  const worker = habits.worksInRealTime ? manualClock() : clock;
+  const sending = senderOf(habits, worker);
+  const agentsFollow = !habits.worksInRealTime;
   const webhooks: Webhook[] = [];
   const raise = (type: string, agent: string, data: object): void => {
     for (const each of webhooks) {
-      const isMeant = !ways.isTied || each.agent === undefined || each.agent === agent;
-      if (!isMeant || !each.events.some((wanted) => ways.selects(wanted, type))) continue;
+      const isMeant = !habits.isTied || each.agent === undefined || each.agent === agent;
+      if (!isMeant || !each.events.some((wanted) => habits.selects(wanted, type))) continue;
       sending.send(each, { id: randomUUID(), type, created: new Date().toISOString(), data, agent_id: agent });
     }
   };
-  const server = createServer((incoming, response) => void answer({ ways, webhooks, raise }, incoming, response));
+  const server = createServer((incoming, response) => void answer({ habits, webhooks, raise }, incoming, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -125,12 +125,12 @@ export async function startHosting(habits: Partial<Habits> = {}, hasClock = true
 }
 
 interface Service {
-  readonly ways: Habits;
+  readonly habits: Habits;
   readonly webhooks: Webhook[];
   readonly raise: (type: string, agent: string, data: object) => void;
 }
 
-async function answer({ ways, webhooks, raise }: Service, incoming: IncomingMessage, response: ServerResponse) {
+async function answer({ habits, webhooks, raise }: Service, incoming: IncomingMessage, response: ServerResponse) {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const body = (chunks.length === 0 ? {} : JSON.parse(Buffer.concat(chunks).toString())) as Record<string, unknown>;
@@ -150,7 +150,7 @@ async function answer({ ways, webhooks, raise }: Service, incoming: IncomingMess
           error: { code: "EXECUTION_ERROR", message: "Fell.", details: "A banana." },
         }
       : { request_id: randomUUID(), input: body, result: {}, execution_time: 0.1, tokens_used: 3 };
-    for (const type of ways.events(isFailing ? "failed" : "completed")) raise(type, id, data);
+    for (const type of habits.events(isFailing ? "failed" : "completed")) raise(type, id, data);
     return isFailing
       ? reply(500, { error: { code: "CRASH", message: "Fell.", status: 500 } })
       : reply(200, { result: {} });
@@ -163,51 +163,51 @@ async function answer({ ways, webhooks, raise }: Service, incoming: IncomingMess
     );
     const made = { id: randomUUID(), url: body["url"], events: body["events"] as string[], agent, secret, states: [] };
     webhooks.push(made);
-    return reply(...ways.creates(made));
+    return reply(...habits.creates(made));
   }
   const known = webhooks.find((each) => each.id === id);
   if (known !== undefined && action === "deliveries")
-    return reply(200, { deliveries: known.states.map((state) => ({ state: ways.stateOf(state) })) });
+    return reply(200, { deliveries: known.states.map((state) => ({ state: habits.stateOf(state) })) });
   return reply(404, { error: { code: "NOT_FOUND", message: "Nothing here.", status: 404 } });
 }
 
-function senderOf(ways: Habits, clock: HostingClock) {
+function senderOf(habits: Habits, clock: HostingClock) {
   const underway = new Set<Promise<unknown>>();
   const attempt = (webhook: Webhook, body: string): Promise<boolean> => {
-    const sent = post(webhook, body, ways, clock);
+    const sent = post(webhook, body, habits, clock);
     underway.add(sent);
     return sent.finally(() => underway.delete(sent));
   };
   const run = async (webhook: Webhook, event: Readonly<Record<string, unknown>>): Promise<void> => {
     const at = webhook.states.push("pending") - 1;
-    const body = JSON.stringify(ways.shape(event));
+    const body = JSON.stringify(habits.shape(event));
     const firstMs = clock.now();
     for (let tries = 0; ; tries++) {
       const previousMs = clock.now();
       if (await attempt(webhook, body)) {
         webhook.states[at] = "delivered";
-        for (let copies = 0; copies < ways.duplicates; copies++) void attempt(webhook, body);
-        if (ways.lateDuplicateEvery > 0 && (at + 1) % ways.lateDuplicateEvery === 0)
+        for (let copies = 0; copies < habits.duplicates; copies++) void attempt(webhook, body);
+        if (habits.lateDuplicateEvery > 0 && (at + 1) % habits.lateDuplicateEvery === 0)
           clock.after(60_000, () => void attempt(webhook, body));
         return;
       }
-      const pause = ways.pauses[tries];
+      const pause = habits.pauses[tries];
       if (pause === undefined) break;
-      const dueMs = (ways.fromFirst ? firstMs : previousMs) + pause * 1000;
-      await (ways.looksEveryMs > 0 ? looks(dueMs) : until(Math.max(0, dueMs - clock.now())));
+      const dueMs = (habits.fromFirst ? firstMs : previousMs) + pause * 1000;
+      await (habits.looksEveryMs > 0 ? looks(dueMs) : until(Math.max(0, dueMs - clock.now())));
     }
     webhook.states[at] = "failed";
   };
   /** A polled queue sends a due event only at the next poll. */
   const until = (ms: number): Promise<void> => {
-    const pollMs = ways.pollSeconds * 1000;
+    const pollMs = habits.pollSeconds * 1000;
     const dueMs = clock.now() + ms;
     const seenMs = pollMs === 0 ? dueMs : (Math.floor(dueMs / pollMs) + 1) * pollMs;
     if (seenMs <= clock.now()) return Promise.resolve();
     return new Promise((resolve) => void clock.after(seenMs - clock.now(), resolve));
   };
   const looks = async (dueMs: number): Promise<void> => {
-    do await sleep(ways.looksEveryMs);
+    do await sleep(habits.looksEveryMs);
     while (clock.now() < dueMs);
   };
   return {
@@ -221,22 +221,22 @@ function senderOf(ways: Habits, clock: HostingClock) {
   };
 }
 
-function post({ url, secret }: Webhook, body: string, ways: Habits, clock: HostingClock): Promise<boolean> {
+function post({ url, secret }: Webhook, body: string, habits: Habits, clock: HostingClock): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = {
       "content-type": "application/json",
-      ...(secret !== undefined && { "x-service-signature": ways.sign(body, secret) }),
+      ...(secret !== undefined && { "x-service-signature": habits.sign(body, secret) }),
     };
     const sent = request(url, { method: "POST", headers, agent: false }, (response) => {
       response.resume();
       forget();
-      if (ways.isSuccess(response.statusCode ?? 0)) response.destroy();
-      resolve(ways.isSuccess(response.statusCode ?? 0));
+      if (habits.isSuccess(response.statusCode ?? 0)) response.destroy();
+      resolve(habits.isSuccess(response.statusCode ?? 0));
     });
     const giveUp = (): void => void sent.destroy(new Error("no answer in time"));
-    const forget = clock.after(ways.answerWithinMs, () => {
-      if (ways.timerLagMs === 0) giveUp();
-      else setTimeout(giveUp, ways.timerLagMs);
+    const forget = clock.after(habits.answerWithinMs, () => {
+      if (habits.timerLagMs === 0) giveUp();
+      else setTimeout(giveUp, habits.timerLagMs);
     });
     sent.on("error", () => {
       forget();

@@ -36,14 +36,14 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
  * the reports before and after the invoke must both differ. A single report counts only if the run deployed nothing and
  * the agent's versions never changed.
  */
-function otherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
+function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
   const after = own.find(({ exchange }) => exchange.sentMs > invoke.exchange.sentMs);
-  const near = [before, after].filter((each) => each !== undefined);
-  const [other] = near;
-  if (other === undefined || near.some(({ version }) => version === invoke.version)) return null;
+  const neighbors = [before, after].filter((each) => each !== undefined);
+  const [other] = neighbors;
+  if (other === undefined || neighbors.some(({ version }) => version === invoke.version)) return null;
   const isSteady = [invokes, own].every((all) => versionsOf(all).size === 1);
-  return near.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
+  return neighbors.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
 }
 
 /** The `Location` of a redirect that leaves `/v1`; `null` otherwise. */
@@ -58,12 +58,12 @@ function leavesVersion(exchange: Exchange): string | null {
 export const versioning = suite("Versioning", [
   check("VER-1", { all: allExchanges, lookedAt: discoveryReads }, ({ all }) => {
     const asked = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
-    const moved = asked.find((each) => leavesVersion(each) !== null);
-    if (moved !== undefined)
+    const leaving = asked.find((each) => leavesVersion(each) !== null);
+    if (leaving !== undefined)
       return breach(
         "an answer below `/v1`, the current version",
-        `${statusOf(moved)} to ${leavesVersion(moved)?.slice(0, 120)}`,
-        moved,
+        `${statusOf(leaving)} to ${leavesVersion(leaving)?.slice(0, 120)}`,
+        leaving,
       );
     return asked.some(isSuccess) ? holds() : unproven("no request below `/v1` succeeded");
   }),
@@ -76,7 +76,7 @@ export const versioning = suite("Versioning", [
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))
-      .map((each) => otherVersion(each, ...ownOf(each), all.mayDeploy ?? false))
+      .map((each) => findOtherVersion(each, ...ownOf(each), all.mayDeploy ?? false))
       .find((each) => each !== null);
     if (different !== undefined)
       return breach(

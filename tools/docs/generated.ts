@@ -11,6 +11,7 @@ import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
 import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
 import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
 import { targetFileSchema } from "../../src/target/file-schema.ts";
+import { architecturePage } from "./architecture-page.ts";
 import { clausesPage } from "./clauses-page.ts";
 import { k6Script, scenariosPage } from "./scenario-files.ts";
 import { sensitivityTable } from "./sensitivity/results.ts";
@@ -55,6 +56,7 @@ export const trustPage = (): string =>
 
 /** The files that `npm run docs` writes: a function that makes the text, by path in the project. */
 export const generated: ReadonlyMap<string, () => string> = new Map([
+  ["docs/architecture.md", architecturePage],
   ["docs/clauses.md", clausesPage],
   ["docs/gaps.md", gapsDocument],
   ["docs/traceability.md", traceabilityPage],

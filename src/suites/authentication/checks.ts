@@ -1,6 +1,6 @@
 import { formatValue } from "../../base/format-value.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
@@ -8,13 +8,7 @@ import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
 import { keyUsageRead, webhookCreated } from "../keys/probes.ts";
 import { batchSubmitted } from "../operations/probes.ts";
-import {
-  type AllExchanges,
-  allExchanges,
-  endpointOf,
-  endpointsWithControl,
-  hasValidKey,
-} from "../shared/all-exchanges.ts";
+import { allExchanges, endpointOf, endpointsWithControl, hasValidKey } from "../shared/all-exchanges.ts";
 import {
   checkKeys,
   type JudgedTrial,
@@ -27,15 +21,11 @@ import {
 import type { KeyTrial, KeyTrials } from "../shared/key-trials/send-trials.ts";
 import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
-import { everyKeyUsed, expiredKeySent, unauthenticatedSent, type UnauthenticatedTrials } from "./probes.ts";
+import { everyKeyUsed, expiredKeySent, unauthenticatedSent } from "./probes.ts";
 import { signingChecks } from "./signing.ts";
 
-interface KeyEvidence {
-  readonly unauthenticated: UnauthenticatedTrials;
-  readonly all: AllExchanges;
-}
-
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
+type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
 /** Adds a request with a valid key to each endpoint that every target has: the positive controls. */
 const withCoreControls = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;

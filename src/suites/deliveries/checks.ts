@@ -2,7 +2,7 @@ import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Delivery, deliveryHeader, deliveryJson, hasValidSignature } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../spec/events.ts";
-import { type Check, check, observe, suite } from "../../run/judge/check.ts";
+import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { type Member, checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
@@ -10,14 +10,7 @@ import { maxExecutionMs, unitMismatch } from "../shared/durations.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { fieldMismatch, negativeQuantity } from "../../rules/bodies/fields.ts";
 import { checkFields } from "../shared/common-checks.ts";
-import {
-  type AllDeliveries,
-  allDeliveries,
-  type FailedExecution,
-  failingWithWebhooks,
-  failingStreamHook,
-  timingOutWithWebhooks,
-} from "./probes.ts";
+import { allDeliveries, failingWithWebhooks, failingStreamHook, timingOutWithWebhooks } from "./probes.ts";
 import { retryChecks } from "./retry-checks.ts";
 import { hookOfScript } from "./retry-probe.ts";
 import { eventsOfType, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
@@ -29,21 +22,14 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { invokedWithWebhooks, type InvokedWithWebhooks } from "../webhooks/probes.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
 
 const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
-/** The webhooks of an invoked agent, and all deliveries of the run. */
-interface WebhookEvidence {
-  readonly sent: InvokedWithWebhooks;
-  readonly all: AllDeliveries;
-}
+type WebhookEvidence = EvidenceOf<typeof webhookProbes>;
 
 const failedProbes = { ended: failingWithWebhooks, all: allDeliveries };
 const timedOutProbes = { ended: timingOutWithWebhooks, all: allDeliveries };
-interface FailureEvidence {
-  readonly ended: FailedExecution;
-  readonly all: AllDeliveries;
-}
+type FailureEvidence = EvidenceOf<typeof failedProbes>;
 
 const noDelivery = unproven("no delivery came; see HOOK-8");
 
@@ -55,7 +41,6 @@ const deliveryCase = memoizeByObject((delivery: Delivery): Member<{ readonly roo
 
 const typeOrOther = (type: unknown): string => (isPublishedEvent(type) ? type : "other");
 
-/** Whether the evidence has the whole body. */
 const isWhole = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
 /** Judges the fields of a clause in every delivery of the run. */

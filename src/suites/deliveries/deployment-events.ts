@@ -3,7 +3,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
-import { type Check, check } from "../../run/judge/check.ts";
+import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
@@ -13,12 +13,7 @@ import type { Target } from "../../target/target.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { agentIdOf, createWebhook } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
-import {
-  type InvokedWithWebhooks,
-  invokedWithWebhooks,
-  type MalformedWebhooks,
-  malformedWebhooks,
-} from "../webhooks/probes.ts";
+import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
 import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { type AllDeliveries, allDeliveries } from "./probes.ts";
@@ -90,10 +85,10 @@ async function failureOf(call: () => Promise<void>): Promise<string | null> {
   }
 }
 
-/** Webhooks of deployment events, with and without an agent, and the deliveries after one such event. */
-interface DeploymentEvidence {
-  readonly sent: InvokedWithWebhooks;
-  readonly untied: MalformedWebhooks;
+/** Webhooks of deployment events, with and without an agent. */
+const webhookProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
+
+interface DeploymentEvidence extends EvidenceOf<typeof webhookProbes> {
   readonly triggered: TriggeredEvent;
   readonly all: AllDeliveries;
 }
@@ -128,12 +123,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 const deploymentCheck = (
   clause: "HOOK-11" | "HOOK-12" | "HOOK-13" | "HOOK-14",
   ...event: Parameters<typeof triggered>
-): Check =>
-  check(
-    clause,
-    { sent: invokedWithWebhooks, untied: malformedWebhooks, triggered: triggered(...event), all: allDeliveries },
-    judgeDelivered,
-  );
+): Check => check(clause, { ...webhookProbes, triggered: triggered(...event), all: allDeliveries }, judgeDelivered);
 
 /** The last check removes the deployment. */
 export const deploymentChecks = [

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-import type { Delivery, DeliveryReply } from "../../evidence/delivery.ts";
+import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
 import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
@@ -227,13 +227,14 @@ const delayResolutionMs = 10;
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
-  const isOpen = (): boolean => opened.some(({ address }) => isUnanswered(address.deliveries()[0]?.reply));
+  const isOpen = (): boolean =>
+    opened.some(({ address }) => {
+      const reply = address.deliveries()[0]?.reply;
+      return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
+    });
   const untilMs = performance.now() + maxMs;
   while (isOpen() && performance.now() < untilMs) await sleepReal(pollMs);
 }
-
-const isUnanswered = (reply: DeliveryReply | undefined): boolean =>
-  reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
 
 const pollMs = 10;
 
@@ -319,7 +320,13 @@ async function passSchedule(context: ScheduleContext): Promise<AdvancedSchedule 
 async function retriesUseRealTime({ opened, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
   const failing = scriptsFailingFirst.flatMap((script) => opened[script] ?? []).map(({ address }) => address);
-  const retries = failing.flatMap((address) => retryDelays(address.deliveries()));
+  const retries = failing.flatMap((address) => {
+    const [first, ...others] = address.deliveries();
+    return others.map(({ clockMs, receivedMs }) => ({
+      clockMs: clockMs - (first?.clockMs ?? 0),
+      realMs: receivedMs - (first?.receivedMs ?? 0),
+    }));
+  });
   if (retries.some(({ clockMs, realMs }) => clockMs >= minFollowedMs && realMs < minFollowedMs)) return false;
   if (retries.some(({ realMs }) => realMs >= minFollowedMs)) return true;
   const before = failing.map((address) => ({ address, count: address.deliveries().length }));
@@ -329,15 +336,6 @@ async function retriesUseRealTime({ opened, time, isAwaited }: ScheduleContext):
   while (time.now() < untilMs && !before.every(hasRetried)) await time.sleep(realStepMs);
   return before.some(hasRetried);
 }
-
-/** Delays of the retries after the first attempt: by the clock offset, and in real time. */
-const retryDelays = ([first, ...retries]: readonly Delivery[]) =>
-  first === undefined
-    ? []
-    : retries.map(({ clockMs, receivedMs }) => ({
-        clockMs: clockMs - first.clockMs,
-        realMs: receivedMs - first.receivedMs,
-      }));
 
 /** The smallest delay, by the clock, of a retry that follows the clock and is not immediate. */
 const minFollowedMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);

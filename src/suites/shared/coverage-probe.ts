@@ -3,7 +3,7 @@ import { getPath } from "../../base/json.ts";
 import { decodedSegment, encodedSegment } from "../../base/path-segment.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
-import { agentPath, type Client } from "../../run/send/client.ts";
+import { agentPath } from "../../run/send/client.ts";
 import { moreTime, SkipError } from "../../run/skip-reason.ts";
 import { listedAgents } from "../../run/discovery/discover-target.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
@@ -18,11 +18,11 @@ import { fillAgentId } from "../operations/probes.ts";
 interface CoverageRequest {
   /** The cell that its response is expected to cover. */
   readonly cell: Cell;
-  /** Whether the run already sent this request or an equivalent one. */
-  readonly isSent: (exchanges: readonly Exchange[]) => boolean;
-  /** Whether no limit counts it, as for a health check. */
-  readonly isFree?: true;
-  readonly send: (client: Client) => Promise<Exchange>;
+  readonly method: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly text?: string;
+  /** Requests for which it is not needed. Default: the same request. */
+  readonly unless?: "covered" | "never";
 }
 
 /** Most requests on a real clock, where each may wait for a window to reset. */
@@ -32,14 +32,13 @@ const maxAgents = 20;
 /** The same with a key of few requests. */
 const maxAgentsWithFewRequests = 2;
 
-const hello = { query: defaultQuery } as const;
 /** Not JSON, because it is cut off, and so creates nothing. */
 const malformed = '{"query": "Hello.';
 /** Larger than most servers accept, and not JSON, so that no agent runs. */
 const oversized = malformed.padEnd(2 * 1024 * 1024, ".");
-const midTemperature = { ...hello, parameters: { temperature: 0.7 } } as const;
+const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
 /** Sent twice: a server may answer the second request from a cache. */
-const cacheable = { query: "Hello again.", parameters: { temperature: 0 } } as const;
+const cacheable = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
 /**
  * Sends, at the end of a run, the cheapest requests for cells that are not yet covered: health of other agents,
@@ -49,27 +48,50 @@ export const coverageProbe = probe(
   "what no other request has shown is asked for",
   { requests: maxOnRealClock, reads: true, stage: "coverage", mayDropRequests: true },
   async (context): Promise<UncoveredCells> => {
-    const { client, recorder, time } = context;
+    const { client, recorder, target, time } = context;
     const left: UncoveredCells["left"][number][] = [];
     let sent = 0;
     for (const request of coverageRequests(context)) {
-      if (request.isSent(recorder.exchanges())) continue;
-      const isFree = request.isFree === true;
+      const { cell, method, path, text } = request;
+      if (isNeedless(request, recorder.exchanges(), target)) continue;
+      // No limit counts a health check.
+      const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {
-        left.push({ ...request.cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
+        left.push({ ...cell, why: { reason: "the key has few requests a minute", needs: moreTime } });
         continue;
       }
       try {
-        await request.send(client);
+        await client.send(method, path, text === undefined ? {} : { text });
         if (!isFree) sent += 1;
       } catch (error) {
         if (!(error instanceof SkipError)) throw error;
-        left.push({ ...request.cell, why: error.skipReason });
+        left.push({ ...cell, why: error.skipReason });
       }
     }
     return { left };
   },
 );
+
+/** Whether the run already sent the request, or covered its cell. */
+function isNeedless(
+  { cell, method, path, text, unless }: CoverageRequest,
+  exchanges: readonly Exchange[],
+  target: Target,
+): boolean {
+  if (unless === "never") return false;
+  if (unless === "covered")
+    return exchanges.some(
+      ({ request, answer }) =>
+        answer.kind === "answered" &&
+        String(answer.status) === cell.kind &&
+        endpointOf({ request }, { batchPath: target.paths.batch }) === cell.of,
+    );
+  return exchanges.some(({ request: { method: sentMethod, url, body } }) => {
+    const sentPath = path.includes("?") ? url : url.replace(/\?.*/, "");
+    const hasText = text === undefined || (body.kind === "text" && body.text === text);
+    return sentMethod === method && sentPath.endsWith(path) && hasText;
+  });
+}
 
 function coverageRequests({ target, discovery, time, recorder }: ProbeContext): CoverageRequest[] {
   const agent = target.agents.answering;
@@ -78,49 +100,40 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     agent === undefined ? null : agentPath(agent, endpoint);
   const unknownId = (parameter: string): string =>
     encodedSegment(unknownIdLike(idsInPaths(recorder.exchanges(), parameter)));
-  const isCovered =
-    ({ of, kind }: Cell) =>
-    (exchanges: readonly Exchange[]): boolean =>
-      exchanges.some(
-        ({ request, answer }) =>
-          answer.kind === "answered" &&
-          String(answer.status) === kind &&
-          endpointOf({ request }, { batchPath: target.paths.batch }) === of,
-      );
-  const unknown = (of: EndpointName, path: string): CoverageRequest => {
-    const cell = { of, kind: "404" };
-    return { cell, isSent: isCovered(cell), send: (client) => client.send("GET", path) };
-  };
-  const postMalformed = (of: EndpointName, path: string | null): CoverageRequest[] => {
-    if (path === null) return [];
-    const cell = { of, kind: "400" };
-    const isSent = time.canAdvance ? wasSent(path, ({ body }) => body === malformed) : isCovered(cell);
-    return [{ cell, isSent, send: (client) => client.send("POST", path, { text: malformed }) }];
-  };
+  const unknownWebhook = `/webhooks/${unknownId("webhook_id")}/deliveries`;
+  const request = (
+    [of, kind]: readonly [string, string],
+    method: CoverageRequest["method"],
+    path: string | null,
+    more: Pick<CoverageRequest, "text" | "unless"> = {},
+  ): CoverageRequest[] => (path === null ? [] : [{ cell: { of, kind }, method, path, ...more }]);
+  const postMalformed = (of: EndpointName, path: string | null): CoverageRequest[] =>
+    request([of, "400"], "POST", path, { text: malformed, ...(!time.canAdvance && { unless: "covered" }) });
+  const ifClock = (path: string | null): string | null => (time.canAdvance ? path : null);
   return [
-    ...otherAgents([discovery.listing, ...recorder.exchanges()], target).map(readHealth),
-    ...(agent === undefined ? [] : [invoke(agent, midTemperature)]),
-    unknown("deliveries", `/webhooks/${unknownId("webhook_id")}/deliveries`),
-    unknown("operations", `/operations/${unknownId("operation_id")}`),
+    ...otherAgents([discovery.listing, ...recorder.exchanges()], target).flatMap((id) =>
+      request(["health", "200"], "GET", agentPath(id, "health")),
+    ),
+    ...request(["invoke", "200"], "POST", pathOf("invoke"), { text: midTemperature }),
+    ...request(["deliveries", "404"], "GET", unknownWebhook, { unless: "covered" }),
+    ...request(["operations", "404"], "GET", `/operations/${unknownId("operation_id")}`, { unless: "covered" }),
     ...postMalformed("webhooks", "/webhooks"),
     ...postMalformed("alerts", "/alerts"),
     ...postMalformed("stream", pathOf("stream")),
     ...postMalformed("batch", batch),
     // The document has a POST at these paths; a GET changes nothing.
-    ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) => wrongMethod("GET", path)),
-    ...lastPage(discovery.listing),
-    ...(agent === undefined || !time.canAdvance
-      ? []
-      : [invoke(agent, cacheable), { ...invoke(agent, cacheable), isSent: () => false }, sendOversized(agent)]),
+    ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) =>
+      request(["other paths", "405"], "GET", path),
+    ),
+    ...request(["list", "200"], "GET", lastPage(discovery.listing)),
+    ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable }),
+    ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable, unless: "never" }),
+    ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversized, unless: "never" }),
     // The document has a GET at these paths; a PUT without a body changes nothing. The method of an operation is not specified.
-    ...[
-      "/agents",
-      "/usage",
-      "/keys/usage",
-      `/webhooks/${unknownId("webhook_id")}/deliveries`,
-      // A key of few requests is exhausted by now, so its PUT would get a 429.
-      hasFewRequests(target) ? null : pathOf("health"),
-    ].flatMap((path) => wrongMethod("PUT", path)),
+    // A key of few requests is exhausted by now, so its PUT of health would get a 429.
+    ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
+      (path) => request(["other paths", "405"], "PUT", path),
+    ),
   ];
 }
 
@@ -131,45 +144,6 @@ const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[]
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/** Whether a request to a path was sent whose method and body pass a test. */
-const wasSent =
-  (path: string, test: (sent: { readonly method: string; readonly body: string | null }) => boolean) =>
-  (exchanges: readonly Exchange[]): boolean =>
-    exchanges.some(
-      ({ request: { method, url, body } }) =>
-        url.replace(/\?.*/, "").endsWith(path) && test({ method, body: body.kind === "text" ? body.text : null }),
-    );
-
-const readHealth = (agent: string): CoverageRequest => ({
-  cell: { of: "health", kind: "200" },
-  isSent: wasSent(agentPath(agent, "health"), ({ method }) => method === "GET"),
-  isFree: true,
-  send: (client) => client.health(agent),
-});
-
-const invoke = (agent: string, json: object): CoverageRequest => ({
-  cell: { of: "invoke", kind: "200" },
-  isSent: wasSent(agentPath(agent, "invoke"), ({ body }) => body === JSON.stringify(json)),
-  send: (client) => client.invoke(agent, json),
-});
-
-const sendOversized = (agent: string): CoverageRequest => ({
-  cell: { of: "invoke", kind: "400" },
-  isSent: () => false,
-  send: (client) => client.send("POST", agentPath(agent, "invoke"), { text: oversized }),
-});
-
-const wrongMethod = (method: "GET" | "PUT", path: string | null): CoverageRequest[] =>
-  path === null
-    ? []
-    : [
-        {
-          cell: { of: "other paths", kind: "405" },
-          isSent: wasSent(path, (sent) => sent.method === method),
-          send: (client) => client.send(method, path),
-        },
-      ];
-
 /** Listed agents, without those that play a role and were invoked: a deployment may have changed their version since. */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
@@ -179,15 +153,9 @@ function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
     .slice(0, hasFewRequests(target) ? maxAgentsWithFewRequests : maxAgents);
 }
 
-function lastPage(listing: Exchange): CoverageRequest[] {
+/** The path of the list's last page; `null` if there are at most two pages, which other probes read. */
+function lastPage(listing: Exchange): string | null {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
-  if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return [];
-  const path = `/agents?page=${pages}&limit=2`;
-  return [
-    {
-      cell: { of: "list", kind: "200" },
-      isSent: (exchanges) => exchanges.some(({ request }) => request.url.endsWith(path)),
-      send: (client) => client.send("GET", path),
-    },
-  ];
+  if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return null;
+  return `/agents?page=${pages}&limit=2`;
 }

@@ -11,7 +11,7 @@ export const endpointGaps: readonly Gap[] = [
   {
     clauses: ["REQ-10"],
     open: "A body type with a parameter",
-    chosen: "accepted, whatever the parameter",
+    chosen: "accepted, with any parameter",
     otherwise: ["json-with-charset-refused"],
   },
   {
@@ -42,14 +42,13 @@ export const endpointGaps: readonly Gap[] = [
   {
     clauses: [],
     open: "What a token is",
-    chosen: "a word, of the query or of the answer; `max_tokens` cuts the answer at so many words",
+    chosen: "a word of the query or of the response; `max_tokens` is the maximum number of words of the response",
     otherwise: [],
   },
   {
     clauses: [],
-    open: "Which of several refusals is told",
-    chosen:
-      "401, then permission (403), then 429, then 406, then a body that cannot be read, then a bad signature, then 404, then 400",
+    open: "Which of several errors a response has",
+    chosen: "in this order: 401, 403 (permission), 429, 406, an unreadable body, a bad signature, 404, 400",
     otherwise: ["body-before-agent"],
   },
   {
@@ -67,14 +66,14 @@ export const endpointGaps: readonly Gap[] = [
   {
     clauses: ["SSE-25"],
     open: "`chunk_size`",
-    chosen: "characters (code points) to a chunk; without it a chunk is a word and the blank behind it",
+    chosen: "characters (code points) of a chunk; without it, a chunk is a word and the blank after it",
     otherwise: ["stream-parameters-ignored", "chunk-size-in-words"],
   },
-  { clauses: ["SSE-32"], open: "How long a stream may last", chosen: "without end", otherwise: ["stream-of-a-minute"] },
+  { clauses: ["SSE-32"], open: "How long a stream may last", chosen: "no limit", otherwise: ["stream-of-a-minute"] },
   {
     clauses: ["SSE-33"],
     open: "Another `Accept` on the stream endpoint",
-    chosen: "ignored: the answer is a stream",
+    chosen: "ignored: the response is a stream",
     otherwise: ["stream-needs-accept"],
   },
   {
@@ -93,12 +92,12 @@ export const endpointGaps: readonly Gap[] = [
   {
     clauses: ["LST-10"],
     open: "A page past the end; `page` or `limit` of 0 or below, or too large",
-    chosen: "an empty page; the nearest of 1 to 100; what is no integer is 400 `INVALID_INPUT`",
+    chosen: "an empty page; the nearest value from 1 to 100; 400 `INVALID_INPUT` for other than integers",
     otherwise: ["limit-below-1-refused", "page-past-the-end-404"],
   },
   {
     clauses: ["USE-9"],
-    open: "What `requests` and `period` of usage speak of",
+    open: "The time that `requests` and `period` of usage refer to",
     chosen: "`requests` of the hour, `tokens` of the month, `period` is the start of the month (UTC)",
     otherwise: ["usage-of-minute", "period-of-hour"],
   },
@@ -110,41 +109,41 @@ export const operationGaps: readonly Gap[] = [
     clauses: [],
     open: "The client's address behind proxies",
     chosen:
-      "the peer's; with `--trust-proxy` the last one of `Forwarded`, or else `X-Forwarded-For`, that is no trusted proxy's",
+      "the peer's; with `--trust-proxy` the last address in `Forwarded`, or else `X-Forwarded-For`, that is no trusted proxy",
     otherwise: [],
   },
   {
     clauses: ["KEY-10", "KEY-11"],
-    open: "Parameters and answer of key usage; what is known of a key",
+    open: "Parameters and response of key usage; the fields of a key",
     chosen:
       "no parameters; `key` (`name`, `tier`, `scope`, `agents`, `allowed_ips`, `expires_at`; never its text), `period`, `requests` of the hour, `tokens` of the month, `last_used` before this request",
     otherwise: ["key-usage-envelope", "key-usage-as-usage", "key-usage-as-list", "key-usage-not-counted"],
   },
   {
     clauses: ["BAT-2", "BAT-3", "OPS-6"],
-    open: "Where a batch goes, what it answers, and what starts an operation",
+    open: "The path and the response of a batch, and which requests start an operation",
     chosen:
-      "`POST /v1/agents/{agent_id}/batch`, 1 to 100 entries; 201 with an operation handle; a batch, and nothing else, starts an operation; it counts as one request, its entries take no slots and spend their tokens",
+      "`POST /v1/agents/{agent_id}/batch`, 1 to 100 entries; 201 with an operation handle; only a batch starts an operation; it counts as one request; its entries take no slots, but use tokens",
     otherwise: ["batch-200", "batch-accepted-202", "handle-envelope", "handle-with-more", "operation-ids-of-uuid"],
   },
   {
     clauses: ["OPS-4"],
-    open: "Method and answer of `check_url`",
+    open: "Method and response of `check_url`",
     chosen:
-      "GET; the handle's fields with `agent_id`, the times, `progress`, and at the end `results` in the order of the batch; 404 `OPERATION_NOT_FOUND` for another key's",
+      "GET; the handle's fields with `agent_id`, the times, `progress`, and at the end `results` in the order of the batch; 404 `OPERATION_NOT_FOUND` for operations of other keys",
     otherwise: ["operation-envelope", "operation-without-results"],
   },
   {
     clauses: ["OPS-5"],
     open: "States of an operation after `pending`",
-    chosen: "`running`, then `completed`, or `failed` where every entry failed",
+    chosen: "`running`, then `completed`, or `failed` if every entry failed",
     otherwise: ["operation-of-other-words", "operation-done-at-once", "slow-operations"],
   },
   {
     clauses: ["OTH-1"],
     open: "The local execution path",
     chosen:
-      "`POST /api/v1/agents/{agent_id}/execute/{entrypoint_tag}`, with body and answer of invoke, or of stream where the tag ends in `_stream`; with a key like everything else; 404 `ENTRYPOINT_NOT_FOUND`, also where an agent has no entrypoint for invoke or stream",
+      "`POST /api/v1/agents/{agent_id}/execute/{entrypoint_tag}`, with body and response of invoke, or of stream if the tag ends in `_stream`; it needs a key; 404 `ENTRYPOINT_NOT_FOUND`, also if an agent has no entrypoint for invoke or stream",
     otherwise: ["no-execution-path", "execution-path-bare-result"],
   },
   {
@@ -156,9 +155,9 @@ export const operationGaps: readonly Gap[] = [
   },
   {
     clauses: [],
-    open: "What the entrypoints of an agent configuration file do",
+    open: "The effect of the entrypoints of an agent configuration file",
     chosen:
-      "they echo, and say which one ran: invoke runs the first that does not stream, stream the first that does; an absent `agent_id` is made of the agent's name; configured webhooks have no secret and are not signed",
+      "they echo and name the entrypoint that ran: invoke runs the first one that does not stream, stream the first one that does; an absent `agent_id` is made from the agent's name; deliveries to configured webhooks are not signed",
     otherwise: [],
   },
 ];

@@ -5,7 +5,7 @@ export const errorAndLimitGaps: readonly Gap[] = [
   {
     clauses: ["AUTH-7"],
     open: "`bearer` in other letter case",
-    chosen: "accepted, as RFC 9110 has it",
+    chosen: "accepted, as in RFC 9110",
     otherwise: ["scheme-as-written"],
   },
   {
@@ -16,14 +16,15 @@ export const errorAndLimitGaps: readonly Gap[] = [
   },
   {
     clauses: ["AUTH-11"],
-    open: "How request signing is enabled, and what a bad signature gets",
-    chosen: "a request that carries either header must hold: 401 `INVALID_SIGNATURE`; timestamps may be 300 s off",
+    open: "How request signing is enabled, and the response to a bad signature",
+    chosen:
+      "a request with either header must have a valid signature, or gets 401 `INVALID_SIGNATURE`; timestamps may be 300 s off",
     otherwise: ["signature-ignored", "bad-signature-400", "bad-signature-403"],
   },
   {
     clauses: ["AUTH-10"],
     open: "Whether the signed path has its query string",
-    chosen: "it has",
+    chosen: "yes",
     otherwise: ["signature-of-path-only"],
   },
   {
@@ -49,7 +50,7 @@ export const errorAndLimitGaps: readonly Gap[] = [
     clauses: ["ERR-17"],
     open: "A path or method that is not defined",
     chosen:
-      "404 `NOT_FOUND` in the error form, counted like any request; a request that is no HTTP is 400 `INVALID_INPUT`",
+      "404 `NOT_FOUND` in the error form, counted like any request; bytes that are no HTTP request get 400 `INVALID_INPUT`",
     otherwise: ["unknown-path-html", "unknown-method-405"],
   },
   {
@@ -60,21 +61,20 @@ export const errorAndLimitGaps: readonly Gap[] = [
   },
   {
     clauses: ["HDR-10"],
-    open: "Which window the rate-limit headers speak of",
-    chosen:
-      "the one with fewer requests left; with as many left, the one that resets later; a 429 speaks of the limit that refused",
+    open: "Which window the rate-limit headers report",
+    chosen: "the one with fewer requests left, or else the one that resets later; a 429 reports the limit that refused",
     otherwise: ["headers-of-hour", "headers-of-minute"],
   },
   {
     clauses: [],
-    open: "The headers where no key is valid, and how often that may happen",
-    chosen: "they speak of the address: 1,000 requests a minute, then 429 `RATE_LIMITED`",
+    open: "The headers without a valid key, and the limit of such requests",
+    chosen: "they report the limit of the address: 1,000 requests a minute, then 429 `RATE_LIMITED`",
     otherwise: ["wrong-keys-limited"],
   },
   {
     clauses: ["LIM-8"],
     open: "What a burst adds to the minute; the burst of team",
-    chosen: "nothing: the whole minute's allowance may come at once; team has none of its own",
+    chosen: "nothing: all requests of a minute may come at once; team has no burst of its own",
     otherwise: ["token-bucket", "burst-adds", "team-burst-50"],
   },
   {
@@ -92,14 +92,14 @@ export const errorAndLimitGaps: readonly Gap[] = [
   {
     clauses: ["LIM-26"],
     open: "Whether errors count, and which endpoints do",
-    chosen: "every admitted request but health counts, and takes a slot, whatever its answer",
+    chosen: "every admitted request except health counts and takes a slot, with any response",
     otherwise: ["errors-do-not-count", "only-turns-count", "concurrency-of-turns"],
   },
   {
     clauses: ["LIM-20"],
     open: "A request beyond the month's tokens",
     chosen:
-      "429 `RATE_LIMIT_EXCEEDED` on whatever makes an agent work, with the time to the next month; the answer that goes beyond is still given; a batch that is under way has errors in place of its further results",
+      "429 `RATE_LIMIT_EXCEEDED` for every request that runs an agent, with the time to the next month; the response that exceeds the quota is still sent; further entries of a running batch fail",
     otherwise: ["over-quota-402", "over-quota-403"],
   },
   {
@@ -111,19 +111,19 @@ export const errorAndLimitGaps: readonly Gap[] = [
   {
     clauses: [],
     open: "`retry_after` of a refusal for concurrency",
-    chosen: "1, the least there is; in all other refusals the whole seconds that are left, rounded up",
+    chosen: "1, the minimum; in all other refusals the remaining seconds, rounded up",
     otherwise: ["retry-rounded-up"],
   },
   {
     clauses: [],
-    open: "When the slot of a client that has left comes back",
+    open: "When the slot of a lost client is free",
     chosen: "at once",
     otherwise: ["leaving-noticed-late"],
   },
   {
     clauses: ["LIM-24"],
     open: "The numbers of the enterprise tier",
-    chosen: "600 an hour, 400 a minute, 20 at once, a burst of 400, 50,000,000 tokens",
+    chosen: "600 an hour, 400 a minute, 20 concurrent, a burst of 400, 50,000,000 tokens",
     otherwise: [],
   },
   {

@@ -15,9 +15,9 @@ export function gapsDocument(): string {
   return [
     "# Gaps",
     "",
-    "Where the interface document is silent, the reference server has to do something. This table says what it does, and",
-    "which variant (`conformance serve --variant NAME`) does otherwise, so that the suites are proven against both. The",
-    "clauses are those of [clauses.md](clauses.md). The table is made from `src/reference/gaps/`; `npm run docs` writes it.",
+    "The interface document leaves some cases open. This table lists them, with the choice of the reference server and the",
+    "variants (`conformance serve --variant NAME`) with another choice. The suites are tested against all of them. The",
+    "clauses are those of [clauses.md](clauses.md). `npm run docs` writes this page from `src/reference/gaps/`.",
     "",
     "| Clause | Left open | The reference server | Variants |",
     "|---|---|---|---|",

@@ -4,13 +4,13 @@ import type { Gap } from "./gap.ts";
 export const webhookGaps: readonly Gap[] = [
   {
     clauses: ["HOOK-24"],
-    open: "How long a receiver is waited for",
-    chosen: "the 3 seconds within which it should answer",
+    open: "How long the server waits for a receiver",
+    chosen: "the 3 seconds in which a receiver should respond",
     otherwise: ["receiver-has-ten-seconds", "receiver-has-two-minutes"],
   },
   {
     clauses: ["WHK-4", "WHK-12"],
-    open: "The answer to creating a webhook, and the fields of a stored one",
+    open: "The response to creating a webhook, and the fields of a webhook",
     chosen:
       "201 with `webhook_id`, `url`, `events`, `agent_id`, `status`, `created_at` at the top level; never the secret",
     otherwise: ["webhook-answers-200", "webhook-id-as-id", "webhook-id-alone", "webhook-in-data", "webhook-in-result"],
@@ -25,26 +25,26 @@ export const webhookGaps: readonly Gap[] = [
     clauses: ["WHK-6"],
     open: "Which fields a webhook needs",
     chosen:
-      "`url` and `events`; without `agent_id` it is told of every agent; an unknown agent is 404 `AGENT_NOT_FOUND`",
+      "`url` and `events`; without `agent_id` it gets the events of every agent; 404 `AGENT_NOT_FOUND` for an unknown agent",
     otherwise: ["webhook-needs-secret"],
   },
   {
     clauses: [],
-    open: "Webhooks of a key that may call some agents only, and of other keys",
-    chosen: "403 `FORBIDDEN` unless `agent_id` is one of those; the webhook of another key is 404 `WEBHOOK_NOT_FOUND`",
+    open: "Webhooks of a key for some agents only, and of other keys",
+    chosen: "403 `FORBIDDEN` unless `agent_id` is one of those; 404 `WEBHOOK_NOT_FOUND` for the webhook of another key",
     otherwise: [],
   },
   {
     clauses: ["WHK-8"],
-    open: "Query parameters and answer of the deliveries list",
+    open: "Query parameters and response of the deliveries list",
     chosen:
-      "no parameters; `data`, the newest first, each with its `status` and `attempts`; those that ended go after a thousand",
+      "no parameters; `data`, newest first, each with its `status` and `attempts`; the last thousand ended ones are kept",
     otherwise: ["deliveries-as-array", "deliveries-under-their-name", "deliveries-in-envelope"],
   },
   {
     clauses: ["WHK-9"],
-    open: "Where webhook metrics are shown, and what they say before the first delivery",
-    chosen: "`GET /v1/webhooks/{webhook_id}/metrics`; an average of 0, and as `last_delivery` the creation",
+    open: "The path of webhook metrics, and their values before the first delivery",
+    chosen: "`GET /v1/webhooks/{webhook_id}/metrics`; an average of 0, and the time of creation as `last_delivery`",
     otherwise: ["no-webhook-metrics", "metrics-in-envelope"],
   },
   {
@@ -74,20 +74,20 @@ export const webhookGaps: readonly Gap[] = [
   },
   {
     clauses: [],
-    open: "How a deployment changes, as the interface has no call for that",
-    chosen: "`POST /control/deployments` of this server's own, or an edited agent file",
+    open: "How a deployment changes, since the interface has no request for it",
+    chosen: "`POST /control/deployments`, which only this server has, or an edited agent file",
     otherwise: [],
   },
   {
     clauses: ["HOOK-27", "HOOK-28"],
     open: "What the delays of retries count from, and how many attempts there are",
-    chosen: "the previous attempt; five, so that the first delivery is the immediate one",
+    chosen: "the previous attempt; five, of which the first is immediate",
     otherwise: ["retries-from-first", "six-attempts", "six-attempts-from-first", "four-retries", "retries-with-jitter"],
   },
   {
     clauses: ["HOOK-29", "HOOK-33"],
-    open: "What is marked failed, and whether later events are still sent",
-    chosen: "the delivery; they are",
+    open: "Whether the delivery or the webhook is marked failed, and whether later events are still sent",
+    chosen: "the delivery; yes",
     otherwise: ["webhook-marked-failed", "webhook-marked-failed-and-served", "failed-delivery-of-another-word"],
   },
   {
@@ -98,7 +98,7 @@ export const webhookGaps: readonly Gap[] = [
   },
   {
     clauses: ["HOOK-34"],
-    open: "The signature where a webhook has no secret",
+    open: "The signature of a webhook without a secret",
     chosen: "no such header",
     otherwise: ["delivery-signed-without-secret"],
   },
@@ -110,7 +110,7 @@ export const webhookGaps: readonly Gap[] = [
   },
   {
     clauses: ["ALR-2"],
-    open: "The answer to creating an alert",
+    open: "The response to creating an alert",
     chosen: "201 with `alert_id`, `type`, `threshold`, `webhook_url`, `created_at`",
     otherwise: ["alert-answers-200", "alert-id-as-id", "alert-in-data"],
   },
@@ -122,9 +122,8 @@ export const webhookGaps: readonly Gap[] = [
   },
   {
     clauses: ["ALR-4"],
-    open: "What an alert sends",
-    chosen:
-      "`id`, `type`, `threshold`, `used`, `limit`, `remaining`, `created`; not signed; tried again like any delivery",
+    open: "The message of an alert",
+    chosen: "`id`, `type`, `threshold`, `used`, `limit`, `remaining`, `created`; not signed; retried like any delivery",
     otherwise: ["alert-message-as-event"],
   },
   {
@@ -137,7 +136,7 @@ export const webhookGaps: readonly Gap[] = [
     clauses: [],
     open: "Addresses that webhooks and alerts may name",
     chosen:
-      "http and https, and none of private networks: 400 `INVALID_INPUT`, and where a name leads there the delivery fails; loopback where the server is there too",
+      "http and https, but no private networks: 400 `INVALID_INPUT`, or a failed delivery if a host name resolves to one; loopback only if the server listens there",
     otherwise: [],
   },
 ];

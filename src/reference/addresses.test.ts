@@ -30,7 +30,7 @@ describe("the address of a client", () => {
     expect(clientAddress({ peer, forwardedFor, forwarded }, proxies)).toBe(expected);
   });
 
-  it("is the peer's where nobody is trusted", () => {
+  it("is the peer's without trusted proxies", () => {
     const hops = { peer: "127.0.0.1", forwarded: "for=203.0.113.9", forwardedFor: "203.0.113.9" };
     expect(clientAddress(hops, addressSet([]))).toBe("127.0.0.1");
   });
@@ -67,7 +67,7 @@ describe("a set of addresses", () => {
     expect(isAddressRange(text)).toBe(expected);
   });
 
-  it("has one form for an address", () => {
+  it("has one form of each address", () => {
     expect(["::FFFF:192.0.2.1", "FE80::1%eth0"].map(normalizeAddress)).toEqual(["192.0.2.1", "fe80::1"]);
   });
 });

@@ -41,14 +41,14 @@ describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
     expect(dataOf(events).at(-1)).toMatchObject({ usage: { total_tokens: 201 } });
   });
 
-  it.skipIf(!isThere)("reads characters of many bytes, cut to a chunk each", async () => {
+  it.skipIf(!isThere)("reads characters of several bytes, one in each chunk", async () => {
     const query = "Grüße 你好 👩‍👩‍👧‍👦 \u2028 𝒳";
     const events = await read("polyglot", { query, parameters: { chunk_size: 1 } }, pro());
     expect(contentOf(events)).toContain("e\u0301te\u0301 שלום مرحبا — ½ €5 🙂 done");
     expect(contentOf(events).endsWith(query)).toBe(true);
   });
 
-  it.skipIf(!isThere)("reads the error that a stream ends in", async () => {
+  it.skipIf(!isThere)("reads the error at the end of a stream", async () => {
     const events = await read("full", { query: "x" }, pro());
     expect(events).toMatchObject([
       { name: "start" },
@@ -56,7 +56,7 @@ describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
     ]);
   });
 
-  it.skipIf(!isThere)("leaves early, and the slot comes back", async () => {
+  it.skipIf(!isThere)("disconnects early, and the slot is free again", async () => {
     const { key } = server.reference.issueKey("free");
     for (let slot = 0; slot < publishedTiers.free.concurrent; slot += 1) {
       const events = await read("echo", { query: "a b", parameters: { stream_delay_ms: 50_000 } }, key, 2);
@@ -78,7 +78,7 @@ describe.each(clients)("the public client %s", (_name, isThere, readAny) => {
     }
   });
 
-  it.skipIf(!isThere)("is told why a stream cannot be had", async () => {
+  it.skipIf(!isThere)("gets the reason if a stream fails to open", async () => {
     await expect(read("echo", { query: "x" }, "ah_wrong")).rejects.toThrow("401");
   });
 });

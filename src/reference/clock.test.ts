@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { acceleratedClock, virtualClock } from "./clock.ts";
 
 describe("a virtual clock", () => {
-  it("goes from timer to timer, and stands still until what began there has settled", async () => {
+  it("moves from timer to timer and waits for the work of each one", async () => {
     const clock = virtualClock(0);
     const seen: string[] = [];
     for (const ms of [30, 10, 10, 20]) clock.setTimeout(() => seen.push(`timer ${ms} at ${clock.now()}`), ms);
@@ -18,7 +18,7 @@ describe("a virtual clock", () => {
     expect(clock.now()).toBe(25);
   });
 
-  it("runs timers that are set while something settles, at their instant", async () => {
+  it("runs timers that are set during that wait at their instant", async () => {
     const clock = virtualClock(0);
     const seen: number[] = [];
     let rounds = 0;
@@ -31,7 +31,7 @@ describe("a virtual clock", () => {
     expect(clock.now()).toBe(100);
   });
 
-  it("runs timers that other timers set, and none that were cleared", async () => {
+  it("runs timers that other timers set, but no cleared ones", async () => {
     const clock = virtualClock(0);
     const seen: number[] = [];
     clock.setTimeout(() => clock.setTimeout(() => seen.push(clock.now()), 0), 7);
@@ -40,7 +40,7 @@ describe("a virtual clock", () => {
     expect(seen).toEqual([8]);
   });
 
-  it("takes moves one after another", async () => {
+  it("runs moves in order", async () => {
     const clock = virtualClock(0);
     const ends: number[] = [];
     const slowly = () => new Promise<void>((resolve) => void setImmediate(resolve));
@@ -48,7 +48,7 @@ describe("a virtual clock", () => {
     expect(ends).toEqual([10, 30, 60]);
   });
 
-  it("moves on after a move that failed", async () => {
+  it("can move after a failed move", async () => {
     const clock = virtualClock(0);
     await expect(clock.advance(1, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     await clock.advance(5);
@@ -60,7 +60,7 @@ const fires = (clock: ReturnType<typeof acceleratedClock>, ms: number): Promise<
   new Promise((resolve) => void clock.setTimeout(() => resolve(clock.now()), ms));
 
 describe("a clock that runs faster", () => {
-  it("starts now, and has let a minute pass when a timer of a minute fires", async () => {
+  it("starts now and runs a timer of a minute after a minute of its time", async () => {
     const started = Date.now();
     const clock = acceleratedClock(1000);
     const first = clock.now();
@@ -81,7 +81,7 @@ describe("a clock that runs faster", () => {
     expect(seen).toEqual(seen.toSorted((one, other) => one - other));
   });
 
-  it("goes on from the beginning of the next hour", () => {
+  it("can skip to the beginning of the next hour", () => {
     const clock = acceleratedClock(1);
     const before = clock.now();
     clock.skipToNextHour();

@@ -12,7 +12,7 @@ async function started(options: ReferenceOptions = {}) {
 
 const headersOf = (text: string) => (text.split("\r\n\r\n")[0] ?? "").split("\r\n").slice(1);
 
-describe("every answer has the four rate-limit headers and the clock's date", () => {
+describe("every response has the four rate-limit headers and the clock's date", () => {
   const cases: readonly (readonly [string, string, TestCall, number])[] = [
     ["success", "/agents/echo/invoke", { body: { query: "x" } }, 200],
     ["a stream", "/agents/echo/stream", { body: { query: "x" } }, 200],
@@ -58,7 +58,7 @@ describe("every answer has the four rate-limit headers and the clock's date", ()
     expect(JSON.parse(text.split("\r\n\r\n")[1] ?? "")).toMatchObject({ error: { status } });
   });
 
-  it("agree with each other and with the date", async () => {
+  it("are consistent with each other and with the date", async () => {
     const server = await started();
     const { headers } = await server.call("/usage");
     const dateSeconds = Date.parse(String(headers["date"])) / 1000;
@@ -68,7 +68,7 @@ describe("every answer has the four rate-limit headers and the clock's date", ()
 });
 
 describe("the clock", () => {
-  it("is the only time there is", async () => {
+  it("is the server's only source of time", async () => {
     const server = await started();
     const answer = server.invoke("sleeper");
     await eventually(async () => {
@@ -80,7 +80,7 @@ describe("the clock", () => {
     expect((await server.call("/usage")).headers["date"]).toBe("Wed, 04 Mar 2026 05:06:09 GMT");
   });
 
-  it("ends an agent that takes too long", async () => {
+  it("ends an execution that takes too long", async () => {
     const server = await started();
     const answer = server.invoke("stuck");
     await eventually(async () => (await server.call("/agents/stuck/health")).text.includes("last_request"));
@@ -97,7 +97,7 @@ describe("the clock", () => {
     });
   });
 
-  it("is moved over HTTP by a client that is another process", async () => {
+  it("can be moved over HTTP by a client in another process", async () => {
     const server = await started();
     const advance = (body: object) => server.call("/v1/../clock/advance", { key: null, body });
     expect((await advance({ seconds: 90.5 })).json).toEqual({ now: "2026-03-04T05:07:37.500Z" });
@@ -107,13 +107,13 @@ describe("the clock", () => {
     expect((await server.call("/usage")).headers["date"]).toBe("Wed, 04 Mar 2026 05:07:37 GMT");
   });
 
-  it("cannot be advanced where it is the machine's", async () => {
+  it("cannot be advanced if it is the machine's clock", async () => {
     const reference = await startReference();
     await expect(reference.advance(1)).rejects.toThrow(/machine's clock/);
     await reference.close();
   });
 
-  it("makes two servers answer alike", async () => {
+  it("makes two servers send the same responses", async () => {
     const texts = await Promise.all(
       [0, 1].map(async () => {
         const server = await started();
@@ -126,7 +126,7 @@ describe("the clock", () => {
 });
 
 describe("a server", () => {
-  it("closes at once, with streams open and connections idle", async () => {
+  it("closes at once with open streams and idle connections", async () => {
     const server = await testServer();
     const stream = await server.stream("dripper");
     await stream.until("event: start");
@@ -142,13 +142,13 @@ describe("a server", () => {
     await server.close();
   });
 
-  it("refuses a port that is taken, with Node's own code", async () => {
+  it("rejects with Node's own code if the port is taken", async () => {
     const server = await started();
     const port = Number(new URL(server.reference.baseUrl).port);
     await expect(startReference({ port, clock: virtualClock() })).rejects.toMatchObject({ code: "EADDRINUSE" });
   });
 
-  it("logs one line a request, with the key's name and never the key", async () => {
+  it("logs one line for each request, with the key's name but not the key", async () => {
     const lines: RequestLine[] = [];
     const server = await started({ onRequest: (line) => void lines.push(line) });
     await server.invoke("echo", { key: "pro" });
@@ -163,7 +163,7 @@ describe("a server", () => {
     expect(JSON.stringify(lines)).not.toMatch(/ah_/);
   });
 
-  it("gives fresh keys that nobody has used", async () => {
+  it("issues keys that were never used", async () => {
     const server = await started();
     const keys = [server.reference.issueKey("free"), server.reference.issueKey("free")];
     expect(new Set(keys.map(({ key }) => key)).size).toBe(2);

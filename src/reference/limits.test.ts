@@ -28,7 +28,7 @@ describe("the limits of a key", () => {
     expect(admittedOf(await statuses(fresh(tier), perMinute + 5))).toBe(perMinute);
   });
 
-  it("admit again after `retry_after`, and not a second before", async () => {
+  it("admit again after `retry_after`, and not a second earlier", async () => {
     const key = fresh();
     await statuses(key, 10);
     const { json } = await server.invoke("echo", { key });
@@ -39,7 +39,7 @@ describe("the limits of a key", () => {
     expect(admittedOf(await statuses(key, 20))).toBe(10);
   });
 
-  it("hold for the hour", async () => {
+  it("also limit the hour", async () => {
     // A server of its own, since the clock of the shared one may be close to the end of an hour.
     const alone = await testServer();
     let admitted = 0;
@@ -54,14 +54,14 @@ describe("the limits of a key", () => {
     expect(json).toMatchObject({ error: { code: "RATE_LIMIT_EXCEEDED" } });
   });
 
-  it("show `Remaining` as the set of all values to requests sent at once", async () => {
+  it("report each value of `Remaining` once to concurrent requests", async () => {
     const key = fresh("pro");
     const answers = await Promise.all(Array.from({ length: 10 }, () => server.invoke("echo", { key })));
     const seen = answers.map(({ headers }) => Number(headers["x-ratelimit-remaining"]));
     expect(seen.toSorted((a, b) => b - a)).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90]);
   });
 
-  it("are not touched by health, which they never refuse", async () => {
+  it("neither count nor refuse health requests", async () => {
     const key = fresh();
     await statuses(key, 10);
     for (let at = 0; at < 20; at += 1) {
@@ -70,13 +70,13 @@ describe("the limits of a key", () => {
     }
   });
 
-  it("are not touched by wrong keys that resemble the key", async () => {
+  it("do not count wrong keys that resemble the key", async () => {
     const { name, key } = server.reference.issueKey("free");
     for (let at = 0; at < 20; at += 1) await server.invoke("echo", { key: `${key}x` });
     expect(admittedOf(await statuses(name, 20))).toBe(10);
   });
 
-  it("count errors, and not refusals", async () => {
+  it("count errors, but not refusals", async () => {
     const key = fresh();
     await server.invoke("nobody", { key });
     await server.invoke("echo", { key, body: "{" });
@@ -84,13 +84,13 @@ describe("the limits of a key", () => {
     expect(admittedOf(await statuses(key, 20))).toBe(7);
   });
 
-  it("are one allowance however the header is written", async () => {
+  it("are the same for all spellings of the header", async () => {
     const { name, key } = server.reference.issueKey("free");
     await server.invoke("echo", { key: null, headers: { authorization: `bearer   ${key}` } });
     expect(admittedOf(await statuses(name, 20))).toBe(9);
   });
 
-  it("refuse for concurrency without using up the allowance", async () => {
+  it("do not count refusals for concurrency", async () => {
     const key = fresh();
     let answered = 0;
     const asked = Array.from({ length: 8 }, async () => {
@@ -106,7 +106,7 @@ describe("the limits of a key", () => {
 });
 
 describe("the month's tokens", () => {
-  it("refuse turns once they are used up, and come back with the month", async () => {
+  it("refuse executions after they are used up, until the next month", async () => {
     const seen = await statuses("quota", 8);
     expect(seen).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
     const { status, json } = await server.call("/usage", { key: "quota" });
@@ -120,7 +120,7 @@ describe("the month's tokens", () => {
 });
 
 describe("requests without a valid key", () => {
-  it("have an allowance of their address", async () => {
+  it("share a limit of their address", async () => {
     const alone = await testServer();
     const seen = new Map<number, number>();
     const asks = Array.from({ length: 1010 }, () => alone.call("/usage", { key: "ah_wrong" }));

@@ -110,14 +110,14 @@ async function findings(campaign: Partial<Campaign>): Promise<string> {
 }
 
 describe("the description", () => {
-  it("names every route of the server but its own", async () => {
+  it("has every route of the document and no other one", async () => {
     const routes = routesOf(hastyApp?.printRoutes({ commonPrefix: false }) ?? "");
     const ofTheInterface = routes.filter((route) => route.includes("/v1/"));
     expect(ofTheInterface).toContain("POST /v1/agents/{agent_id}/invoke");
     expect(ofTheInterface.toSorted()).toEqual((await operations()).toSorted());
   });
 
-  it("is given to everybody", async () => {
+  it("needs no key", async () => {
     const anybody = ["ah_wrong", ...referenceKeys.map(({ key }) => key)];
     const asked = anybody.map((key) =>
       fetch(descriptionUrl(accelerated), { headers: { authorization: `Bearer ${key}` } }),
@@ -125,7 +125,7 @@ describe("the description", () => {
     expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  it("has the statuses that only odd requests get", async () => {
+  it("has the statuses of unusual requests", async () => {
     const { paths } = await description();
     const odd = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, { responses }]) => {
@@ -162,8 +162,8 @@ const inTrials = <T>(rows: readonly T[]): readonly T[] => (triesEach ? rows : []
 // Endpoints without an agent respond in the same way for failing agents, so they are not tested again.
 const ofAgents = isFull ? "." : "/agents/.";
 
-describe.skipIf(withoutPython)("schemathesis finds nothing but what breaks the description", () => {
-  it("where the agents are sound, and reaches success everywhere", async () => {
+describe.skipIf(withoutPython)("schemathesis finds only violations of the description", () => {
+  it("with healthy agents, and every operation succeeds", async () => {
     expect(
       await findings({ checks: healthyServerChecks, phases: ["examples", "coverage", "fuzzing", "stateful"] }),
     ).toBe("");

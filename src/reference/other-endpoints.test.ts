@@ -30,7 +30,7 @@ describe("a batch", () => {
     return String(field(json, "check_url"));
   };
 
-  it("answers with the handle of an operation", async () => {
+  it("responds with the handle of an operation", async () => {
     const server = await started();
     const { status, json, headers } = await server.call("/agents/echo/batch", { body: { batch: [{ query: "a" }] } });
     expect(status).toBe(201);
@@ -42,7 +42,7 @@ describe("a batch", () => {
     for (const name of rateLimitHeaders) expect(headers[name.toLowerCase()]).toMatch(/^\d+$/);
   });
 
-  it("is worked off on the clock: pending, running, completed with every result", async () => {
+  it("runs on the clock: pending, running, completed with every result", async () => {
     const server = await started();
     const path = await submit(server, ["one", "two"]);
     const look = async () => (await server.call(path)).json;
@@ -60,7 +60,7 @@ describe("a batch", () => {
     });
   });
 
-  it("whose every entry fails has failed", async () => {
+  it("fails if all of its entries fail", async () => {
     const server = await started();
     const { json } = await server.call("/agents/crasher/batch", { body: { batch: [{ query: "x" }] } });
     await server.reference.advance(1000);
@@ -70,7 +70,7 @@ describe("a batch", () => {
     });
   });
 
-  it("counts as one request, and spends the tokens of each entry", async () => {
+  it("counts as one request and uses the tokens of each entry", async () => {
     const server = await started();
     await submit(server, ["one", "two", "three"]);
     await server.reference.advance(2000);
@@ -78,7 +78,7 @@ describe("a batch", () => {
     expect(json).toMatchObject({ requests: { used: 2 }, tokens: { used: 12 } });
   });
 
-  it("stops where the month's tokens do", async () => {
+  it("fails its entries after the month's tokens are used up", async () => {
     const server = await started();
     const path = await submit(
       server,
@@ -91,7 +91,7 @@ describe("a batch", () => {
     expect(kinds).toEqual(["success", "success", "success", "error", "error", "error"]);
   });
 
-  it("cannot be looked at with another key", async () => {
+  it("is unknown to other keys", async () => {
     const server = await started();
     const path = await submit(server, ["x"]);
     expect(await server.call(path, { key: "free" })).toMatchObject({
@@ -118,7 +118,7 @@ describe("a batch", () => {
     expect(await server.call("/agents/echo/batch", { body })).toMatchObject({ status: 400, json: { error: { code } } });
   });
 
-  it("for an agent that does not exist is refused", async () => {
+  it("is refused for an unknown agent", async () => {
     const server = await started();
     const { json } = await server.call("/agents/nobody/batch", { body: { batch: [{ query: "x" }] } });
     expect(json).toMatchObject({ error: { code: "AGENT_NOT_FOUND", status: 404 } });
@@ -126,13 +126,13 @@ describe("a batch", () => {
 });
 
 describe("the local execution path", () => {
-  it("answers as invoke does", async () => {
+  it("responds like invoke", async () => {
     const server = await started();
     const { status, json } = await server.call(execute("answer"), { body: { query: "x" } });
     expect([status, json]).toMatchObject([200, { result: { output: "You said: x" }, usage: { total_tokens: 4 } }]);
   });
 
-  it("streams where the tag ends in _stream", async () => {
+  it("streams if the tag ends in _stream", async () => {
     const server = await started();
     const { headers, text } = await server.call(execute("answer_stream"), { body: { query: "x" } });
     expect(headers["content-type"]).toMatch(/^text\/event-stream/);
@@ -150,8 +150,8 @@ describe("the local execution path", () => {
   });
 });
 
-describe("what is known of an agent and of a key", () => {
-  it("is told of an agent in detail", async () => {
+describe("the details of an agent and of a key", () => {
+  it("describe an agent", async () => {
     const server = await started();
     expect((await server.call("/agents/elder")).json).toMatchObject({
       agent_id: "elder",
@@ -163,7 +163,7 @@ describe("what is known of an agent and of a key", () => {
     expect((await server.call("/agents/nobody")).status).toBe(404);
   });
 
-  it("is told of the key that asks, and never its text", async () => {
+  it("describe the key of the request without its text", async () => {
     const server = await started();
     const first = await server.call("/keys/usage", { key: "oneAgent" });
     expect(first.json).toMatchObject({
@@ -198,7 +198,7 @@ describe("a restricted key", () => {
     expect((await server.call(path, { key: "oneAgent" })).status).toBe(403);
   });
 
-  it("for certain addresses is let in from there, as a trusted proxy tells, and from nowhere else", async () => {
+  it("for some addresses works only from those addresses, which a trusted proxy may report", async () => {
     const statusOf = async (options: ReferenceOptions, headers: Record<string, string>) =>
       (await (await started(options)).call("/usage", { key: "elsewhere", headers })).status;
     const trusting = { trustedProxies: ["127.0.0.0/8"] };
@@ -209,7 +209,7 @@ describe("a restricted key", () => {
     expect(await statusOf(trusting, {})).toBe(403);
   });
 
-  it("may name its addresses by a CIDR", async () => {
+  it("may have a CIDR as its addresses", async () => {
     const server = await started();
     const key = server.reference.issueKey("pro", { allowedIps: ["127.0.0.0/8"] }).name;
     const other = server.reference.issueKey("pro", { allowedIps: ["10.0.0.0/8"] }).name;
@@ -240,7 +240,7 @@ describe("a signed request", () => {
     expect(status).toBe(200);
   });
 
-  it("is judged by its bytes, not by the text that they become", async () => {
+  it("is checked by its bytes, not by the decoded text", async () => {
     const server = await started();
     // UTF-8 decoding turns each invalid byte into the same character.
     const bytes = Buffer.concat([Buffer.from('{"query":"'), Buffer.from([0xff]), Buffer.from('"}')]);
@@ -258,7 +258,7 @@ describe("a signed request", () => {
     expect(await server.raw(Buffer.concat([Buffer.from(`${head}\r\n\r\n`), bytes]))).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it("is let in without a body, with its query string", async () => {
+  it("is accepted without a body and with a query string", async () => {
     const server = await started();
     const path = "/v1/agents?page=1&limit=5";
     expect((await server.call(path, { headers: headersFor("GET", path, "") })).status).toBe(200);
@@ -298,7 +298,7 @@ describe("the clock over HTTP", () => {
 });
 
 describe("over HTTPS", () => {
-  it.skipIf(!hasOpenssl())("the same answers come (skipped where the command openssl is missing)", async () => {
+  it.skipIf(!hasOpenssl())("the same responses come (skipped without the command openssl)", async () => {
     const folder = mkdtempSync(join(tmpdir(), "certificate-"));
     const [certPath, keyPath] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     execFileSync(

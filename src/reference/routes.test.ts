@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("invoke", () => {
-  it("answers with result, usage and metadata", async () => {
+  it("responds with result, usage and metadata", async () => {
     const { status, json } = await server.invoke("echo");
     expect(status).toBe(200);
     expect(json).toEqual({
@@ -57,12 +57,12 @@ describe("invoke", () => {
     expect((await server.invoke("echo", { body: { query: `${query}x` } })).status).toBe(413);
   });
 
-  it("cuts the answer at max_tokens", async () => {
+  it("cuts the response at max_tokens", async () => {
     const { json } = await server.invoke("storyteller", { body: { query: "go", parameters: { max_tokens: 3 } } });
     expect(json).toMatchObject({ result: { output: "line-001 line-002 line-003" }, usage: { completion_tokens: 3 } });
   });
 
-  it("remembers a session, for one key and one agent", async () => {
+  it("remembers a session of one key and one agent", async () => {
     const ask = (query: string, session_id: string, key: string) =>
       server.invoke("keeper", { key, body: { query, session_id } }).then(({ json }) => json);
     expect(await ask("one", "s", "pro")).toMatchObject({ result: { turn: 1, previous_query: null } });
@@ -71,7 +71,7 @@ describe("invoke", () => {
     expect(await ask("two", "s", "team")).toMatchObject({ result: { turn: 1 } });
   });
 
-  it("carries any script unharmed", async () => {
+  it("preserves text in any script", async () => {
     const query = "é́ 你好 👩‍👩‍👧 \u0000 \ud83d\ude42";
     const { json } = await server.invoke("echo", { body: { query } });
     expect(json).toMatchObject({ result: { output: `You said: ${query}` } });
@@ -89,7 +89,7 @@ describe("invoke", () => {
     expect(answer.json).toMatchObject({ error: { code, status } });
   });
 
-  it("reports the version that health reports", async () => {
+  it("reports the same version as health", async () => {
     const { json } = await server.invoke("elder");
     const health = await server.call("/agents/elder/health");
     expect(json).toMatchObject({ metadata: { agent_version: "0.9.3" } });
@@ -134,7 +134,7 @@ describe("listing", () => {
 });
 
 describe("usage", () => {
-  it("tells the hour's requests and the month's tokens", async () => {
+  it("reports the hour's requests and the month's tokens", async () => {
     const { name } = server.reference.issueKey("free");
     await server.invoke("echo", { key: name });
     const { json } = await server.call("/usage", { key: name });
@@ -162,7 +162,7 @@ describe("keys", () => {
     }
   });
 
-  it("are read whatever the case of the scheme", async () => {
+  it("are accepted with any case of the scheme", async () => {
     const key = server.reference.keys.find(({ name }) => name === "team")?.key ?? "";
     const { status } = await server.call("/usage", { key: null, headers: { authorization: `bEARER  ${key}` } });
     expect(status).toBe(200);
@@ -205,7 +205,7 @@ describe("a signed request", () => {
   });
 });
 
-describe("what the document does not define", () => {
+describe("a request that the document does not define", () => {
   it.each([
     ["GET", "/nothing"],
     ["DELETE", "/usage"],

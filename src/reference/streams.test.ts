@@ -32,7 +32,7 @@ const contentOf = (events: readonly StreamEvent[]) =>
 const indexesOf = (events: readonly StreamEvent[]) => events.flatMap(({ data }) => data["index"] ?? []);
 
 describe("a stream", () => {
-  it("starts, sends chunks, and is done", async () => {
+  it("sends start, chunks and done", async () => {
     const { status, type, events } = await streamed("echo");
     expect([status, type]).toEqual([200, "text/event-stream; charset=utf-8"]);
     expect(events.map(({ name }) => name)).toEqual(["start", "chunk", "chunk", "chunk", "done"]);
@@ -45,7 +45,7 @@ describe("a stream", () => {
     });
   });
 
-  it("names the session it was given", async () => {
+  it("returns the given session", async () => {
     const { events } = await streamed("echo", { query: "x", session_id: "mine" });
     expect(events[0]?.data).toMatchObject({ session_id: "mine" });
   });
@@ -60,7 +60,7 @@ describe("a stream", () => {
     expect(events.at(-1)?.data).toMatchObject(data);
   });
 
-  it("tells a story of 200 chunks", async () => {
+  it("can send 200 chunks", async () => {
     expect((await streamed("storyteller")).events).toHaveLength(202);
   });
 
@@ -78,7 +78,7 @@ describe("a stream", () => {
     expect(contentOf(events)).toBe("hello");
   });
 
-  it("has nothing left to send behind its end", async () => {
+  it("sends nothing if resumed at its end", async () => {
     const { events } = await streamed("echo", { query: "hello", parameters: { resume_from_index: 99 } });
     expect(events.map(({ name }) => name)).toEqual(["start", "done"]);
   });
@@ -93,7 +93,7 @@ describe("a stream", () => {
 });
 
 describe("a slow stream", () => {
-  it("sends each chunk when its second has come on the clock", async () => {
+  it("sends each chunk at its second of the clock", async () => {
     const stream = await server.stream("dripper");
     await stream.until("event: start");
     await server.reference.advance(1000);
@@ -102,7 +102,7 @@ describe("a slow stream", () => {
     expect(await stream.until("event: done")).toContain('"execution_time":10');
   });
 
-  it("waits between chunks for as long as it was asked to", async () => {
+  it("waits the requested time between chunks", async () => {
     const body = { query: "a b", parameters: { stream_delay_ms: 500 } };
     const stream = await server.stream("echo", { body });
     await stream.until("You ");
@@ -112,7 +112,7 @@ describe("a slow stream", () => {
     expect(await stream.until("event: done")).toContain('"execution_time":1.5');
   });
 
-  it("that takes longer than its timeout ends in an error", async () => {
+  it("ends in an error after its timeout", async () => {
     const stream = await server.stream("stuck");
     await stream.until("event: start");
     await server.reference.advance(30_000);
@@ -121,7 +121,7 @@ describe("a slow stream", () => {
 });
 
 describe("a slot", () => {
-  it("is held by a stream to its end", async () => {
+  it("is held by a stream until its end", async () => {
     const { name: key } = server.reference.issueKey("free");
     const streams = await Promise.all([server.stream("dripper", { key }), server.stream("dripper", { key })]);
     const refused = await server.invoke("echo", { key });
@@ -132,7 +132,7 @@ describe("a slot", () => {
     expect((await server.invoke("echo", { key })).status).toBe(200);
   });
 
-  it("comes back at once when the client leaves", async () => {
+  it("is free at once when the client disconnects", async () => {
     const { name: key } = server.reference.issueKey("free");
     const streams = await Promise.all([server.stream("dripper", { key }), server.stream("dripper", { key })]);
     expect((await server.call("/usage", { key })).status).toBe(429);

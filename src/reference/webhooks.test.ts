@@ -59,7 +59,7 @@ async function idOf(fields: object = {}): Promise<string> {
 }
 
 describe("creating a webhook", () => {
-  it("answers with what was stored, and never with the secret", async () => {
+  it("responds with the stored fields, but not with the secret", async () => {
     const { status, json, text } = await create({ agent_id: "echo", secret: "between-us" });
     expect(status).toBe(201);
     expect(json).toEqual({
@@ -100,7 +100,7 @@ describe("creating a webhook", () => {
 });
 
 describe("an execution", () => {
-  it("that completes is told at its start and at its end, signed", async () => {
+  it("that completes sends signed events at its start and its end", async () => {
     await create({ secret: "between-us" });
     await server.invoke("echo");
     await arrived(2);
@@ -121,7 +121,7 @@ describe("an execution", () => {
     });
   });
 
-  it("that fails is told with texts", async () => {
+  it("that fails sends an event with the reason", async () => {
     await create({ events: ["agent.failed"] });
     await server.invoke("crasher");
     await arrived(1);
@@ -136,7 +136,7 @@ describe("an execution", () => {
     });
   });
 
-  it("that runs into its timeout is told", async () => {
+  it("that times out sends an event", async () => {
     await create({ events: ["agent.timeout"] });
     const answer = server.invoke("stuck");
     await eventually(async () => {
@@ -147,14 +147,14 @@ describe("an execution", () => {
     expect(receiver.got[0]?.body["data"]).toMatchObject({ timeout: 30 });
   });
 
-  it("that streams is told like any other", async () => {
+  it("that streams sends the same events", async () => {
     await create();
     await (await server.stream("echo")).until("event: done");
     await arrived(2);
     expect(typesOf()).toEqual(["agent.completed", "agent.invoked"]);
   });
 
-  it("of another agent is not told", async () => {
+  it("of another agent sends no event", async () => {
     await create({ agent_id: "elder" });
     await server.invoke("echo");
     await server.invoke("elder");
@@ -162,7 +162,7 @@ describe("an execution", () => {
     expect(receiver.got.map(({ body }) => body["agent_id"])).toEqual(["elder", "elder"]);
   });
 
-  it("of which many begin at once loses no event", async () => {
+  it("loses no event among many concurrent ones", async () => {
     await create({}, "enterprise");
     await Promise.all(Array.from({ length: 20 }, () => server.invoke("echo", { key: "enterprise" })));
     await arrived(40);
@@ -171,7 +171,7 @@ describe("an execution", () => {
 });
 
 describe("a deployment", () => {
-  it("really changes, and is told of each change", async () => {
+  it("changes, and each change sends an event", async () => {
     await create({ events: ["deployment.*"] });
     expect(await deploy({ agent_id: "novice", event: "created" })).toMatchObject({ status: 200 });
     expect(await server.invoke("novice")).toMatchObject({ status: 200 });
@@ -202,7 +202,7 @@ describe("a deployment", () => {
 });
 
 describe("deliveries and metrics", () => {
-  it("show every attempt of the schedule, and the mark", async () => {
+  it("show every attempt of the schedule and the final state", async () => {
     const id = await idOf({ url: `${receiver.url}/fail`, events: ["agent.completed"] });
     await server.invoke("echo");
     await server.reference.advance(3 * 3_600_000);
@@ -284,7 +284,7 @@ describe("a usage alert", () => {
 });
 
 describe("the patches of webhooks", () => {
-  it("change an event after it was made", async () => {
+  it("edit the body that the server has made", async () => {
     const patch = findPatch("variant", "event-deployment-always-null");
     const event = {
       id: "evt",

@@ -55,7 +55,7 @@ describe("an agent configuration file", () => {
     });
   });
 
-  it("has the document's defaults where it says nothing", () => {
+  it("has the document's defaults for absent fields", () => {
     expect(read(minimal)).toMatchObject({
       agentId: null,
       authType: "none",
@@ -154,13 +154,13 @@ describe("an agent configuration file", () => {
     expected.forEach((pattern, at) => expect(problems[at]).toMatch(pattern));
   });
 
-  it("of more than 1 MiB is refused, whatever is in it", () => {
+  it("of more than 1 MiB is refused", () => {
     const padded = (bytes: number): string => JSON.stringify(minimal).padEnd(bytes, " ");
     expect(problemsOf(padded(1024 * 1024))).toEqual([]);
     expect(problemsOf(padded(1024 * 1024 + 1))).toEqual(["the file exceeds 1 MiB"]);
   });
 
-  it("tells every field that is missing", () => {
+  it("reports every missing field", () => {
     expect(problemsOf({})).toEqual([
       "agent_name is missing; it must be a string that is not empty",
       "framework is missing; it must be a string that is not empty",
@@ -180,7 +180,7 @@ describe("an agent configuration file", () => {
 });
 
 describe("the agent of a file", () => {
-  it("says which entrypoint was given what", () => {
+  it("names the entrypoint and the query", () => {
     const agent = agentFromFile(read(whole), "weather-1", "2026-01-01T00:00:00Z");
     const response = agent.respond("rain?", { turn: 1, previousQuery: null }, "answer");
     expect(response).toBe("Entrypoint answer (main.py#answer) was given: rain?");
@@ -195,7 +195,7 @@ describe("the agent of a file", () => {
     expect(agentIdFromName(name)).toBe(id);
   });
 
-  it("has the webhooks of its file, for itself alone and unsigned", () => {
+  it("has the unsigned webhooks of its file, for itself only", () => {
     expect(webhooksFromFile(read(whole), "weather-1")).toEqual([
       {
         url: "https://hooks.example/in",

@@ -4,12 +4,12 @@ import { gaps } from "./gaps.ts";
 import { findPatch } from "../catalogue.ts";
 
 describe("the gaps", () => {
-  it("name variants that exist", () => {
+  it("name existing variants", () => {
     const names = gaps.flatMap(({ otherwise }) => otherwise);
     expect(names.filter((name) => findPatch("variant", name) === undefined)).toEqual([]);
   });
 
-  it("are all there: every gap of the document that this server meets", () => {
+  it("cover every gap of the document", () => {
     const filled = new Set(gaps.flatMap(({ clauses }) => clauses));
     const open = clauseIds.filter((id) => {
       const { level, untestable } = clauseOf(id);
@@ -18,7 +18,7 @@ describe("the gaps", () => {
     expect(open).toEqual([]);
   });
 
-  it("can be switched wherever a clause names them as gaps", () => {
+  it("have a variant for each clause that is a gap", () => {
     const fixed = gaps.filter(({ clauses, otherwise }) => {
       return otherwise.length === 0 && clauses.some((id) => clauseOf(id).level === "gap");
     });

@@ -32,11 +32,11 @@ const shapes = [
 ];
 
 describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, across }) => {
-  it("admits as many at once as its limit, and no more", () => {
+  it("admits as many concurrent requests as its limit, and no more", () => {
     expect(admitted(make(), start, 10, 0)).toBe(3);
   });
 
-  it("shows one less with each request, down to 0 and not below", () => {
+  it("reports one request less after each request, down to 0", () => {
     const limiter = make();
     const advertised = Array.from({ length: 4 }, () => {
       admit(limiter, start);
@@ -45,7 +45,7 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
     expect(advertised).toEqual([2, 1, 0, 0]);
   });
 
-  it("has room again at the instant it names, and not a millisecond before", () => {
+  it("has room again at the instant that it reports, and not a millisecond earlier", () => {
     const limiter = make();
     admitted(limiter, start, 3, 0);
     expect(limiter.roomAtMs(start)).toBe(resetMs);
@@ -53,7 +53,7 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
     expect(admitted(limiter, resetMs, 10, 0)).toBe(afterReset);
   });
 
-  it("is changed by nobody who only looks", () => {
+  it("does not change when it is only queried", () => {
     const limiter = make();
     for (let at = 0; at < 5; at += 1) {
       limiter.hasRoom(start + at);
@@ -63,19 +63,19 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
     expect(admitted(limiter, start + minuteMs, 10, 0)).toBe(3);
   });
 
-  it("takes a request back", () => {
+  it("undoes the count of a request", () => {
     const limiter = make();
     admitted(limiter, start, 3, 0);
     limiter.uncount(start, start + 1);
     expect(admitted(limiter, start + 1, 10, 0)).toBe(1);
   });
 
-  it("admits what its shape allows across a whole minute's boundary", () => {
+  it("admits the right number across the boundary of a minute", () => {
     const limiter = make();
     expect(admitted(limiter, start, 3, 0) + admitted(limiter, start + 40_000, 3, 0)).toBe(across);
   });
 
-  it("keeps its promises over ten thousand requests", () => {
+  it("admits the right number of ten thousand requests", () => {
     const limiter = make();
     const total = admitted(limiter, start, 10_000, 100);
     // The estimate of a sliding window refuses more than a log of requests does.
@@ -84,8 +84,8 @@ describe.each(shapes)("a $name limiter", ({ name, make, resetMs, afterReset, acr
   });
 });
 
-describe("a limiter that shows another limit than it has", () => {
-  it("never shows more remaining than that", () => {
+describe("a limiter that reports another limit than it has", () => {
+  it("never reports more remaining requests than that limit", () => {
     const limiter = fixedWindow({ ...size, limit: 5, advertisedLimit: 3 });
     const advertised = Array.from({ length: 5 }, () => {
       admit(limiter, start);
@@ -97,7 +97,7 @@ describe("a limiter that shows another limit than it has", () => {
 });
 
 describe("a rolling log that counts refusals", () => {
-  it("has room only when enough of it is a window old", () => {
+  it("has room only after enough requests have left the window", () => {
     const limiter = rollingWindow(size);
     for (let at = 0; at < 5; at += 1) limiter.count(start + at * 1000);
     expect(limiter.roomAtMs(start + 5000)).toBe(start + 2000 + minuteMs);

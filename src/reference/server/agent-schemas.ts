@@ -22,7 +22,7 @@ const streamParameters = {
     maximum: 60_000,
     description: "Milliseconds to wait between chunks.",
   },
-  chunk_size: { type: "integer", minimum: 1, description: "Characters to a chunk." },
+  chunk_size: { type: "integer", minimum: 1, description: "Characters of a chunk." },
 };
 
 const executionBody = (properties: object) =>
@@ -95,10 +95,10 @@ export const agentSchemas = {
     operationId: "invokeAgent",
     params,
     body: executionBody(parameters),
-    response: responses("The agent's answer.", { [json]: invokeResponse }, executionErrors),
+    response: responses("The agent's response.", { [json]: invokeResponse }, executionErrors),
   },
   stream: {
-    summary: "Stream an agent's answer",
+    summary: "Stream an agent's response",
     operationId: "streamAgent",
     params,
     body: executionBody(streamParameters),
@@ -123,7 +123,7 @@ export const agentSchemas = {
   usage: {
     summary: "Read usage",
     operationId: "readUsage",
-    response: responses("What the key has used.", { [json]: usageResponse }, [limited]),
+    response: responses("The usage of the key.", { [json]: usageResponse }, [limited]),
   },
 };
 
@@ -193,12 +193,12 @@ export const operationSchemas = {
     summary: "Describe an agent",
     operationId: "describeAgent",
     params,
-    response: responses("Everything about the agent.", { [json]: agentDetails }, [noAgent, limited]),
+    response: responses("The details of the agent.", { [json]: agentDetails }, [noAgent, limited]),
   },
   keyUsage: {
     summary: "Read key usage",
     operationId: "readKeyUsage",
-    response: responses("What the key has used.", { [json]: keyUsage }, [limited]),
+    response: responses("The usage of the key.", { [json]: keyUsage }, [limited]),
   },
   batch: {
     summary: "Submit a batch",
@@ -206,7 +206,7 @@ export const operationSchemas = {
     params,
     body: object({ batch: array(batchEntry, { minItems: 1, maxItems: 100 }) }),
     response: responses(
-      "The handle of the operation that works on it.",
+      "The handle of the batch's operation.",
       { [json]: object(handle) },
       [badRequest, noAgent, tooLarge, limited],
       201,
@@ -216,7 +216,7 @@ export const operationSchemas = {
     summary: "Check an asynchronous operation",
     operationId: "checkOperation",
     params: object({ operation_id: string }),
-    response: responses("How far the operation is.", { [json]: operation }, [
+    response: responses("The state of the operation.", { [json]: operation }, [
       [404, "No operation of this key has this id."],
       limited,
     ]),
@@ -227,7 +227,7 @@ export const operationSchemas = {
     params: object({ ...agentId, entrypoint_tag: { ...string, description: "Tag of the entrypoint." } }),
     body: executionBody(streamParameters),
     response: responses(
-      "The agent's answer; a stream's events where the tag ends in `_stream`.",
+      "The agent's response; a stream of events if the tag ends in `_stream`.",
       { [json]: invokeResponse, "text/event-stream": streamEvents },
       executionErrors,
     ),

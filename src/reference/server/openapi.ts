@@ -26,7 +26,7 @@ type ErrorRow = readonly [status: number, description: string];
 
 const unauthorized: ErrorRow = [401, "The key is missing, wrong or expired."];
 const forbidden: ErrorRow = [403, "The key may not do this, or not from this address."];
-const notAcceptable: ErrorRow = [406, "The answer has no media type that `Accept` names."];
+const notAcceptable: ErrorRow = [406, "No media type of the response matches `Accept`."];
 
 /** Errors that several endpoints have. */
 export const errors = {

@@ -6,7 +6,7 @@ const { badRequest, noAgent, tooLarge, limited } = errors;
 const url = {
   type: "string",
   format: "uri",
-  description: "An address of http or https that may be delivered to.",
+  description: "An http or https URL that the server may deliver to.",
 };
 
 const noWebhook = [404, "This key has no webhook of this id."] as const;
@@ -17,7 +17,7 @@ const webhook = object({
   webhook_id: string,
   url: string,
   events: array(string),
-  agent_id: { ...nullableString, description: "The only agent that it tells of; null for all." },
+  agent_id: { ...nullableString, description: "The only agent whose events the webhook gets; null for all." },
   status: string,
   created_at: time,
 });
@@ -31,7 +31,7 @@ const delivery = object({
   attempts: array(
     object({
       attempted_at: time,
-      status_code: { type: ["integer", "null"], description: "null where no answer came in time." },
+      status_code: { type: ["integer", "null"], description: "null if no response came in time." },
       error: nullableString,
     }),
   ),
@@ -43,8 +43,8 @@ const metrics = object({
   total_deliveries: integer,
   successful: integer,
   failed: integer,
-  average_response_time: { type: "number", description: "Milliseconds; 0 before the first answer." },
-  last_delivery: { ...time, description: "Before the first delivery, when the webhook was created." },
+  average_response_time: { type: "number", description: "Milliseconds; 0 before the first response." },
+  last_delivery: { ...time, description: "The time of the webhook's creation before the first delivery." },
 });
 
 const threshold = { type: "number", minimum: 0, maximum: 100, description: "Per cent of the hour's requests." };
@@ -64,11 +64,11 @@ export const webhookSchemas = {
           minItems: 1,
           items: { type: "string", enum: [...webhookEvents, "agent.*", "deployment.*"] },
         },
-        agent_id: { type: "string", description: "The only agent to tell of. Default: all." },
+        agent_id: { type: "string", description: "The only agent whose events the webhook gets. Default: all." },
         secret: {
           type: "string",
           minLength: 1,
-          description: "What deliveries are signed with. Default: they are not.",
+          description: "The secret that signs deliveries. Default: no signature.",
         },
       },
       ["url", "events"],
@@ -89,7 +89,7 @@ export const webhookSchemas = {
     summary: "Read the metrics of a webhook",
     operationId: "webhookMetrics",
     params,
-    response: responses("What became of its deliveries.", { [json]: metrics }, [noWebhook, limited]),
+    response: responses("The metrics of its deliveries.", { [json]: metrics }, [noWebhook, limited]),
   },
   createAlert: {
     summary: "Create a usage alert",

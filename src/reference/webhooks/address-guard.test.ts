@@ -6,7 +6,7 @@ import { agentEvent, newWebhook, minute, outboxFixture } from "./testing/outbox-
 
 const strict = addressGuard({ allowsLoopback: false, allowed: [] });
 
-describe("a URL that a user names", () => {
+describe("a URL from a user", () => {
   it.each([
     ["https://example.com/hook"],
     ["http://93.184.216.34:8080/"],
@@ -67,14 +67,14 @@ describe("a URL that a user names", () => {
     expect(strict.addressRefusal(url)).toMatch(/./);
   });
 
-  it("may be on loopback where the server is", () => {
+  it("may be on loopback if the server listens there", () => {
     const onLoopback = addressGuard({ allowsLoopback: true, allowed: [] });
     for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
       expect(onLoopback.addressRefusal(`http://${host}:9/`)).toBeNull();
     expect(onLoopback.addressRefusal("http://10.0.0.1/")).not.toBeNull();
   });
 
-  it("is not the machine itself, whatever network that is in, unless it is allowed", () => {
+  it("may not be the machine itself in any network, unless it is allowed", () => {
     const machineAddresses = ["93.184.216.34", "2606:2800:220:1::1"];
     const guard = addressGuard({ allowsLoopback: true, allowed: [], machineAddresses });
     for (const host of ["93.184.216.34", "[2606:2800:220:1::1]", "[::ffff:93.184.216.34]"])
@@ -84,14 +84,14 @@ describe("a URL that a user names", () => {
     expect(allowing.addressRefusal("http://93.184.216.34/")).toBeNull();
   });
 
-  it("is not an address of this machine's interfaces", () => {
+  it("may not be an address of this machine's interfaces", () => {
     const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     expect(addresses.length).toBeGreaterThan(0);
     for (const { address, family } of addresses)
       expect(strict.addressRefusal(`http://${family === "IPv6" ? `[${address}]` : address}/`)).not.toBeNull();
   });
 
-  it("may be in a network that is allowed", () => {
+  it("may be in an allowed network", () => {
     const guard = addressGuard({ allowsLoopback: false, allowed: ["10.1.0.0/16", "fd00:1::/32", "192.168.0.7"] });
     expect(guard.addressRefusal("http://10.1.2.3/")).toBeNull();
     expect(guard.addressRefusal("http://[fd00:1::2]/")).toBeNull();
@@ -136,7 +136,7 @@ describe("a name", () => {
     });
   });
 
-  it("that leads elsewhere the second time is looked at the second time", async () => {
+  it("is checked again each time it is resolved", async () => {
     const answers = ["127.0.0.1", "10.0.0.1"];
     const resolve: Resolver = (name, done) => leadsTo(answers.shift() ?? "10.0.0.1")(name, done);
     const { outbox, advance, receiver } = outboxFixture({ guard: { resolve } });
@@ -148,7 +148,7 @@ describe("a name", () => {
     expect(outbox.deliveriesOf(id)[0]?.attempts.map(({ status }) => status)).toEqual([500, null]);
   });
 
-  it("of the machine itself is not connected to where loopback is refused", async () => {
+  it("of the machine itself is refused if loopback is", async () => {
     const { outbox, advance, receiver } = outboxFixture({ guard: { allowsLoopback: false } });
     const target = await receiver(204);
     const { port } = new URL(target.url);

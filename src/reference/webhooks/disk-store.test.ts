@@ -20,7 +20,7 @@ function folder(): string {
 }
 
 describe("a server that starts again with the same folder", () => {
-  it("goes on with the retries that are due later", async () => {
+  it("continues the retries that are due later", async () => {
     const data = folder();
     const first = outboxFixture({ store: diskStore(data) });
     const target = await first.receiver(500);
@@ -44,7 +44,7 @@ describe("a server that starts again with the same folder", () => {
     expect(second.outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, failed: 1 });
   });
 
-  it("sends at once what is overdue, and nothing that was delivered", async () => {
+  it("sends overdue deliveries at once, but no delivered ones", async () => {
     const data = folder();
     const first = outboxFixture({
       store: diskStore(data),
@@ -64,7 +64,7 @@ describe("a server that starts again with the same folder", () => {
     expect(second.outbox.deliveriesOf(id).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
   });
 
-  it("goes on counting, and gives no id twice", async () => {
+  it("continues its counters and uses no id twice", async () => {
     const data = folder();
     const ids: string[] = [];
     for (let start = 0; start < 3; start += 1) {
@@ -80,7 +80,7 @@ describe("a server that starts again with the same folder", () => {
     expect(new Set(ids.filter((id) => id.startsWith("dlv_")))).toHaveLength(5);
   });
 
-  it("has the webhooks of a configuration file again when the file brings them", async () => {
+  it("restores the webhooks of a configuration file when the file is loaded", async () => {
     const data = folder();
     const first = outboxFixture({ store: diskStore(data) });
     const target = await first.receiver(204);
@@ -111,7 +111,7 @@ describe("a server that starts again with the same folder", () => {
 });
 
 describe("a server on a virtual clock that starts again with the same folder", () => {
-  it("goes on from the latest instant that the folder knows of", async () => {
+  it("continues at the latest instant in the folder", async () => {
     const data = folder();
     const first = outboxFixture({ store: diskStore(data) });
     const target = await first.receiver(500);
@@ -131,7 +131,7 @@ describe("a server on a virtual clock that starts again with the same folder", (
     expect(target.received).toHaveLength(4);
   });
 
-  it("begins at the clock's own instant where that is later, or nothing is known", async () => {
+  it("begins at the clock's own instant if that is later or the folder is empty", async () => {
     const data = folder();
     const clock = virtualClock(virtualEpochMs + hour);
     const server = await startReference({ clock, dataFolder: data });
@@ -141,7 +141,7 @@ describe("a server on a virtual clock that starts again with the same folder", (
 });
 
 describe("a folder", () => {
-  it("is made where it is missing, and read by its owner only", () => {
+  it("is created if missing, for its owner only", () => {
     const data = join(folder(), "new", "one");
     diskStore(data).close();
     expect(statSync(join(data, "conformance.sqlite")).mode & 0o777).toBe(0o600);
@@ -175,7 +175,7 @@ describe("a folder", () => {
     expect(() => diskStore(data)).toThrow(/^State cannot be kept in .*\. Name another folder\.$/);
   });
 
-  it("is opened without a word of Node", () => {
+  it("is opened without a warning of Node", () => {
     const data = folder();
     const module = new URL("./disk-store.ts", import.meta.url).href;
     const script = `(await import(${JSON.stringify(module)})).diskStore(${JSON.stringify(data)}).close()`;
@@ -184,7 +184,7 @@ describe("a folder", () => {
   });
 });
 
-describe("a process that is killed as soon as its events are raised", () => {
+describe("a process that is killed as soon as its events are emitted", () => {
   it("has them on disk", async () => {
     const data = folder();
     const second = () => outboxFixture({ store: diskStore(data) });
@@ -224,7 +224,7 @@ describe("a server that is killed between two retries", () => {
     };
   }
 
-  it("loses no delivery and invents none", async () => {
+  it("loses no delivery and adds none", async () => {
     const data = folder();
     const count = 20;
     const target = await testReceiver(() => 0, [...Array<number>(count * 3).fill(500), 204]);

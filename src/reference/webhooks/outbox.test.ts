@@ -55,7 +55,7 @@ describe("attempts", () => {
     expect(elsewhere.received).toHaveLength(0);
   });
 
-  it("say why nothing came", async () => {
+  it("have a reason if no response came", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver("reset");
     const reset = outbox.add(newWebhook(target.url));
@@ -106,7 +106,7 @@ describe("a delivery", () => {
     expect(target.received[0]?.json).not.toHaveProperty("deployment_id");
   });
 
-  it("holds the data as it was when the event was raised", async () => {
+  it("has the data as it was when the event was emitted", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
     outbox.add(newWebhook(target.url));
@@ -117,7 +117,7 @@ describe("a delivery", () => {
     expect(target.received[0]?.json["data"]).toEqual({ text: "before" });
   });
 
-  it("has empty data where the data is no JSON", async () => {
+  it("has empty data if the data is no JSON", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
     outbox.add(newWebhook(target.url));
@@ -129,7 +129,7 @@ describe("a delivery", () => {
     expect(target.received.map(({ json }) => json["data"])).toEqual([{}, {}]);
   });
 
-  it("fails, and nothing else does, where its headers cannot be written", async () => {
+  it("fails alone if its headers cannot be written", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
     const { id } = outbox.add(newWebhook(target.url, { headers: { "bad name": "x", good: "a\r\nb" } }));
@@ -162,7 +162,7 @@ describe("selection", () => {
     expect(target.received).toHaveLength(count);
   });
 
-  it("leaves out a retired webhook, but not what it has pending", async () => {
+  it("skips a retired webhook, but still sends its pending deliveries", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(500);
     const { id } = outbox.add(newWebhook(target.url));
@@ -188,7 +188,7 @@ describe("many at once", () => {
     expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 500, successful: 500 });
   });
 
-  it("do not let one webhook wait for another's silent receiver", async () => {
+  it("do not wait for the silent receiver of another webhook", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const [dumb, quick] = [await receiver("silence"), await receiver(204)];
     outbox.add(newWebhook(dumb.url));
@@ -215,7 +215,7 @@ describe("metrics", () => {
     });
   });
 
-  it("count what ended, and not what is pending", async () => {
+  it("count ended deliveries, but not pending ones", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204, 500);
     const { id } = outbox.add(newWebhook(target.url));
@@ -232,7 +232,7 @@ describe("metrics", () => {
     });
   });
 
-  it("outlive the records of deliveries, of which a thousand are kept", async () => {
+  it("count more deliveries than the thousand that are kept", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(204);
     const { id } = outbox.add(newWebhook(target.url));
@@ -244,7 +244,7 @@ describe("metrics", () => {
 });
 
 describe("a notice", () => {
-  it("is sent, signed and tried again as an event is", async () => {
+  it("is sent, signed and retried like an event", async () => {
     const { outbox, advance, receiver, times } = outboxFixture();
     const target = await receiver(500, 204);
     outbox.notify({ url: target.url, secret: "whsec" }, { type: "rate_limit" });
@@ -256,7 +256,7 @@ describe("a notice", () => {
 });
 
 describe("a closed outbox", () => {
-  it("sends nothing more, and throws at nobody", async () => {
+  it("sends nothing more and throws nothing", async () => {
     const { outbox, advance, receiver } = outboxFixture();
     const target = await receiver(500);
     outbox.add(newWebhook(target.url));
@@ -272,7 +272,7 @@ describe("a closed outbox", () => {
 });
 
 describe("decisions", () => {
-  it("can repeat a delivery after its success, send in chunks, and name events anew", async () => {
+  it("can repeat a delivered event, send in chunks, and make new ids for each attempt", async () => {
     const { outbox, advance, receiver, times } = outboxFixture({
       behaviour: {
         nextAttemptMs: ({ attemptCount, lastMs }) => (attemptCount < 3 ? lastMs : null),
@@ -291,7 +291,7 @@ describe("decisions", () => {
     expect(outbox.metricsOf(id)).toMatchObject({ totalDeliveries: 1, successful: 1 });
   });
 
-  it("can wait for ever", async () => {
+  it("can wait without a timeout", async () => {
     const { outbox, advance, receiver } = outboxFixture({
       behaviour: { responseTimeoutMs: () => Number.POSITIVE_INFINITY },
     });

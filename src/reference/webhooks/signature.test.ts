@@ -62,7 +62,7 @@ describe.skipIf(!hasPython())(`a receiver in Python ${hasPython() ? "" : missing
     ["empty", {}],
     ["large", { text: megabyte }],
   ];
-  it("takes the signature of every body, and refuses one made with another secret", async () => {
+  it("accepts the signature of every body and refuses one of another secret", async () => {
     const { outbox, advance } = outboxFixture();
     const url = await pythonUrl();
     const right = outbox.add(newWebhook(url, { secret }));

@@ -22,8 +22,8 @@ async function gone(url: string): Promise<void> {
   while (await isThere(url)) await sleep(20);
 }
 
-describe("the embedded server in a process of its own", () => {
-  it("issues keys that nobody has used, and takes them", async () => {
+describe("the embedded server in a child process", () => {
+  it("issues new keys and accepts them", async () => {
     const served = await startReferenceProcess();
     const keys = [await served.issueKey("free"), await served.issueKey("pro")];
     expect(new Set(keys.map(({ key }) => key)).size).toBe(2);
@@ -37,7 +37,7 @@ describe("the embedded server in a process of its own", () => {
     expect(await isThere(served.baseUrl)).toBe(false);
   });
 
-  it("has the tiers, the faults and the speed that it was given", async () => {
+  it("has the given tiers, faults and speed", async () => {
     const enterprise = { perHour: 7, perMinute: 5, concurrent: 3, burst: 5, tokensPerMonth: 100 };
     const served = await startReferenceProcess({
       tiers: { enterprise },
@@ -66,7 +66,7 @@ describe("the embedded server in a process of its own", () => {
     await served.close();
   });
 
-  it("says why it does not start", async () => {
+  it("rejects with the reason if it does not start", async () => {
     await expect(startReferenceProcess({ patches: [{ kind: "fault", name: "no-such" }] })).rejects.toThrow(
       "no fault no-such",
     );

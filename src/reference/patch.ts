@@ -31,22 +31,35 @@ export function applyPatches(patches: readonly Patch[]): Behaviour {
   return patches.reduce<Behaviour>((base, { override }) => ({ ...base, ...override(base) }), standard);
 }
 
-/** Faults by name: the clauses that each breaks, its summary, its override, and the clauses that it may also break. */
-export type FaultRows = Readonly<
-  Record<string, readonly [readonly ClauseId[], string, Override, mayAlsoBreak?: readonly ClauseId[]]>
->;
+type FaultRow = Pick<Patch, "breaks" | "summary" | "override" | "mayAlsoBreak">;
+type VariantRow = Omit<FaultRow, "mayAlsoBreak">;
 
-/** Variants by name: the summary, the override, and the advisory clauses on which the report has a note. */
-export type VariantRows = Readonly<Record<string, readonly [string, Override, notes?: readonly ClauseId[]]>>;
-
-export function faults(section: string, rows: FaultRows, detectedBy: Patch["detectedBy"] = "suites"): readonly Patch[] {
-  return Object.entries(rows).map(([name, [breaks, summary, override, mayAlsoBreak = []]]) => {
-    return { name, kind: "fault", section, summary, breaks, mayAlsoBreak, detectedBy, override };
-  });
+export function fault(
+  breaks: ClauseId | readonly ClauseId[],
+  summary: string,
+  override: Override,
+  mayAlsoBreak: readonly ClauseId[] = [],
+): FaultRow {
+  return { breaks: typeof breaks === "string" ? [breaks] : breaks, summary, override, mayAlsoBreak };
 }
 
-export function variants(section: string, rows: VariantRows): readonly Patch[] {
-  return Object.entries(rows).map(([name, [summary, override, breaks = []]]) => {
-    return { name, kind: "variant", section, summary, breaks, mayAlsoBreak: [], detectedBy: "suites", override };
+/** `notes` are the advisory clauses on which the report has a note. */
+export function variant(summary: string, override: Override, notes: readonly ClauseId[] = []): VariantRow {
+  return { breaks: notes, summary, override };
+}
+
+/** Faults of a section, by name. */
+export function faults(
+  section: string,
+  rows: Readonly<Record<string, FaultRow>>,
+  detectedBy: Patch["detectedBy"] = "suites",
+): readonly Patch[] {
+  return Object.entries(rows).map(([name, row]) => ({ ...row, name, kind: "fault", section, detectedBy }));
+}
+
+/** Variants of a section, by name. */
+export function variants(section: string, rows: Readonly<Record<string, VariantRow>>): readonly Patch[] {
+  return Object.entries(rows).map(([name, row]) => {
+    return { ...row, name, kind: "variant", section, mayAlsoBreak: [], detectedBy: "suites" };
   });
 }

@@ -1,18 +1,16 @@
 import { describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
-import { faults, type Patch } from "../reference/patch.ts";
+import { fault, faults, type Patch } from "../reference/patch.ts";
 import { runSuites } from "./run.ts";
 import { suite } from "./judge/check.ts";
 import { limits } from "../suites/limits/checks.ts";
 
 /** Only of the hour: a minute that is used up says the truth. */
 const tooEarly = faults("Limits / Scope of limits", {
-  "hour-told-as-a-minute": [
-    ["LIM-13"],
-    "`retry_after` is a minute where the hour is used up.",
-    (base) => ({ retryAfterSeconds: (refusal, nowMs) => Math.min(60, base.retryAfterSeconds(refusal, nowMs)) }),
-  ],
+  "hour-told-as-a-minute": fault("LIM-13", "`retry_after` is a minute where the hour is used up.", (base) => ({
+    retryAfterSeconds: (refusal, nowMs) => Math.min(60, base.retryAfterSeconds(refusal, nowMs)),
+  })),
 });
 
 async function judge(patches: readonly Patch[]): Promise<Readonly<Record<string, string>>> {

@@ -7,7 +7,7 @@ import {
   type Limiter,
   type WindowSize,
 } from "../limits/windows.ts";
-import { faults, type Override } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import { racyLimiter } from "./limits.ts";
 
@@ -64,41 +64,39 @@ const neverMs = 24 * hourMs;
 
 /** Faults that only concurrent requests, or very many, bring to light. The suites still detect them. */
 export const concurrencyFaults = faults("Limits / Request rate 2", {
-  "refusals-restart-the-minute": [
-    ["LIM-13"],
+  "refusals-restart-the-minute": fault(
+    "LIM-13",
     "A refusal restarts the minute, and the headers and `retry_after` do not tell.",
     minute(restartedByRefusals),
-  ],
-  "negative-while-crowded": [
-    ["HDR-9"],
+  ),
+  "negative-while-crowded": fault(
+    "HDR-9",
     "`X-RateLimit-Remaining` is negative while several requests are refused at once.",
     minute(countsBeforeDeciding),
-  ],
+  ),
 });
 
 /** Faults that only load detects. */
 export const loadFaults = faults(
   "Limits / Request rate 3",
   {
-    "decides-before-it-counts": [
-      ["LIM-1"],
+    "decides-before-it-counts": fault(
+      "LIM-1",
       "The minute is decided by a count that is written 2,000 turns of the event loop later; the headers are right.",
       minute((size) => racyLimiter(size, burstTurns)),
-    ],
-    "slot-lost-by-leaving": [
-      ["LIM-17"],
+    ),
+    "slot-lost-by-leaving": fault(
+      "LIM-17",
       "The slot of an invoke whose client has left is never free again.",
       (base) => ({
         releaseDelayMs: (moment, facts) =>
           moment === "left" && facts.operation === "invoke" ? neverMs : base.releaseDelayMs(moment, facts),
       }),
-    ],
-    "slow-refusals": [
-      [],
-      "A 429 takes two seconds.",
-      (base) => ({ responseDelayMs: (facts) => (facts.isLimited ? refusalMs : base.responseDelayMs(facts)) }),
-    ],
-    "token-updates-lost": [
+    ),
+    "slow-refusals": fault([], "A 429 takes two seconds.", (base) => ({
+      responseDelayMs: (facts) => (facts.isLimited ? refusalMs : base.responseDelayMs(facts)),
+    })),
+    "token-updates-lost": fault(
       ["USE-8", "LIM-19"],
       "The tokens used are read, added to, and written some hundred turns of the event loop later, so that other updates are lost.",
       () => ({
@@ -107,15 +105,11 @@ export const loadFaults = faults(
           void eventLoopTurns(writingTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
         },
       }),
-    ],
-    "one-event-in-a-thousand-lost": [
-      ["HOOK-8"],
-      "One event in a thousand is never delivered.",
-      (base) => {
-        let events = 0;
-        return { acceptsEvent: (load) => (events += 1) % eventsPerLoss !== 0 && base.acceptsEvent(load) };
-      },
-    ],
+    ),
+    "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.", (base) => {
+      let events = 0;
+      return { acceptsEvent: (load) => (events += 1) % eventsPerLoss !== 0 && base.acceptsEvent(load) };
+    }),
   },
   "load",
 );

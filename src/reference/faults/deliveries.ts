@@ -1,8 +1,7 @@
 import type { WebhookEvent } from "../../spec/events.ts";
-import type { Behaviour } from "../behaviour/behaviour.ts";
 import { overrideJson } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { faults, type Override } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 
 const event = overrideJson("eventBody");
 
@@ -11,92 +10,92 @@ const invoked = eventOf("agent.invoked");
 const completed = eventOf("agent.completed");
 const failed = eventOf("agent.failed");
 
+/** Sends some events to webhooks that are tied to another agent. */
+function sentToOtherAgents(matches: (type: string) => boolean): Override {
+  return (base) => {
+    let lastType = "";
+    return {
+      selectsType: (events, type) => {
+        lastType = type;
+        return base.selectsType(events, type);
+      },
+      selectsAgent: (tiedTo, agentId) => matches(lastType) || base.selectsAgent(tiedTo, agentId),
+    };
+  };
+}
+
 export const eventRecordFaults = faults("Resources / Webhook delivery event", {
-  "event-without-id": [["HOOK-1"], "An event has no `id`.", event.remove("id")],
-  "event-id-number": [
-    ["HOOK-1"],
+  "event-without-id": fault("HOOK-1", "An event has no `id`.", event.remove("id")),
+  "event-id-number": fault(
+    "HOOK-1",
     "The `id` of an event is a number.",
     event.change("id", (id) => Number(String(id).replace(/\D/g, ""))),
-  ],
-  "event-types-upper-case": [
-    ["HOOK-2"],
+  ),
+  "event-types-upper-case": fault(
+    "HOOK-2",
     "Event types are in upper case.",
     event.change("type", (type) => String(type).toUpperCase().replace(".", "_")),
-  ],
-  "event-type-of-another-word": [
-    ["HOOK-2"],
+  ),
+  "event-type-of-another-word": fault(
+    "HOOK-2",
     "The type `agent.invoked` is called `agent.started`.",
     invoked.set("type", "agent.started"),
-  ],
-  "event-created-in-seconds": [
-    ["HOOK-3"],
+  ),
+  "event-created-in-seconds": fault(
+    "HOOK-3",
     "`created` is a number.",
     event((body, { createdMs }) => setField(body, "created", Math.floor(createdMs / 1000))),
-  ],
-  "event-created-in-another-zone": [
-    ["HOOK-3"],
+  ),
+  "event-created-in-another-zone": fault(
+    "HOOK-3",
     "`created` is in another zone than UTC.",
     event((body, { createdMs }) =>
       setField(body, "created", new Date(createdMs + 7_200_000).toISOString().replace("Z", "+02:00")),
     ),
-  ],
-  "event-created-with-a-blank": [
-    ["HOOK-3"],
+  ),
+  "event-created-with-a-blank": fault(
+    "HOOK-3",
     "`created` is a date and a time with the name of the zone.",
     event.change("created", (time) => `${String(time).slice(0, 19).replace("T", " ")} UTC`),
-  ],
-  "event-data-null": [["HOOK-4"], "`data` of `agent.invoked` is null.", invoked.set("data", null)],
-  "event-data-as-text": [
-    ["HOOK-4"],
+  ),
+  "event-data-null": fault("HOOK-4", "`data` of `agent.invoked` is null.", invoked.set("data", null)),
+  "event-data-as-text": fault(
+    "HOOK-4",
     "`data` of `agent.invoked` is JSON in a text.",
     invoked.change("data", (data) => JSON.stringify(data)),
-  ],
-  "event-without-agent": [["HOOK-5"], "An event has no `agent_id`.", event.remove("agent_id")],
-  "event-agent-as-object": [["HOOK-5"], "`agent_id` is an object.", event.change("agent_id", (id) => ({ id }))],
-  "failed-told-to-webhooks-of-others": [
-    ["WHK-3"],
+  ),
+  "event-without-agent": fault("HOOK-5", "An event has no `agent_id`.", event.remove("agent_id")),
+  "event-agent-as-object": fault(
+    "HOOK-5",
+    "`agent_id` is an object.",
+    event.change("agent_id", (id) => ({ id })),
+  ),
+  "failed-told-to-webhooks-of-others": fault(
+    "WHK-3",
     "Webhooks of another agent get `agent.failed`, too.",
-    (base) => {
-      let lastType = "";
-      return {
-        selectsType: (events, type) => {
-          lastType = type;
-          return base.selectsType(events, type);
-        },
-        selectsAgent: (tiedTo, agentId) => lastType === "agent.failed" || base.selectsAgent(tiedTo, agentId),
-      };
-    },
-  ],
-  "deployments-told-to-webhooks-of-others": [
-    ["WHK-3"],
+    sentToOtherAgents((type) => type === "agent.failed"),
+  ),
+  "deployments-told-to-webhooks-of-others": fault(
+    "WHK-3",
     "Webhooks of another agent get deployment events, too.",
-    (base) => {
-      let lastType = "";
-      return {
-        selectsType: (events, type) => {
-          lastType = type;
-          return base.selectsType(events, type);
-        },
-        selectsAgent: (tiedTo, agentId) => lastType.startsWith("deployment.") || base.selectsAgent(tiedTo, agentId),
-      };
-    },
-  ],
-  "event-of-another-agent": [
-    ["HOOK-36"],
+    sentToOtherAgents((type) => type.startsWith("deployment.")),
+  ),
+  "event-of-another-agent": fault(
+    "HOOK-36",
     "`agent_id` is that of another agent.",
     event.change("agent_id", (id) => (id === "echo" ? "plain-01" : "echo")),
-  ],
-  "event-of-1970": [
-    ["HOOK-37"],
+  ),
+  "event-of-1970": fault(
+    "HOOK-37",
     "`created` is the beginning of 1970.",
     event.change("created", () => "1970-01-01T00:00:00Z"),
-  ],
-  "event-in-local-time": [
-    ["HOOK-37"],
+  ),
+  "event-in-local-time": fault(
+    "HOOK-37",
     "`created` is the time of a zone thirteen hours east, marked as UTC.",
     event.change("created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString()),
-  ],
-  "event-deployment-number": [["HOOK-6"], "`deployment_id` is a number.", event.set("deployment_id", 7)],
+  ),
+  "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.", event.set("deployment_id", 7)),
 });
 
 /** Sends no events of one type. */
@@ -105,110 +104,115 @@ const withoutEvent =
   (base) => ({ selectsType: (events, given) => given !== type && base.selectsType(events, given) });
 
 export const deliveredEventFaults = faults("Events / Webhook events", {
-  "invoked-not-sent": [["HOOK-7"], "`agent.invoked` is not sent.", withoutEvent("agent.invoked")],
-  "completed-not-sent": [["HOOK-8"], "`agent.completed` is not sent.", withoutEvent("agent.completed")],
-  "failed-not-sent": [["HOOK-9"], "`agent.failed` is not sent.", withoutEvent("agent.failed")],
-  "timeout-not-sent": [["HOOK-10"], "`agent.timeout` is not sent.", withoutEvent("agent.timeout")],
-  "deployment-created-not-sent": [["HOOK-11"], "`deployment.created` is not sent.", withoutEvent("deployment.created")],
-  "deployment-updated-not-sent": [["HOOK-12"], "`deployment.updated` is not sent.", withoutEvent("deployment.updated")],
-  "deployment-deleted-not-sent": [["HOOK-13"], "`deployment.deleted` is not sent.", withoutEvent("deployment.deleted")],
-  "health-change-not-sent": [
-    ["HOOK-14"],
+  "invoked-not-sent": fault("HOOK-7", "`agent.invoked` is not sent.", withoutEvent("agent.invoked")),
+  "completed-not-sent": fault("HOOK-8", "`agent.completed` is not sent.", withoutEvent("agent.completed")),
+  "failed-not-sent": fault("HOOK-9", "`agent.failed` is not sent.", withoutEvent("agent.failed")),
+  "timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent.", withoutEvent("agent.timeout")),
+  "deployment-created-not-sent": fault(
+    "HOOK-11",
+    "`deployment.created` is not sent.",
+    withoutEvent("deployment.created"),
+  ),
+  "deployment-updated-not-sent": fault(
+    "HOOK-12",
+    "`deployment.updated` is not sent.",
+    withoutEvent("deployment.updated"),
+  ),
+  "deployment-deleted-not-sent": fault(
+    "HOOK-13",
+    "`deployment.deleted` is not sent.",
+    withoutEvent("deployment.deleted"),
+  ),
+  "health-change-not-sent": fault(
+    "HOOK-14",
     "`deployment.health_changed` is not sent.",
     withoutEvent("deployment.health_changed"),
-  ],
-  "subscription-of-deployments-widened": [
-    ["HOOK-15"],
+  ),
+  "subscription-of-deployments-widened": fault(
+    "HOOK-15",
     "A webhook of several deployment events gets execution events as well.",
     (base) => ({
       selectsType: (events, type) =>
         events.filter((each) => each.startsWith("deployment.")).length > 1 || base.selectsType(events, type),
     }),
-  ],
-  "subscription-first-only": [
-    ["HOOK-15"],
-    "A webhook of two event types gets only the first.",
-    (base) => ({
-      selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
-    }),
-  ],
-  "wildcard-selects-nothing": [
-    ["HOOK-16"],
-    "`agent.*` selects nothing.",
-    () => ({ selectsType: (events, type) => events.includes(type) }),
-  ],
-  "wildcard-selects-all": [
-    ["HOOK-16"],
-    "`agent.*` selects deployment events as well.",
-    (base) => ({ selectsType: (events, type) => events.includes("agent.*") || base.selectsType(events, type) }),
-  ],
+  ),
+  "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.", (base) => ({
+    selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
+  })),
+  "wildcard-selects-nothing": fault("HOOK-16", "`agent.*` selects nothing.", () => ({
+    selectsType: (events, type) => events.includes(type),
+  })),
+  "wildcard-selects-all": fault("HOOK-16", "`agent.*` selects deployment events as well.", (base) => ({
+    selectsType: (events, type) => events.includes("agent.*") || base.selectsType(events, type),
+  })),
   ...wildcardWithout("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
-  "completed-without-request-id": [
-    ["HOOK-17"],
+  "completed-without-request-id": fault(
+    "HOOK-17",
     "`data` of `agent.completed` has no `request_id`.",
     completed.remove("data.request_id"),
-  ],
-  "completed-input-as-text": [
-    ["HOOK-17"],
+  ),
+  "completed-input-as-text": fault(
+    "HOOK-17",
     "`input` is the query itself.",
     completed.change("data.input", (input) => JSON.stringify(input)),
-  ],
-  "completed-result-as-text": [
-    ["HOOK-17"],
+  ),
+  "completed-result-as-text": fault(
+    "HOOK-17",
     "`result` is the text itself.",
     completed.change("data.result", (result) => JSON.stringify(result)),
-  ],
-  "completed-without-result": [
-    ["HOOK-17"],
+  ),
+  "completed-without-result": fault(
+    "HOOK-17",
     "`data` of `agent.completed` has no `result`.",
     completed.remove("data.result"),
-  ],
-  "completed-time-as-text": [
-    ["HOOK-17"],
+  ),
+  "completed-time-as-text": fault(
+    "HOOK-17",
     "`execution_time` is a text with its unit.",
     completed.change("data.execution_time", (time) => `${String(time)}s`),
-  ],
-  "completed-time-negative": [
-    ["HOOK-41"],
+  ),
+  "completed-time-negative": fault(
+    "HOOK-41",
     "`execution_time` of `agent.completed` is negative.",
     completed.set("data.execution_time", -1),
-  ],
-  "completed-tokens-as-text": [["HOOK-17"], "`tokens_used` is a text.", completed.change("data.tokens_used", String)],
-  "completed-tokens-broken": [
-    ["HOOK-17"],
+  ),
+  "completed-tokens-as-text": fault(
+    "HOOK-17",
+    "`tokens_used` is a text.",
+    completed.change("data.tokens_used", String),
+  ),
+  "completed-tokens-broken": fault(
+    "HOOK-17",
     "`tokens_used` is no whole number.",
     completed.change("data.tokens_used", (tokens) => Number(tokens) + 0.5),
-  ],
-  "failed-details-as-object": [
-    ["HOOK-18"],
+  ),
+  "failed-details-as-object": fault(
+    "HOOK-18",
     "`error.details` is an object.",
     failed.change("data.error.details", (details) => ({ reason: details })),
-  ],
-  "failed-error-as-text": [["HOOK-18"], "`error` is a text.", failed.set("data.error", "EXECUTION_ERROR")],
-  "failed-without-details": [["HOOK-18"], "`error` has no `details`.", failed.remove("data.error.details")],
-  "failed-without-input": [["HOOK-18"], "`data` of `agent.failed` has no `input`.", failed.remove("data.input")],
-  "failed-code-of-http": [
-    ["HOOK-20"],
+  ),
+  "failed-error-as-text": fault("HOOK-18", "`error` is a text.", failed.set("data.error", "EXECUTION_ERROR")),
+  "failed-without-details": fault("HOOK-18", "`error` has no `details`.", failed.remove("data.error.details")),
+  "failed-without-input": fault("HOOK-18", "`data` of `agent.failed` has no `input`.", failed.remove("data.input")),
+  "failed-code-of-http": fault(
+    "HOOK-20",
     "The code of `agent.failed` is INTERNAL_ERROR.",
     failed.set("data.error.code", "INTERNAL_ERROR"),
-  ],
-  "failed-code-lower-case": [
-    ["HOOK-20"],
+  ),
+  "failed-code-lower-case": fault(
+    "HOOK-20",
     "The code of `agent.failed` is in lower case.",
     failed.change("data.error.code", (code) => String(code).toLowerCase()),
-  ],
+  ),
 });
 
 /** A wildcard that leaves out some types. */
 function wildcardWithout(...types: readonly WebhookEvent[]) {
-  const row = (type: WebhookEvent) =>
-    [
-      ["HOOK-16"],
-      `\`agent.*\` does not select \`${type}\`.`,
-      (base: Behaviour) => ({
-        selectsType: (events: readonly string[], given: string) =>
-          given === type ? events.includes(type) : base.selectsType(events, given),
-      }),
-    ] as const;
-  return Object.fromEntries(types.map((type) => [`wildcard-without-${type.replace("agent.", "")}`, row(type)]));
+  const rows = types.map((type) => {
+    const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`, (base) => ({
+      selectsType: (events, given) => (given === type ? events.includes(type) : base.selectsType(events, given)),
+    }));
+    return [`wildcard-without-${type.replace("agent.", "")}`, row] as const;
+  });
+  return Object.fromEntries(rows);
 }

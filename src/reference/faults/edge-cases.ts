@@ -2,7 +2,7 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import { acceptExpiredKeys, overrideJson, overrideResult } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { type Override, faults } from "../patch.ts";
+import { fault, type Override, faults } from "../patch.ts";
 import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
 const otherEndpoints: readonly Operation[] = [
@@ -45,83 +45,79 @@ function withPath(change: (path: () => string) => Override): Override {
 
 /** Faults that break a rule for all requests in one rare case only. */
 export const edgeCaseFaults = faults("What the service does 1", {
-  "key-usage-is-html": [
-    ["SVC-1"],
+  "key-usage-is-html": fault(
+    "SVC-1",
     "Key usage is HTML.",
     htmlBody(({ operation, status }) => operation === "keyUsage" && status === 200),
-  ],
-  "errors-elsewhere-are-html": [
-    ["SVC-1"],
+  ),
+  "errors-elsewhere-are-html": fault(
+    "SVC-1",
     "Errors of webhooks, alerts, keys and operations are HTML.",
     htmlBody((input) => isOtherEndpoint(input) && input.status >= 400),
-  ],
-  "errors-declared-html": [
-    ["REQ-4"],
-    "Errors are declared as HTML.",
-    (base) => ({
-      contentType: (kind, input) => (input.status >= 400 ? "text/html" : base.contentType(kind, input)),
-    }),
-  ],
-  "errors-elsewhere-in-no-form": [
-    ["ERR-4"],
+  ),
+  "errors-declared-html": fault("REQ-4", "Errors are declared as HTML.", (base) => ({
+    contentType: (kind, input) => (input.status >= 400 ? "text/html" : base.contentType(kind, input)),
+  })),
+  "errors-elsewhere-in-no-form": fault(
+    "ERR-4",
     "Errors of webhooks, alerts, keys and operations fit neither form.",
     inNoForm(({ operation, status }) => isOtherEndpoint({ operation }) && status !== 429),
-  ],
-  "headers-missing-on-403": [
-    ["HDR-2"],
+  ),
+  "headers-missing-on-403": fault(
+    "HDR-2",
     "A 403 has no rate-limit headers.",
     noRateHeaders(({ status }) => status === 403),
-  ],
-  "headers-missing-on-refused-list": [
-    ["HDR-4"],
+  ),
+  "headers-missing-on-refused-list": fault(
+    "HDR-4",
     "A list that is refused with 429 has no rate-limit headers.",
     noRateHeaders(({ operation, status }) => operation === "list" && status === 429),
-  ],
-  "headers-missing-on-unknown-health": [
-    ["HDR-7"],
+  ),
+  "headers-missing-on-unknown-health": fault(
+    "HDR-7",
     "Health of an agent that does not exist has no rate-limit headers.",
     noRateHeaders(({ operation, status }) => operation === "health" && status === 404),
-  ],
-  "headers-missing-on-413": [
-    ["HDR-2"],
+  ),
+  "headers-missing-on-413": fault(
+    "HDR-2",
     "A refusal of a body that is too long has no rate-limit headers.",
     noRateHeaders(({ status }) => status === 413),
-  ],
-  "last-page-without-pagination": [
-    ["LST-3"],
+  ),
+  "last-page-without-pagination": fault(
+    "LST-3",
     "The last of several pages has no `pagination`.",
     overrideJson("listBody")
       .when(({ page, limit, total }) => page > 2 && page === Math.ceil(total / limit))
       .remove("pagination"),
-  ],
-  "storyteller-without-checks": [
-    ["HLT-3"],
+  ),
+  "storyteller-without-checks": fault(
+    "HLT-3",
     "The health of one agent has no `checks`.",
     overrideJson("healthBody")
       .when(({ agent }) => agent.id === "storyteller")
       .remove("checks"),
-  ],
-  "uptime-in-milliseconds": [
-    ["HLT-8"],
+  ),
+  "uptime-in-milliseconds": fault(
+    "HLT-8",
     "`uptime` is in milliseconds.",
     overrideJson("healthBody")((body, { uptimeMs }) => setField(body, "uptime", uptimeMs)),
-  ],
-  "failure-told-without-agent": [
-    ["HOOK-5"],
+  ),
+  "failure-told-without-agent": fault(
+    "HOOK-5",
     "`agent.failed` has no `agent_id`.",
     overrideJson("eventBody")
       .when(({ type }) => type === "agent.failed")
       .remove("agent_id"),
-  ],
-  "last-usage-in-text": [
-    ["USE-4"],
+  ),
+  "last-usage-in-text": fault(
+    "USE-4",
     "`tokens.used` is text once a key has used more than a thousand tokens.",
     overrideJson("usageBody")
       .when(({ tokens }) => tokens.used > 1000)
       .change("tokens.used", String),
-  ],
-  "expired-key-served-on-second-page": [
-    ["AUTH-4"],
+  ),
+  "expired-key-served-on-second-page": fault(
+    "AUTH-4",
     "The list accepts a key that was issued expired from its second page on.",
     withPath((path) =>
       acceptExpiredKeys(
@@ -129,10 +125,10 @@ export const edgeCaseFaults = faults("What the service does 1", {
         (operation) => operation === "list" && /[?&]page=[2-9]/.test(path()),
       ),
     ),
-  ],
-  "key-looked-at-last-on-webhooks": [
-    ["AUTH-16"],
+  ),
+  "key-looked-at-last-on-webhooks": fault(
+    "AUTH-16",
     "Creating a webhook looks at the body before the key.",
     withPath((path) => () => ({ authenticatesFirst: () => path() !== "/v1/webhooks" })),
-  ],
+  ),
 });

@@ -1,7 +1,7 @@
 import { formA, formB } from "../behaviour/errors.ts";
 import { overrideErrorCode, overrideErrorStatus, overrideJson } from "../overrides.ts";
 import { editField, removeField, setField } from "../json-edit.ts";
-import { faults, type Override } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 import type { ErrorBodyInput, Operation } from "../api-error.ts";
 
 /** Edits matching error bodies. */
@@ -21,117 +21,104 @@ const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "addre
 const inNoForm = (value: unknown) => removeField(value, "error.status");
 
 export const errorFaults = faults("Errors", {
-  "input-answers-422": [
+  "input-answers-422": fault(
     ["ERR-1", "ERR-10", "INV-10", "SSE-20"],
     "A missing field responds with 422.",
     overrideErrorStatus(["missing-field"], 422),
-  ],
-  "invoke-errors-in-no-form": [
-    ["ERR-2"],
+  ),
+  "invoke-errors-in-no-form": fault(
+    "ERR-2",
     "Errors of invoke have a code and a message, and fit neither form.",
     body(on("invoke"), inNoForm),
-  ],
-  "stream-errors-in-no-form": [
-    ["ERR-3"],
+  ),
+  "stream-errors-in-no-form": fault(
+    "ERR-3",
     "Errors of stream have a code and a message, and fit neither form.",
     body(on("stream"), inNoForm),
-  ],
-  "other-errors-in-no-form": [
-    ["ERR-4"],
+  ),
+  "other-errors-in-no-form": fault(
+    "ERR-4",
     "Errors of list, usage and health have a code and a message, and fit neither form.",
     body(on("list", "usage", "health"), inNoForm),
-  ],
-  "message-empty": [["ERR-5"], "Messages are empty.", body(every, (value) => setField(value, "error.message", ""))],
-  "status-is-text": [
-    ["ERR-6"],
+  ),
+  "message-empty": fault(
+    "ERR-5",
+    "Messages are empty.",
+    body(every, (value) => setField(value, "error.message", "")),
+  ),
+  "status-is-text": fault(
+    "ERR-6",
     "`error.status` is text.",
     body(every, (value) => editField(value, "error.status", String)),
-  ],
-  "status-differs": [
-    ["ERR-6"],
+  ),
+  "status-differs": fault(
+    "ERR-6",
     "`error.status` is not the HTTP status.",
     body(every, (value) => editField(value, "error.status", (old) => Number(old) + 100)),
-  ],
-  "details-are-text": [
-    ["ERR-7"],
-    "Errors have form B, and the `details` of an unknown agent are text.",
-    () => ({
-      errorBody: (input) =>
-        input.cause === "agent-not-found" ? setField(formB(input), "error.details", "no such agent") : formB(input),
-    }),
-  ],
-  "retry-missing": [
-    ["ERR-8"],
+  ),
+  "details-are-text": fault("ERR-7", "Errors have form B, and the `details` of an unknown agent are text.", () => ({
+    errorBody: (input) =>
+      input.cause === "agent-not-found" ? setField(formB(input), "error.details", "no such agent") : formB(input),
+  })),
+  "retry-missing": fault(
+    "ERR-8",
     "A 429 has no `retry_after`.",
     body(isLimit, (value) => removeField(value, "error.retry_after")),
-  ],
-  "retry-is-text": [
-    ["ERR-8"],
+  ),
+  "retry-is-text": fault(
+    "ERR-8",
     "`retry_after` of a 429 is text.",
     body(isLimit, (value) => editField(value, "error.retry_after", String)),
-  ],
-  "details-without-limit": [
-    ["ERR-8"],
-    "Errors have form B, and the `details` of a 429 have no `limit`.",
-    () => ({ errorBody: (input) => removeField(formB(input), "error.details.limit") }),
-  ],
-  "limit-other-code": [
-    ["ERR-9"],
+  ),
+  "details-without-limit": fault("ERR-8", "Errors have form B, and the `details` of a 429 have no `limit`.", () => ({
+    errorBody: (input) => removeField(formB(input), "error.details.limit"),
+  })),
+  "limit-other-code": fault(
+    "ERR-9",
     "A 429 has the code TOO_MANY_REQUESTS.",
     overrideErrorCode(limitCauses, "TOO_MANY_REQUESTS"),
-  ],
-  "invalid-input-422": [
+  ),
+  "invalid-input-422": fault(
     ["ERR-1", "ERR-10", "INV-20"],
     "INVALID_INPUT has the status 422.",
     overrideErrorStatus(["invalid-input", "malformed-json", "content-type"], 422),
-  ],
-  "crash-answers-200": [
+  ),
+  "crash-answers-200": fault(
     ["ERR-13", "INV-2"],
     "An agent that fails responds with 200, with the error body.",
     overrideErrorStatus(["crash"], 200),
-  ],
-  "crash-without-body": [
+  ),
+  "crash-without-body": fault(
     ["ERR-2", "ERR-13"],
     "An agent that fails responds with an empty object.",
     body(
       ({ cause }) => cause === "crash",
       () => ({}),
     ),
-  ],
-  "details-name-no-field": [
-    ["ERR-15"],
+  ),
+  "details-name-no-field": fault(
+    "ERR-15",
     "Errors have form B, and the `details` of a refused input name no field.",
     () => ({
       errorBody: (input) =>
         input.detail.kind === "field" ? removeField(formB(input), "error.details.field") : formB(input),
     }),
-  ],
-  "reset-at-is-number": [
-    ["ERR-16"],
-    "Errors have form B, and `reset_at` is Unix seconds.",
-    () => ({
-      errorBody: (input) =>
-        editField(formB(input), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
-    }),
-  ],
-  "reset-at-of-yesterday": [
-    ["ERR-16"],
-    "Errors have form B, and `reset_at` is a day before the reset.",
-    () => ({
-      errorBody: (input) =>
-        editField(formB(input), "error.details.reset_at", (time) =>
-          new Date(Date.parse(String(time)) - 86_400_000).toISOString(),
-        ),
-    }),
-  ],
-  "limit-answers-503": [
+  ),
+  "reset-at-is-number": fault("ERR-16", "Errors have form B, and `reset_at` is Unix seconds.", () => ({
+    errorBody: (input) => editField(formB(input), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
+  })),
+  "reset-at-of-yesterday": fault("ERR-16", "Errors have form B, and `reset_at` is a day before the reset.", () => ({
+    errorBody: (input) =>
+      editField(formB(input), "error.details.reset_at", (time) =>
+        new Date(Date.parse(String(time)) - 86_400_000).toISOString(),
+      ),
+  })),
+  "limit-answers-503": fault(
     ["LIM-12", "ERR-1", "ERR-10"],
     "Beyond a limit the status is 503.",
     overrideErrorStatus(limitCauses, 503),
-  ],
-  "limit-without-error": [
-    ["LIM-12", "ERR-2", "ERR-3", "ERR-4"],
-    "A 429 has a body without `error`.",
-    () => ({ errorBody: (input) => (input.detail.kind === "limit" ? { message: input.message } : formA(input)) }),
-  ],
+  ),
+  "limit-without-error": fault(["LIM-12", "ERR-2", "ERR-3", "ERR-4"], "A 429 has a body without `error`.", () => ({
+    errorBody: (input) => (input.detail.kind === "limit" ? { message: input.message } : formA(input)),
+  })),
 });

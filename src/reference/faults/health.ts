@@ -1,73 +1,79 @@
 import { overrideError, overrideErrorCode, overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { overrideLimiter } from "../limits/windows.ts";
-import { faults } from "../patch.ts";
+import { fault, faults } from "../patch.ts";
 
 const health = overrideJson("healthBody");
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
-  "health-answers-203": [["HLT-1"], "Health responds with 203.", overrideSuccessStatus("health", 203)],
-  "health-status-ok": [
-    ["HLT-2"],
+  "health-answers-203": fault("HLT-1", "Health responds with 203.", overrideSuccessStatus("health", 203)),
+  "health-status-ok": fault(
+    "HLT-2",
     "A healthy agent is `ok`.",
     health.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
-  ],
-  "checks-is-array": [["HLT-3"], "`checks` is an array.", health.change("checks", (old) => [old])],
-  "checks-missing": [["HLT-3"], "`checks` is missing.", health.remove("checks")],
-  "response-time-is-text": [
-    ["HLT-4"],
+  ),
+  "checks-is-array": fault(
+    "HLT-3",
+    "`checks` is an array.",
+    health.change("checks", (old) => [old]),
+  ),
+  "checks-missing": fault("HLT-3", "`checks` is missing.", health.remove("checks")),
+  "response-time-is-text": fault(
+    "HLT-4",
     "`response_time_ms` is text.",
     health.change("checks.agent.response_time_ms", (ms) => `${String(ms)} ms`),
-  ],
-  "dependencies-are-objects": [
-    ["HLT-5"],
+  ),
+  "dependencies-are-objects": fault(
+    "HLT-5",
     "A dependency's status is an object.",
     health.change("checks.dependencies.store", (status) => ({ status })),
-  ],
-  "dependencies-are-array": [
-    ["HLT-5"],
+  ),
+  "dependencies-are-array": fault(
+    "HLT-5",
     "The dependencies are an array.",
     health.set("checks.dependencies", ["store", "model"]),
-  ],
-  "memory-is-text": [
-    ["HLT-6"],
+  ),
+  "memory-is-text": fault(
+    "HLT-6",
     "`memory_usage_percent` is text.",
     health.change("checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`),
-  ],
-  "health-version-is-number": [
-    ["HLT-7"],
+  ),
+  "health-version-is-number": fault(
+    "HLT-7",
     "`version` is a number.",
     health.change("version", (version) => Number.parseFloat(String(version))),
-  ],
-  "uptime-is-text": [["HLT-8"], "`uptime` is text.", health.change("uptime", String)],
-  "last-request-is-number": [["HLT-9"], "`last_request` is Unix seconds.", health.set("last_request", 1_772_600_767)],
-  "last-request-is-no-time": [
-    ["HLT-9"],
+  ),
+  "uptime-is-text": fault("HLT-8", "`uptime` is text.", health.change("uptime", String)),
+  "last-request-is-number": fault(
+    "HLT-9",
+    "`last_request` is Unix seconds.",
+    health.set("last_request", 1_772_600_767),
+  ),
+  "last-request-is-no-time": fault(
+    "HLT-9",
     "`last_request` is no ISO 8601 timestamp.",
     health.set("last_request", "04/03/2026 5:06"),
-  ],
-  "warnings-is-text": [
-    ["HLT-10"],
+  ),
+  "warnings-is-text": fault(
+    "HLT-10",
     "`warnings` is text.",
     health.change("warnings", (warnings) => JSON.stringify(warnings)),
-  ],
-  "warnings-of-all-is-text": [
+  ),
+  "warnings-of-all-is-text": fault(
     ["HLT-10", "HLT-21"],
     "`warnings` of every agent is the text none.",
     health.set("warnings", "none"),
-  ],
-  "warnings-are-objects": [
-    ["HLT-10"],
+  ),
+  "warnings-are-objects": fault(
+    "HLT-10",
     "`warnings` are objects.",
     health.change("warnings", () => [{ message: "slow" }]),
-  ],
-  "health-limited": [
-    ["HLT-15"],
-    "Health is refused when the limits are used up.",
-    (base) => ({ isLimited: (operation) => operation === "health" || base.isLimited(operation) }),
-  ],
-  "health-refused-while-slots-are-held": [
-    ["HLT-15"],
+  ),
+  "health-limited": fault("HLT-15", "Health is refused when the limits are used up.", (base) => ({
+    isLimited: (operation) => operation === "health" || base.isLimited(operation),
+  })),
+  "health-refused-while-slots-are-held": fault(
+    "HLT-15",
     "Health is refused while all slots of the key are held.",
     (base) => {
       let lastOperation = "";
@@ -85,91 +91,83 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
             ),
       };
     },
-  ],
-  "health-counts": [
-    ["HLT-16"],
-    "Health uses up the allowance.",
-    (base) => ({ counts: (operation) => operation === "health" || base.counts(operation) }),
-  ],
-  "uptime-falls": [
-    ["HLT-17"],
-    "`uptime` falls from call to call.",
-    (base) => {
-      let calls = 0;
-      return {
-        healthBody: (input) => {
-          calls += 1;
-          return setField(base.healthBody(input), "uptime", 1_000_000 - calls);
-        },
-      };
-    },
-  ],
-  "percent-above-100": [
-    ["HLT-17"],
+  ),
+  "health-counts": fault("HLT-16", "Health uses up the allowance.", (base) => ({
+    counts: (operation) => operation === "health" || base.counts(operation),
+  })),
+  "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.", (base) => {
+    let calls = 0;
+    return {
+      healthBody: (input) => {
+        calls += 1;
+        return setField(base.healthBody(input), "uptime", 1_000_000 - calls);
+      },
+    };
+  }),
+  "percent-above-100": fault(
+    "HLT-17",
     "A percentage is above 100.",
     health.set("checks.resources.cpu_usage_percent", 140),
-  ],
-  "checks-of-other-names": [
-    ["HLT-20"],
+  ),
+  "checks-of-other-names": fault(
+    "HLT-20",
     "None of the keys of `checks` is one of the three.",
     health.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
-  ],
-  "uptime-stands-still": [["HLT-22"], "`uptime` is always the same.", health.set("uptime", 86_400)],
-  "last-request-stands-still": [
-    ["HLT-22"],
+  ),
+  "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.", health.set("uptime", 86_400)),
+  "last-request-stands-still": fault(
+    "HLT-22",
     "`last_request` is always the same.",
     health.set("last_request", "2026-03-01T00:00:00Z"),
-  ],
-  "last-request-not-of-streams": [
-    ["HLT-22"],
-    "A stream does not move `last_request`.",
-    () => ({ updatesLastRequest: (operation) => operation !== "stream" }),
-  ],
-  "degraded-warnings-empty": [
-    ["HLT-21"],
+  ),
+  "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.", () => ({
+    updatesLastRequest: (operation) => operation !== "stream",
+  })),
+  "degraded-warnings-empty": fault(
+    "HLT-21",
     "The warnings of a degraded agent are an empty list.",
     health.when(({ agent }) => agent.health === "degraded").set("warnings", []),
-  ],
-  "unknown-agent-health-other-code": [
-    ["HLT-18"],
+  ),
+  "unknown-agent-health-other-code": fault(
+    "HLT-18",
     "Health of an unknown agent has the code NOT_FOUND.",
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "health"),
-  ],
-  "unknown-agent-health-400": [
-    ["HLT-18"],
+  ),
+  "unknown-agent-health-400": fault(
+    "HLT-18",
     "Health of an unknown agent responds with 400.",
     overrideError(["agent-not-found"], 400, "UNKNOWN_AGENT", "health"),
-  ],
+  ),
 });
 
 export const healthStateFaults = faults("States and transitions / Health status of an agent", {
-  "degraded-says-unhealthy": [
-    ["HLT-11"],
+  "degraded-says-unhealthy": fault(
+    "HLT-11",
     "A degraded agent is `unhealthy`, without warnings.",
     health((body, { agent }) =>
       agent.health === "degraded" ? setField(removeField(body, "warnings"), "status", "unhealthy") : body,
     ),
-  ],
-  "unhealthy-says-degraded": [
-    ["HLT-12"],
+  ),
+  "unhealthy-says-degraded": fault(
+    "HLT-12",
     "An unhealthy agent is `degraded`, with a warning.",
     health((body, { agent }) =>
       agent.health === "unhealthy" ? setField(setField(body, "status", "degraded"), "warnings", ["store fails"]) : body,
     ),
-  ],
-  "healthy-with-failed-check": [
-    ["HLT-13"],
+  ),
+  "healthy-with-failed-check": fault(
+    "HLT-13",
     "A healthy agent's dependency is unhealthy.",
     health.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "unhealthy"),
-  ],
-  "healthy-with-warnings": [
-    ["HLT-21"],
+  ),
+  "healthy-with-warnings": fault(
+    "HLT-21",
     "A healthy agent has warnings.",
     health.when(({ agent }) => agent.health === "healthy").set("warnings", ["careful"]),
-  ],
-  "degraded-without-warnings": [["HLT-14"], "A degraded agent has no warnings.", health.remove("warnings")],
-  "degraded-warns-once": [
-    ["HLT-14"],
+  ),
+  "degraded-without-warnings": fault("HLT-14", "A degraded agent has no warnings.", health.remove("warnings")),
+  "degraded-warns-once": fault(
+    "HLT-14",
     "A degraded agent has its warnings in its first report, and not in later ones.",
     (base) => {
       let reports = 0;
@@ -181,10 +179,10 @@ export const healthStateFaults = faults("States and transitions / Health status 
         },
       };
     },
-  ],
-  "degraded-and-silent": [
-    ["HLT-14"],
+  ),
+  "degraded-and-silent": fault(
+    "HLT-14",
     "The agent `echo` is degraded, and has no warnings.",
     health.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
-  ],
+  ),
 });

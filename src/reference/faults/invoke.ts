@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.ts";
 import { overrideErrorCode, overrideErrorStatus, overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { editField, fieldsOf, setField } from "../json-edit.ts";
-import { faults, type Override } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 import { fieldError, type Operation } from "../api-error.ts";
 
 const body = overrideJson("invokeBody");
@@ -43,17 +43,21 @@ export function refuseManyParameters(operation: Operation): Override {
 const text = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
-  "invoke-answers-202": [["INV-1"], "Invoke responds with 202.", overrideSuccessStatus("invoke", 202)],
-  "result-is-text": [
-    ["INV-2"],
+  "invoke-answers-202": fault("INV-1", "Invoke responds with 202.", overrideSuccessStatus("invoke", 202)),
+  "result-is-text": fault(
+    "INV-2",
     "`result` is text.",
     body.change("result", (result) => (isObject(result) ? result["output"] : "")),
-  ],
-  "result-is-array": [["INV-2"], "`result` is an array.", body.change("result", (old) => [old])],
-  "result-missing": [["INV-2"], "`result` is missing.", body.remove("result")],
-  "usage-is-text": [["INV-3"], "`usage.prompt_tokens` is text.", body.change("usage.prompt_tokens", text)],
-  "usage-fractional": [
-    ["INV-3"],
+  ),
+  "result-is-array": fault(
+    "INV-2",
+    "`result` is an array.",
+    body.change("result", (old) => [old]),
+  ),
+  "result-missing": fault("INV-2", "`result` is missing.", body.remove("result")),
+  "usage-is-text": fault("INV-3", "`usage.prompt_tokens` is text.", body.change("usage.prompt_tokens", text)),
+  "usage-fractional": fault(
+    "INV-3",
     "The tokens of `usage` are fractions, and still add up.",
     body((value) =>
       editField(
@@ -62,30 +66,30 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         (tokens) => Number(tokens) + 0.5,
       ),
     ),
-  ],
-  "execution-time-is-text": [
-    ["INV-4"],
+  ),
+  "execution-time-is-text": fault(
+    "INV-4",
     "`metadata.execution_time` is text with a unit.",
     body.change("metadata.execution_time", (seconds) => `${text(seconds)}s`),
-  ],
-  "agent-version-is-number": [
-    ["INV-5"],
+  ),
+  "agent-version-is-number": fault(
+    "INV-5",
     "`metadata.agent_version` is a number.",
     body.change("metadata.agent_version", (version) => Number.parseFloat(text(version))),
-  ],
-  "request-id-is-number": [
-    ["INV-6"],
+  ),
+  "request-id-is-number": fault(
+    "INV-6",
     "`metadata.request_id` is a number.",
     body.change("metadata.request_id", (id) => Number(text(id).replace(/\D/g, ""))),
-  ],
-  "tokens-do-not-add-up": [
-    ["INV-7"],
+  ),
+  "tokens-do-not-add-up": fault(
+    "INV-7",
     "`prompt_tokens` is one more than was counted; the total is right.",
     body.change("usage.prompt_tokens", (tokens) => Number(tokens) + 1),
-  ],
-  "request-id-repeats": [["INV-8"], "Every request has the same id.", () => ({ requestId: () => "req_same" })],
-  "execution-time-is-text-out-of-a-cache": [
-    ["INV-4"],
+  ),
+  "request-id-repeats": fault("INV-8", "Every request has the same id.", () => ({ requestId: () => "req_same" })),
+  "execution-time-is-text-out-of-a-cache": fault(
+    "INV-4",
     "A repeated request at temperature 0 gets a cached response with `execution_time` as text.",
     (base) => {
       const known = new Set<string>();
@@ -103,9 +107,9 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
             : base.invokeBody(...input),
       };
     },
-  ],
-  "missing-query-accepted-in-a-begun-session": [
-    ["INV-10"],
+  ),
+  "missing-query-accepted-in-a-begun-session": fault(
+    "INV-10",
     "A session that has begun accepts requests without a `query`.",
     (base) => {
       const begun = new Set<unknown>();
@@ -118,41 +122,41 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         },
       };
     },
-  ],
-  "execution-time-negative": [
-    ["INV-9"],
+  ),
+  "execution-time-negative": fault(
+    "INV-9",
     "`execution_time` is negative.",
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
-  ],
-  "execution-time-too-long": [
+  ),
+  "execution-time-too-long": fault(
     ["INV-4", "INV-9"],
     "`execution_time` is an hour more than the request took.",
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
-  ],
+  ),
   // If the clock moves right after a slow request, a run cannot tell how short its execution was.
-  "execution-time-in-milliseconds": [
-    ["INV-9"],
+  "execution-time-in-milliseconds": fault(
+    "INV-9",
     "`execution_time` is in milliseconds.",
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],
-  ],
-  "execution-time-in-microseconds": [
+  ),
+  "execution-time-in-microseconds": fault(
     ["INV-4", "INV-9"],
     "`execution_time` is in microseconds.",
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs * 1000)),
-  ],
-  "missing-query-other-code": [
-    ["INV-10"],
+  ),
+  "missing-query-other-code": fault(
+    "INV-10",
     "An absent `query` has the code INVALID_INPUT.",
     overrideErrorCode(["missing-field"], "INVALID_INPUT", "invoke"),
-  ],
-  "missing-query-422": [
+  ),
+  "missing-query-422": fault(
     ["INV-10", "ERR-1", "ERR-10"],
     "An absent `query` responds with 422.",
     overrideErrorStatus(["missing-field"], 422, "invoke"),
-  ],
-  "missing-query-accepted-in-a-session": [
-    ["INV-10"],
+  ),
+  "missing-query-accepted-in-a-session": fault(
+    "INV-10",
     "An absent `query` is taken as an empty one where there is a `session_id`.",
     (base) => ({
       validateBody: (value, violations, operation) => {
@@ -161,102 +165,90 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         return isInSession && error?.cause === "missing-field" ? null : error;
       },
     }),
-  ],
-  "missing-query-accepted": [
-    ["INV-10"],
-    "An absent `query` is taken as an empty one.",
-    (base) => ({
-      validateBody: (value, violations, operation) => {
-        const error = base.validateBody(value, violations, operation);
-        return operation === "invoke" && error?.cause === "missing-field" ? null : error;
-      },
-    }),
-  ],
-  "unknown-agent-other-code": [
-    ["INV-11"],
+  ),
+  "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.", (base) => ({
+    validateBody: (value, violations, operation) => {
+      const error = base.validateBody(value, violations, operation);
+      return operation === "invoke" && error?.cause === "missing-field" ? null : error;
+    },
+  })),
+  "unknown-agent-other-code": fault(
+    "INV-11",
     "An agent that does not exist has the code NOT_FOUND.",
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "invoke"),
-  ],
-  "unknown-agent-400": [
+  ),
+  "unknown-agent-400": fault(
     ["INV-11", "ERR-10"],
     "An agent that does not exist responds with 400.",
     overrideErrorStatus(["agent-not-found"], 400, "invoke"),
-  ],
-  "unknown-parameters-refused": [
-    ["INV-12"],
+  ),
+  "unknown-parameters-refused": fault(
+    "INV-12",
     "Unknown keys inside `parameters` are refused.",
     refuseUnknownParameters("invoke"),
-  ],
-  "parameters-together-refused": [
-    ["INV-1"],
+  ),
+  "parameters-together-refused": fault(
+    "INV-1",
     "More than two keys inside `parameters` are refused.",
     refuseManyParameters("invoke"),
-  ],
-  "temperature-with-max-tokens-refused": [
-    ["INV-1"],
+  ),
+  "temperature-with-max-tokens-refused": fault(
+    "INV-1",
     "`temperature` and `max_tokens` exclude each other.",
     refuseBody("invoke", "parameters", ({ parameters }) => {
       return isObject(parameters) && "temperature" in parameters && "max_tokens" in parameters;
     }),
-  ],
-  "temperature-2-refused": [
-    ["INV-13"],
+  ),
+  "temperature-2-refused": fault(
+    "INV-13",
     "A temperature of 2.0 is refused.",
     refuseParameter("invoke", "temperature", (value) => value === 2),
-  ],
-  "temperature-0-refused": [
-    ["INV-13"],
+  ),
+  "temperature-0-refused": fault(
+    "INV-13",
     "A temperature of 0.0 is refused.",
     refuseParameter("invoke", "temperature", (value) => value === 0),
-  ],
-  "temperature-between-refused": [
-    ["INV-13"],
+  ),
+  "temperature-between-refused": fault(
+    "INV-13",
     "A temperature between 0.0 and 2.0 is refused.",
     refuseParameter("invoke", "temperature", (value) => value !== 0 && value !== 2),
-  ],
-  "max-tokens-refused": [["INV-14"], "`max_tokens` is refused.", refuseParameter("invoke", "max_tokens")],
-  "max-tokens-ignored": [["INV-15"], "`max_tokens` is ignored.", () => ({ truncateText: (whole) => whole })],
-  "context-refused": [["INV-16"], "`context` is refused.", refuseParameter("invoke", "context")],
-  "session-refused": [
-    ["INV-17"],
+  ),
+  "max-tokens-refused": fault("INV-14", "`max_tokens` is refused.", refuseParameter("invoke", "max_tokens")),
+  "max-tokens-ignored": fault("INV-15", "`max_tokens` is ignored.", () => ({ truncateText: (whole) => whole })),
+  "context-refused": fault("INV-16", "`context` is refused.", refuseParameter("invoke", "context")),
+  "session-refused": fault(
+    "INV-17",
     "`session_id` is refused.",
     refuseBody("invoke", "session_id", (fields) => "session_id" in fields),
-  ],
-  "session-required": [
-    ["INV-17"],
+  ),
+  "session-required": fault(
+    "INV-17",
     "A request without `session_id` is refused.",
     refuseBody("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
-  ],
-  "session-forgotten": [
-    ["INV-18", "SSE-36"],
-    "No call remembers the one before it.",
-    () => {
-      let calls = 0;
-      return {
-        conversationKey: () => {
-          calls += 1;
-          return String(calls);
-        },
-      };
-    },
-  ],
-  "session-forgotten-at-the-third-call": [
-    ["INV-18"],
-    "A session loses its context at its third call.",
-    (base) => {
-      const calls = new Map<string, number>();
-      return {
-        conversationKey: (input) => {
-          const conversation = base.conversationKey(input);
-          const count = (calls.get(conversation) ?? 0) + 1;
-          calls.set(conversation, count);
-          return count < 3 ? conversation : `${conversation} from call ${count}`;
-        },
-      };
-    },
-  ],
-  "session-forgotten-after-a-stream": [
-    ["INV-18"],
+  ),
+  "session-forgotten": fault(["INV-18", "SSE-36"], "No call remembers the one before it.", () => {
+    let calls = 0;
+    return {
+      conversationKey: () => {
+        calls += 1;
+        return String(calls);
+      },
+    };
+  }),
+  "session-forgotten-at-the-third-call": fault("INV-18", "A session loses its context at its third call.", (base) => {
+    const calls = new Map<string, number>();
+    return {
+      conversationKey: (input) => {
+        const conversation = base.conversationKey(input);
+        const count = (calls.get(conversation) ?? 0) + 1;
+        calls.set(conversation, count);
+        return count < 3 ? conversation : `${conversation} from call ${count}`;
+      },
+    };
+  }),
+  "session-forgotten-after-a-stream": fault(
+    "INV-18",
     "An agent forgets the invokes of a session after a stream of it.",
     (base) => {
       const streams = new Map<string, number>();
@@ -270,22 +262,14 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         },
       };
     },
-  ],
-  "query-number-crashes": [
-    ["INV-20"],
-    "A `query` that is no string responds with 500.",
-    (base) => ({
-      validateBody: (value, violations, operation) =>
-        operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
-          ? fieldError("crash", "query", "made the server fail")
-          : base.validateBody(value, violations, operation),
-    }),
-  ],
-  "text-mangled": [
-    ["INV-22"],
-    "UTF-8 is read as if it were Latin-1.",
-    (base) => ({
-      result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
-    }),
-  ],
+  ),
+  "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.", (base) => ({
+    validateBody: (value, violations, operation) =>
+      operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
+        ? fieldError("crash", "query", "made the server fail")
+        : base.validateBody(value, violations, operation),
+  })),
+  "text-mangled": fault("INV-22", "UTF-8 is read as if it were Latin-1.", (base) => ({
+    result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
+  })),
 });

@@ -1,7 +1,7 @@
 import type { ResponseEvent } from "../behaviour/limits.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import { fieldsOf } from "../json-edit.ts";
-import { faults, type Override } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 
 const lateMs = 90_000;
 
@@ -13,16 +13,15 @@ function releaseLate(matches: (event: ResponseEvent, head: HeadInput) => boolean
 }
 
 export const scopeFaults = faults("Limits / Scope of limits", {
-  "invoke-not-limited": [
+  "invoke-not-limited": fault(
     ["LIM-1", "LIM-3", "LIM-5", "LIM-10", "LIM-18", "LIM-19"],
     "Invoke is never refused.",
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
-    // This shows only if the minute of a tier ends before its hour.
     ["HDR-19"],
-  ],
-  "chunks-count": [["LIM-11"], "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })],
-  "streams-of-a-chunk-size-count-twice": [
-    ["LIM-11"],
+  ),
+  "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.", () => ({ requestsPerChunk: () => 1 })),
+  "streams-of-a-chunk-size-count-twice": fault(
+    "LIM-11",
     "A stream that is asked for with `chunk_size` counts as two requests.",
     (base) => {
       let isSized = false;
@@ -38,45 +37,34 @@ export const scopeFaults = faults("Limits / Scope of limits", {
         },
       };
     },
-  ],
-  "streams-do-not-count": [
-    ["LIM-11"],
-    "A stream does not count.",
-    (base) => ({ counts: (operation) => operation !== "stream" && base.counts(operation) }),
-  ],
-  "retry-too-early": [
-    ["LIM-13"],
-    "`retry_after` is a third of the time that is left.",
-    (base) => ({
-      retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),
-    }),
-  ],
-  "slot-late-after-crash": [
-    ["LIM-17"],
+  ),
+  "streams-do-not-count": fault("LIM-11", "A stream does not count.", (base) => ({
+    counts: (operation) => operation !== "stream" && base.counts(operation),
+  })),
+  "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.", (base) => ({
+    retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),
+  })),
+  "slot-late-after-crash": fault(
+    "LIM-17",
     "The slot of a request that fails with 500 is free after 90 seconds.",
     releaseLate((_moment, { status }) => status >= 500),
-  ],
-  "slot-late-after-bad-input": [
-    ["LIM-17"],
+  ),
+  "slot-late-after-bad-input": fault(
+    "LIM-17",
     "The slot of a request that is refused with 400 or 404 is free after 90 seconds.",
     releaseLate((_moment, { status }) => status >= 400 && status < 500),
-  ],
-  "slot-late-after-streams": [
+  ),
+  "slot-late-after-streams": fault(
     ["LIM-6", "LIM-17"],
     "The slot of a successful stream is free after 90 seconds.",
     releaseLate((event, { operation }) => operation === "stream" && event === "end"),
-  ],
-  "slot-back-with-the-head": [
-    ["LIM-18"],
-    "A stream frees its slot when its head is sent.",
-    (base) => ({
-      releasesSlot: (event, head) =>
-        (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),
-    }),
-  ],
-  "tokens-not-limited": [["LIM-19"], "The month's tokens are not limited.", () => ({ needsTokens: () => false })],
-  "wrong-keys-charge-the-right-one": [
-    ["LIM-23"],
+  ),
+  "slot-back-with-the-head": fault("LIM-18", "A stream frees its slot when its head is sent.", (base) => ({
+    releasesSlot: (event, head) => (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),
+  })),
+  "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.", () => ({ needsTokens: () => false })),
+  "wrong-keys-charge-the-right-one": fault(
+    "LIM-23",
     "A wrong key uses up the allowance of the key it resembles.",
     () => ({
       accountChargedForInvalidKey: (credentials, ring) => {
@@ -85,5 +73,5 @@ export const scopeFaults = faults("Limits / Scope of limits", {
         return ring.keys.find(({ key }) => text !== key && text.startsWith(key.slice(0, -1))) ?? null;
       },
     }),
-  ],
+  ),
 });

@@ -13,7 +13,7 @@ import {
 } from "../limits/windows.ts";
 import type { ReferenceKey } from "../keys.ts";
 import { overrideError } from "../overrides.ts";
-import { faults, type Override } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 
 /** The hour admits every stream but counts it. `kind` makes both windows. */
@@ -71,8 +71,8 @@ const isUnrestricted = ({ scope, agents, allowedIps, expiresInSeconds, tokensUse
 const unlimited = Number.POSITIVE_INFINITY;
 
 export const rateFaults = faults("Limits / Request rate", {
-  "one-too-many-a-minute": [
-    ["LIM-1"],
+  "one-too-many-a-minute": fault(
+    "LIM-1",
     "One request a minute more is admitted than the tier's minute and burst allow together.",
     () => ({
       limiters: (limits) => {
@@ -82,40 +82,42 @@ export const rateFaults = faults("Limits / Request rate", {
         return [fixedWindow(hour), hideUntilRefusal(fixedWindow({ ...minute, limit, advertisedLimit: perMinute }))];
       },
     }),
-  ],
-  "no-minute-limit": [
-    ["LIM-1"],
-    "Only the hour is limited.",
-    () => ({ limiters: (limits) => [fixedWindow(windowsOf(limits).hour)] }),
-  ],
-  "hour-not-of-streams": [
-    ["LIM-3"],
+  ),
+  "no-minute-limit": fault("LIM-1", "Only the hour is limited.", () => ({
+    limiters: (limits) => [fixedWindow(windowsOf(limits).hour)],
+  })),
+  "hour-not-of-streams": fault(
+    "LIM-3",
     "Streams are admitted while the hour is used up.",
     hourNotOfStreams(fixedWindow),
     ["HDR-19"],
-  ],
-  "rolling-hour-not-of-streams": [
-    ["LIM-3"],
+  ),
+  "rolling-hour-not-of-streams": fault(
+    "LIM-3",
     "Windows roll, and streams are admitted while the hour is used up.",
     hourNotOfStreams(rollingWindow),
     ["HDR-19"],
-  ],
-  "batches-beyond-slots-503": [
-    ["LIM-12"],
+  ),
+  "batches-beyond-slots-503": fault(
+    "LIM-12",
     "A batch that is refused for its slot responds with 503.",
     overrideError(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
-  ],
-  "minute-too-short": [["LIM-1"], "The minute lasts ten seconds.", windows(() => ({ minuteLength: 10_000 }))],
-  "looks-before-it-counts": [
-    ["LIM-3"],
+  ),
+  "minute-too-short": fault(
+    "LIM-1",
+    "The minute lasts ten seconds.",
+    windows(() => ({ minuteLength: 10_000 })),
+  ),
+  "looks-before-it-counts": fault(
+    "LIM-3",
     "Concurrent requests all find the same room in the hour; the headers report the minute.",
     (base) => ({
       limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
       advertisedWindow: (readings) =>
         readings.find(({ window }) => window === "minute") ?? base.advertisedWindow(readings),
     }),
-  ],
-  "one-too-few-a-minute": [
+  ),
+  "one-too-few-a-minute": fault(
     ["LIM-2", "HDR-12"],
     "One request a minute less is admitted than the tier allows.",
     () => ({
@@ -126,39 +128,35 @@ export const rateFaults = faults("Limits / Request rate", {
         return [fixedWindow(hour), fewer, fixedWindow(minute)];
       },
     }),
-  ],
-  "one-too-many-an-hour": [
-    ["LIM-3"],
+  ),
+  "one-too-many-an-hour": fault(
+    "LIM-3",
     "One request an hour more is admitted than the tier allows.",
     windows(({ perHour }) => ({ hour: perHour + 1 })),
-  ],
-  "no-hour-limit": [
-    ["LIM-3"],
-    "Only the minute is limited.",
-    () => ({ limiters: (limits) => [fixedWindow(windowsOf(limits).minute)] }),
-  ],
-  "hour-too-short": [["LIM-3"], "The hour lasts half an hour.", windows(() => ({ hourLength: hourMs / 2 }))],
-  "one-too-few-an-hour": [
-    ["LIM-4"],
+  ),
+  "no-hour-limit": fault("LIM-3", "Only the minute is limited.", () => ({
+    limiters: (limits) => [fixedWindow(windowsOf(limits).minute)],
+  })),
+  "hour-too-short": fault(
+    "LIM-3",
+    "The hour lasts half an hour.",
+    windows(() => ({ hourLength: hourMs / 2 })),
+  ),
+  "one-too-few-an-hour": fault(
+    "LIM-4",
     "One request an hour less is admitted than the tier allows.",
     windows(({ perHour }) => ({ hour: perHour - 1 })),
-  ],
-  "one-slot-too-many": [
-    ["LIM-5", "LIM-18"],
-    "One request more may run at once than the tier allows.",
-    (base) => ({ slots: (limits) => base.slots(limits) + 1 }),
-  ],
-  "no-concurrency-limit": [
-    ["LIM-5", "LIM-18"],
-    "Any number of requests may run at once.",
-    () => ({ slots: () => unlimited }),
-  ],
-  "one-slot-too-few": [
-    ["LIM-6"],
-    "One request less may run at once than the tier allows.",
-    (base) => ({ slots: (limits) => base.slots(limits) - 1 }),
-  ],
-  "half-a-burst": [
+  ),
+  "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.", (base) => ({
+    slots: (limits) => base.slots(limits) + 1,
+  })),
+  "no-concurrency-limit": fault(["LIM-5", "LIM-18"], "Any number of requests may run at once.", () => ({
+    slots: () => unlimited,
+  })),
+  "one-slot-too-few": fault("LIM-6", "One request less may run at once than the tier allows.", (base) => ({
+    slots: (limits) => base.slots(limits) - 1,
+  })),
+  "half-a-burst": fault(
     ["LIM-2", "LIM-7"],
     "Only half of a burst of 400 is admitted; the rest is spread over the minute.",
     (base) => ({
@@ -168,8 +166,8 @@ export const rateFaults = faults("Limits / Request rate", {
         return [...base.limiters(limits), ...(burst === 400 ? [hideUntilRefusal(tokenBucket(half, perMinute))] : [])];
       },
     }),
-  ],
-  "keys-share": [
+  ),
+  "keys-share": fault(
     ["LIM-9", "HDR-12"],
     "A request of one key uses up the allowance of all others too.",
     (base) => {
@@ -188,11 +186,9 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
-    // If the hours of several keys are used up at the same time, each key is refused before the end of its own
-    // allowance.
     ["LIM-4"],
-  ],
-  "limits-shared-by-tier": [
+  ),
+  "limits-shared-by-tier": fault(
     ["LIM-9", "HDR-12"],
     "Keys of one tier also share a minute and an hour; the headers report the key's own.",
     (base) => {
@@ -205,9 +201,9 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
-  ],
-  "rolling-limits-shared-by-tier": [
-    ["LIM-9"],
+  ),
+  "rolling-limits-shared-by-tier": fault(
+    "LIM-9",
     "Keys of one tier also share a rolling minute and a rolling hour; the headers report the key's own.",
     (base) => {
       const shared = new Map<TierLimits, readonly Limiter[]>();
@@ -223,17 +219,13 @@ export const rateFaults = faults("Limits / Request rate", {
         },
       };
     },
-  ],
-  "one-account-for-a-tier": [
-    ["LIM-9"],
+  ),
+  "one-account-for-a-tier": fault(
+    "LIM-9",
     "Keys of one tier that are restricted in nothing are one account: allowance, slots and tokens.",
     () => ({ accountOf: (key) => (isUnrestricted(key) ? key.tier : key.key) }),
-  ],
-  "scheme-case-counts-apart": [
-    ["LIM-25"],
-    "A key whose scheme is written otherwise has another allowance.",
-    () => ({
-      accountOf: ({ key }, credentials) => (credentials.kind === "bearer" ? `${credentials.scheme} ${key}` : key),
-    }),
-  ],
+  ),
+  "scheme-case-counts-apart": fault("LIM-25", "A key whose scheme is written otherwise has another allowance.", () => ({
+    accountOf: ({ key }, credentials) => (credentials.kind === "bearer" ? `${credentials.scheme} ${key}` : key),
+  })),
 });

@@ -1,44 +1,44 @@
 import { overrideJson } from "../overrides.ts";
 import { editField, fieldsOf } from "../json-edit.ts";
-import { faults } from "../patch.ts";
+import { fault, faults } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 
 const handle = overrideJson("handleBody");
 
 export const operationFaults = faults("Resources / Operation handle", {
-  "operation-without-id": [
-    ["OPS-1"],
+  "operation-without-id": fault(
+    "OPS-1",
     "The handle of an operation has no `operation_id`.",
     handle.remove("operation_id"),
-  ],
-  "operation-id-renamed": [
-    ["OPS-1"],
+  ),
+  "operation-id-renamed": fault(
+    "OPS-1",
     "The handle of an operation calls its id `id`.",
     handle.rename("operation_id", "id"),
-  ],
-  "operation-id-number": [
-    ["OPS-1"],
+  ),
+  "operation-id-number": fault(
+    "OPS-1",
     "The id of an operation is a number.",
     handle.change("operation_id", (id) => Number(String(id).replace(/\D/g, ""))),
-  ],
-  "operation-begins-running": [
-    ["OPS-2"],
+  ),
+  "operation-begins-running": fault(
+    "OPS-2",
     "A new operation has the status `running`.",
     handle.change("status", () => "running"),
-  ],
-  "operation-status-upper-case": [
-    ["OPS-2"],
+  ),
+  "operation-status-upper-case": fault(
+    "OPS-2",
     "The status of a new operation is in upper case.",
     handle.change("status", (status) => String(status).toUpperCase()),
-  ],
-  "operation-without-status": [["OPS-2"], "The handle of an operation has no `status`.", handle.remove("status")],
-  "check-url-without-version": [
-    ["OPS-3"],
+  ),
+  "operation-without-status": fault("OPS-2", "The handle of an operation has no `status`.", handle.remove("status")),
+  "check-url-without-version": fault(
+    "OPS-3",
     "`check_url` lacks the version.",
     handle.change("check_url", (path) => String(path).replace("/v1/", "/")),
-  ],
-  "check-url-without-version-later": [
-    ["OPS-3"],
+  ),
+  "check-url-without-version-later": fault(
+    "OPS-3",
     "`check_url` lacks the version, from a key's second operation on.",
     (base) => {
       const ids = new Map<string, Set<string>>();
@@ -51,52 +51,39 @@ export const operationFaults = faults("Resources / Operation handle", {
         },
       };
     },
-  ],
-  "check-url-absolute": [
-    ["OPS-3"],
+  ),
+  "check-url-absolute": fault(
+    "OPS-3",
     "`check_url` is a whole URL.",
     handle.change("check_url", (path) => `https://agents.example${String(path)}`),
-  ],
-  "check-url-of-another": [
-    ["OPS-3"],
+  ),
+  "check-url-of-another": fault(
+    "OPS-3",
     "`check_url` names another operation.",
     handle.change("check_url", (path) => `${String(path)}0`),
-  ],
-  "operation-without-check-url": [
-    ["OPS-3"],
+  ),
+  "operation-without-check-url": fault(
+    "OPS-3",
     "The handle of an operation has no `check_url`.",
     handle.remove("check_url"),
-  ],
+  ),
 });
 
 export const batchFaults = faults("Endpoints / 11. Batch submission", {
-  "batch-refused": [
-    ["BAT-1"],
-    "Every batch is refused.",
-    () => ({ validateBatch: () => fieldError("invalid-input", "batch", "is not supported") }),
-  ],
-  "batch-of-one": [
-    ["BAT-1"],
-    "A batch of more than one entry is refused.",
-    (base) => ({
-      validateBatch: (body) => {
-        const found = base.validateBatch(body);
-        const { batch } = fieldsOf(body);
-        return (
-          found ??
-          (Array.isArray(batch) && batch.length > 1
-            ? fieldError("invalid-input", "batch", "must have one entry")
-            : null)
-        );
-      },
-    }),
-  ],
-  "batch-under-another-name": [
-    ["BAT-1"],
-    "A batch is expected under the name `requests`.",
-    () => ({
-      validateBatch: (body) =>
-        "requests" in fieldsOf(body) ? null : fieldError("missing-field", "requests", "missing"),
-    }),
-  ],
+  "batch-refused": fault("BAT-1", "Every batch is refused.", () => ({
+    validateBatch: () => fieldError("invalid-input", "batch", "is not supported"),
+  })),
+  "batch-of-one": fault("BAT-1", "A batch of more than one entry is refused.", (base) => ({
+    validateBatch: (body) => {
+      const found = base.validateBatch(body);
+      const { batch } = fieldsOf(body);
+      return (
+        found ??
+        (Array.isArray(batch) && batch.length > 1 ? fieldError("invalid-input", "batch", "must have one entry") : null)
+      );
+    },
+  })),
+  "batch-under-another-name": fault("BAT-1", "A batch is expected under the name `requests`.", () => ({
+    validateBatch: (body) => ("requests" in fieldsOf(body) ? null : fieldError("missing-field", "requests", "missing")),
+  })),
 });

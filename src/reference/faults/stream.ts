@@ -8,7 +8,7 @@ import {
   overrideSuccessStatus,
 } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { faults } from "../patch.ts";
+import { fault, faults } from "../patch.ts";
 import { refuseBody, refuseManyParameters, refuseParameter, refuseUnknownParameters } from "./invoke.ts";
 
 /** Edits the steps of a stream. */
@@ -24,88 +24,82 @@ const done = overrideJson("doneData");
 const error = overrideJson("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
-  "stream-answers-201": [["SSE-1"], "A stream responds with 201.", overrideSuccessStatus("stream", 201)],
-  "stream-missing-query-422": [
+  "stream-answers-201": fault("SSE-1", "A stream responds with 201.", overrideSuccessStatus("stream", 201)),
+  "stream-missing-query-422": fault(
     ["SSE-20", "ERR-1", "ERR-10"],
     "An absent `query` responds with 422.",
     overrideErrorStatus(["missing-field"], 422, "stream"),
-  ],
-  "stream-unknown-agent-other-code": [
-    ["SSE-21"],
+  ),
+  "stream-unknown-agent-other-code": fault(
+    "SSE-21",
     "An agent that does not exist has the code NOT_FOUND.",
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "stream"),
-  ],
-  "stream-unknown-agent-400": [
+  ),
+  "stream-unknown-agent-400": fault(
     ["SSE-21", "ERR-10"],
     "An agent that does not exist responds with 400.",
     overrideErrorStatus(["agent-not-found"], 400, "stream"),
-  ],
-  "stream-temperature-refused": [
-    ["SSE-34"],
+  ),
+  "stream-temperature-refused": fault(
+    "SSE-34",
     "`temperature` is refused on a stream.",
     refuseParameter("stream", "temperature"),
-  ],
-  "stream-max-tokens-refused": [
-    ["SSE-34"],
+  ),
+  "stream-max-tokens-refused": fault(
+    "SSE-34",
     "`max_tokens` is refused on a stream.",
     refuseParameter("stream", "max_tokens"),
-  ],
-  "stream-context-refused": [["SSE-34"], "`context` is refused on a stream.", refuseParameter("stream", "context")],
-  "resume-refused": [["SSE-22"], "`resume_from_index` is refused.", refuseParameter("stream", "resume_from_index")],
-  "delay-refused": [["SSE-22"], "`stream_delay_ms` is refused.", refuseParameter("stream", "stream_delay_ms")],
-  "chunk-size-refused": [["SSE-22"], "`chunk_size` is refused.", refuseParameter("stream", "chunk_size")],
-  "stream-unknown-parameters-refused": [
-    ["SSE-22"],
+  ),
+  "stream-context-refused": fault("SSE-34", "`context` is refused on a stream.", refuseParameter("stream", "context")),
+  "resume-refused": fault("SSE-22", "`resume_from_index` is refused.", refuseParameter("stream", "resume_from_index")),
+  "delay-refused": fault("SSE-22", "`stream_delay_ms` is refused.", refuseParameter("stream", "stream_delay_ms")),
+  "chunk-size-refused": fault("SSE-22", "`chunk_size` is refused.", refuseParameter("stream", "chunk_size")),
+  "stream-unknown-parameters-refused": fault(
+    "SSE-22",
     "Unknown keys inside `parameters` are refused.",
     refuseUnknownParameters("stream"),
-  ],
-  "stream-parameters-together-refused": [
-    ["SSE-1"],
+  ),
+  "stream-parameters-together-refused": fault(
+    "SSE-1",
     "More than two keys inside `parameters` are refused.",
     refuseManyParameters("stream"),
-  ],
-  "stream-session-refused": [
-    ["SSE-26"],
+  ),
+  "stream-session-refused": fault(
+    "SSE-26",
     "`session_id` is refused.",
     refuseBody("stream", "session_id", (fields) => "session_id" in fields),
-  ],
-  "stream-temperature-zero-refused": [
-    ["SSE-34"],
+  ),
+  "stream-temperature-zero-refused": fault(
+    "SSE-34",
     "A stream refuses a `temperature` of 0.0.",
     refuseParameter("stream", "temperature", (value) => value === 0),
-  ],
-  "stream-temperature-two-refused": [
-    ["SSE-34"],
+  ),
+  "stream-temperature-two-refused": fault(
+    "SSE-34",
     "A stream refuses a `temperature` of 2.0.",
     refuseParameter("stream", "temperature", (value) => value === 2),
-  ],
-  "stream-session-forgotten": [
-    ["SSE-36"],
-    "No stream remembers the one before it.",
-    (base) => {
-      let streams = 0;
-      return {
-        conversationKey: (facts) => {
-          streams += 1;
-          return facts.operation === "stream" ? `stream ${streams}` : base.conversationKey(facts);
-        },
-      };
-    },
-  ],
-  "stream-outlives-client": [
-    ["SSE-27"],
-    "A stream runs to its end although the client has left.",
-    () => ({ noticesDisconnect: () => "never" }),
-  ],
-  "slot-late-on-disconnect": [
-    ["SSE-27"],
+  ),
+  "stream-session-forgotten": fault("SSE-36", "No stream remembers the one before it.", (base) => {
+    let streams = 0;
+    return {
+      conversationKey: (facts) => {
+        streams += 1;
+        return facts.operation === "stream" ? `stream ${streams}` : base.conversationKey(facts);
+      },
+    };
+  }),
+  "stream-outlives-client": fault("SSE-27", "A stream runs to its end although the client has left.", () => ({
+    noticesDisconnect: () => "never",
+  })),
+  "slot-late-on-disconnect": fault(
+    "SSE-27",
     "The slot of a stream whose client has left is free after 20 seconds.",
     (base) => ({
       releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
     }),
-  ],
-  "slot-late-on-second-disconnect": [
-    ["SSE-27"],
+  ),
+  "slot-late-on-second-disconnect": fault(
+    "SSE-27",
     "From the second lost client on, the slot of its stream is free after 20 seconds.",
     (base) => {
       let left = 0;
@@ -116,18 +110,26 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
         },
       };
     },
-  ],
-  "stream-missing-query-code-of-other-status": [
+  ),
+  "stream-missing-query-code-of-other-status": fault(
     ["SSE-20", "ERR-10"],
     "An absent `query` responds with 400 with the code AGENT_NOT_FOUND.",
     overrideErrorCode(["missing-field"], "AGENT_NOT_FOUND", "stream"),
-  ],
+  ),
 });
 
 export const sequenceFaults = faults("States and transitions / Stream sequence", {
-  "start-missing": [["SSE-4"], "There is no `start`.", plan((steps) => steps.filter((step) => !isStart(step)))],
-  "start-twice": [["SSE-4"], "`start` comes twice.", plan((steps) => [{ kind: "start" }, ...steps])],
-  "start-late": [
+  "start-missing": fault(
+    "SSE-4",
+    "There is no `start`.",
+    plan((steps) => steps.filter((step) => !isStart(step))),
+  ),
+  "start-twice": fault(
+    "SSE-4",
+    "`start` comes twice.",
+    plan((steps) => [{ kind: "start" }, ...steps]),
+  ),
+  "start-late": fault(
     ["SSE-4", "SSE-6"],
     "`start` follows the first chunk.",
     plan((steps) => {
@@ -135,139 +137,139 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
       const rest = steps.filter((step) => step !== first && !isStart(step));
       return first === undefined ? steps : [first, { kind: "start" }, ...rest];
     }),
-  ],
-  "end-missing": [
-    ["SSE-5"],
+  ),
+  "end-missing": fault(
+    "SSE-5",
     "A stream that went well just ends.",
     plan((steps) => steps.filter((step) => step.kind !== "done")),
-  ],
-  "done-twice": [["SSE-5"], "The last event comes twice.", plan((steps) => [...steps, ...steps.filter(isEnd)])],
-  "chunk-after-done": [
-    ["SSE-5"],
+  ),
+  "done-twice": fault(
+    "SSE-5",
+    "The last event comes twice.",
+    plan((steps) => [...steps, ...steps.filter(isEnd)]),
+  ),
+  "chunk-after-done": fault(
+    "SSE-5",
     "A chunk follows `done`.",
     plan((steps, { chunks, ending }) =>
       ending.kind === "done"
         ? [...steps, { kind: "chunk", chunk: { text: "late", index: (chunks.at(-1)?.index ?? -1) + 1 } }]
         : steps,
     ),
-  ],
-  "error-and-done": [
-    ["SSE-5"],
+  ),
+  "error-and-done": fault(
+    "SSE-5",
     "`done` follows `error`.",
     plan((steps) => {
       const failed = steps.some((step) => step.kind === "error");
       return failed ? [...steps, { kind: "done", usage: { prompt: 0, completion: 0 } }] : steps;
     }),
-  ],
-  "no-chunks": [["SSE-6"], "The content is never sent.", plan((steps) => steps.filter((step) => !isChunk(step)))],
-  "failure-says-done": [
+  ),
+  "no-chunks": fault(
+    "SSE-6",
+    "The content is never sent.",
+    plan((steps) => steps.filter((step) => !isChunk(step))),
+  ),
+  "failure-says-done": fault(
     ["SSE-17", "SSE-19"],
     "A failure while streaming is reported as `done`.",
     plan((steps) =>
       steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),
     ),
-  ],
-  "failure-cuts": [
+  ),
+  "failure-cuts": fault(
     ["SSE-17", "SSE-19"],
     "A failure while streaming drops the connection.",
     plan((steps) => steps.map((step) => (step.kind === "error" ? { kind: "cut" } : step))),
-  ],
-  "stays-open": [
-    ["SSE-28"],
+  ),
+  "stays-open": fault(
+    "SSE-28",
     "The stream stays open for an hour behind its end.",
     plan((steps) => [...steps, { kind: "wait", ms: 3_600_000 }]),
-  ],
-  "all-at-the-end": [
-    ["SSE-29"],
+  ),
+  "all-at-the-end": fault(
+    "SSE-29",
     "Everything is sent at the end.",
     plan((steps) => [...steps.filter(({ kind }) => kind === "wait"), ...steps.filter(({ kind }) => kind !== "wait")]),
-  ],
+  ),
 });
 
 export const eventFaults = faults("Events / Stream events (SSE)", {
-  "event-without-name": [
-    ["SSE-2"],
-    "Chunks have no `event:` line.",
-    (base) => ({
-      frame: (name, data, number) => (name === "chunk" ? [`data: ${data}\n\n`] : base.frame(name, data, number)),
-    }),
-  ],
-  "event-of-another-name": [
-    ["SSE-2"],
-    "An event `ping` comes before the end.",
-    (base) => ({
-      frame: (name, data, number) =>
-        name === "done" || name === "error"
-          ? [...base.frame("ping", "{}", number), ...base.frame(name, data, number)]
-          : base.frame(name, data, number),
-    }),
-  ],
-  "start-data-is-text": [
-    ["SSE-3"],
-    "The data of `start` is no JSON.",
-    (base) => ({ frame: (name, data, number) => base.frame(name, name === "start" ? "started" : data, number) }),
-  ],
-  "start-data-is-array": [
-    ["SSE-3"],
-    "The data of `start` is an array.",
-    (base) => ({ frame: (name, data, number) => base.frame(name, name === "start" ? "[]" : data, number) }),
-  ],
-  "line-feeds-raw": [
-    ["SSE-3"],
+  "event-without-name": fault("SSE-2", "Chunks have no `event:` line.", (base) => ({
+    frame: (name, data, number) => (name === "chunk" ? [`data: ${data}\n\n`] : base.frame(name, data, number)),
+  })),
+  "event-of-another-name": fault("SSE-2", "An event `ping` comes before the end.", (base) => ({
+    frame: (name, data, number) =>
+      name === "done" || name === "error"
+        ? [...base.frame("ping", "{}", number), ...base.frame(name, data, number)]
+        : base.frame(name, data, number),
+  })),
+  "start-data-is-text": fault("SSE-3", "The data of `start` is no JSON.", (base) => ({
+    frame: (name, data, number) => base.frame(name, name === "start" ? "started" : data, number),
+  })),
+  "start-data-is-array": fault("SSE-3", "The data of `start` is an array.", (base) => ({
+    frame: (name, data, number) => base.frame(name, name === "start" ? "[]" : data, number),
+  })),
+  "line-feeds-raw": fault(
+    "SSE-3",
     "A line feed of the text is not escaped in the data, so it ends their line.",
     (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
-  ],
-  "start-without-message": [["SSE-7"], "`start` has no `message`.", start.remove("message")],
-  "start-message-is-number": [["SSE-7"], "`message` of `start` is a number.", start.set("message", 1)],
-  "session-is-number": [["SSE-8"], "`session_id` is a number.", start.set("session_id", 7)],
-  "content-missing": [["SSE-9"], "Chunks have no `content`.", chunk.remove("content")],
-  "content-is-object": [["SSE-9"], "`content` is an object.", chunk.change("content", (old) => ({ text: old }))],
-  "index-is-text": [["SSE-10"], "`index` is text.", chunk.change("index", String)],
-  "done-without-message": [["SSE-12"], "`done` has no `message`.", done.remove("message")],
-  "done-without-usage": [["SSE-13"], "`done` has no `usage`.", done.remove("usage")],
-  "done-total-is-text": [["SSE-13"], "`total_tokens` of `done` is text.", done.change("usage.total_tokens", String)],
-  "done-total-is-fraction": [
-    ["SSE-13"],
+  ),
+  "start-without-message": fault("SSE-7", "`start` has no `message`.", start.remove("message")),
+  "start-message-is-number": fault("SSE-7", "`message` of `start` is a number.", start.set("message", 1)),
+  "session-is-number": fault("SSE-8", "`session_id` is a number.", start.set("session_id", 7)),
+  "content-missing": fault("SSE-9", "Chunks have no `content`.", chunk.remove("content")),
+  "content-is-object": fault(
+    "SSE-9",
+    "`content` is an object.",
+    chunk.change("content", (old) => ({ text: old })),
+  ),
+  "index-is-text": fault("SSE-10", "`index` is text.", chunk.change("index", String)),
+  "done-without-message": fault("SSE-12", "`done` has no `message`.", done.remove("message")),
+  "done-without-usage": fault("SSE-13", "`done` has no `usage`.", done.remove("usage")),
+  "done-total-is-text": fault("SSE-13", "`total_tokens` of `done` is text.", done.change("usage.total_tokens", String)),
+  "done-total-is-fraction": fault(
+    "SSE-13",
     "`total_tokens` of `done` is a fraction.",
     done.change("usage.total_tokens", (tokens) => Number(tokens) + 0.5),
-  ],
-  "done-without-time": [["SSE-14"], "`done` has no `execution_time`.", done.remove("execution_time")],
-  "done-time-is-text": [["SSE-14"], "`execution_time` of `done` is text.", done.change("execution_time", String)],
-  "error-without-text": [["SSE-15"], "`error` has no text.", error.remove("error")],
-  "error-is-object": [["SSE-15"], "`error` is an object.", error.change("error", (message) => ({ message }))],
-  "error-retry-is-text": [["SSE-16"], "`retry_after` of `error` is text.", error.change("retry_after", String)],
-  "failure-retry-is-text": [
-    ["SSE-16"],
+  ),
+  "done-without-time": fault("SSE-14", "`done` has no `execution_time`.", done.remove("execution_time")),
+  "done-time-is-text": fault("SSE-14", "`execution_time` of `done` is text.", done.change("execution_time", String)),
+  "error-without-text": fault("SSE-15", "`error` has no text.", error.remove("error")),
+  "error-is-object": fault(
+    "SSE-15",
+    "`error` is an object.",
+    error.change("error", (message) => ({ message })),
+  ),
+  "error-retry-is-text": fault("SSE-16", "`retry_after` of `error` is text.", error.change("retry_after", String)),
+  "failure-retry-is-text": fault(
+    "SSE-16",
     "`retry_after` of a failure is a word.",
     error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? setField(data, "retry_after", "soon") : data)),
-  ],
-  "failure-other-code": [
-    ["SSE-18"],
+  ),
+  "failure-other-code": fault(
+    "SSE-18",
     "A failure has the code FAILED.",
     error.change("code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code)),
-  ],
-  "overload-other-code": [
-    ["SSE-19"],
+  ),
+  "overload-other-code": fault(
+    "SSE-19",
     "An overload has the code OVERLOADED.",
     error.change("code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code)),
-  ],
-  "overload-without-retry": [["SSE-19"], "An overload has no `retry_after`.", error.remove("retry_after")],
-  "chunks-cut-characters": [
-    ["SSE-30"],
-    "Chunks are cut between the bytes of a character.",
-    (base) => ({
-      splitText: (text, chunkSize) =>
-        base.splitText(text, chunkSize).flatMap((piece) => {
-          const bytes = Buffer.from(piece, "utf8");
-          const at = bytes.findIndex((byte) => byte >= 0x80) + 1;
-          return at === 0 ? [piece] : [bytes.subarray(0, at).toString("utf8"), bytes.subarray(at).toString("utf8")];
-        }),
-    }),
-  ],
-  "done-time-negative": [["SSE-31"], "`execution_time` is negative.", done.set("execution_time", -1)],
-  "done-time-too-long": [
+  ),
+  "overload-without-retry": fault("SSE-19", "An overload has no `retry_after`.", error.remove("retry_after")),
+  "chunks-cut-characters": fault("SSE-30", "Chunks are cut between the bytes of a character.", (base) => ({
+    splitText: (text, chunkSize) =>
+      base.splitText(text, chunkSize).flatMap((piece) => {
+        const bytes = Buffer.from(piece, "utf8");
+        const at = bytes.findIndex((byte) => byte >= 0x80) + 1;
+        return at === 0 ? [piece] : [bytes.subarray(0, at).toString("utf8"), bytes.subarray(at).toString("utf8")];
+      }),
+  })),
+  "done-time-negative": fault("SSE-31", "`execution_time` is negative.", done.set("execution_time", -1)),
+  "done-time-too-long": fault(
     ["SSE-14", "SSE-31"],
     "`execution_time` is an hour more than the stream took.",
     done.change("execution_time", (seconds) => Number(seconds) + 3600),
-  ],
+  ),
 });

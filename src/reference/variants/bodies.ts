@@ -3,7 +3,7 @@ import { isoTime } from "../behaviour/health-list-usage.ts";
 import { overrideErrorCode, overrideJson } from "../overrides.ts";
 import { fieldsOf, renameField, setField } from "../json-edit.ts";
 import { hourMs } from "../limits/windows.ts";
-import { variants, type Override } from "../patch.ts";
+import { variant, variants, type Override } from "../patch.ts";
 import { fieldError, apiError } from "../api-error.ts";
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
@@ -31,83 +31,69 @@ const acceptAnyValue =
   });
 
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
-  "result-alone": ["Invoke returns `result` alone.", invoke.remove("usage", "metadata")],
-  "metadata-empty": ["`metadata` has none of its fields.", invoke.set("metadata", {})],
-  "result-of-other-shape": [
-    "`result` has another shape.",
-    () => ({ result: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }) }),
-  ],
-  "temperature-out-of-range-accepted": [
+  "result-alone": variant("Invoke returns `result` alone.", invoke.remove("usage", "metadata")),
+  "metadata-empty": variant("`metadata` has none of its fields.", invoke.set("metadata", {})),
+  "result-of-other-shape": variant("`result` has another shape.", () => ({
+    result: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }),
+  })),
+  "temperature-out-of-range-accepted": variant(
     "A temperature outside 0.0 to 2.0 is accepted.",
     acceptAnyValue("/parameters/temperature"),
-  ],
-  "query-number-accepted": ["A `query` that is no string is taken as text.", acceptAnyValue("/query")],
-  "empty-query-refused": [
-    "An empty `query` is refused.",
-    (base) => ({
-      validateBody: (body, violations, operation) =>
-        isObject(body) && body["query"] === ""
-          ? fieldError("invalid-input", "query", "is empty")
-          : base.validateBody(body, violations, operation),
-    }),
-  ],
-  "body-before-agent": [
-    "The body is validated before the agent.",
-    () => ({ chooseError: (agent, body) => body ?? agent }),
-  ],
-  "small-bodies-only": ["Bodies of more than 16 KiB are refused.", () => ({ maxBodyBytes: () => 16 * 1024 })],
-  "query-number-other-code": [
-    "A `query` that is no string counts as missing.",
-    (base) => ({
-      validateBody: (value, violations, operation) => {
-        const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
-        return operation === "invoke" && isNumber
-          ? fieldError("missing-field", "query", "missing")
-          : base.validateBody(value, violations, operation);
-      },
-    }),
-  ],
-  "query-number-own-code": [
+  ),
+  "query-number-accepted": variant("A `query` that is no string is taken as text.", acceptAnyValue("/query")),
+  "empty-query-refused": variant("An empty `query` is refused.", (base) => ({
+    validateBody: (body, violations, operation) =>
+      isObject(body) && body["query"] === ""
+        ? fieldError("invalid-input", "query", "is empty")
+        : base.validateBody(body, violations, operation),
+  })),
+  "body-before-agent": variant("The body is validated before the agent.", () => ({
+    chooseError: (agent, body) => body ?? agent,
+  })),
+  "small-bodies-only": variant("Bodies of more than 16 KiB are refused.", () => ({ maxBodyBytes: () => 16 * 1024 })),
+  "query-number-other-code": variant("A `query` that is no string counts as missing.", (base) => ({
+    validateBody: (value, violations, operation) => {
+      const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
+      return operation === "invoke" && isNumber
+        ? fieldError("missing-field", "query", "missing")
+        : base.validateBody(value, violations, operation);
+    },
+  })),
+  "query-number-own-code": variant(
     "Input that is invalid has the code VALIDATION_ERROR.",
     overrideErrorCode(["invalid-input"], "VALIDATION_ERROR"),
-  ],
-  "usage-total-only": [
+  ),
+  "usage-total-only": variant(
     "`usage` has `total_tokens` alone.",
     invoke((value, { usage: { prompt, completion } }) =>
       setField(value, "usage", { total_tokens: prompt + completion }),
     ),
-  ],
-  "usage-null": ["`usage` is `null`.", invoke.set("usage", null)],
-  "metadata-null": ["`metadata` is `null`.", invoke.set("metadata", null)],
-  "metadata-fields-null": [
+  ),
+  "usage-null": variant("`usage` is `null`.", invoke.set("usage", null)),
+  "metadata-null": variant("`metadata` is `null`.", invoke.set("metadata", null)),
+  "metadata-fields-null": variant(
     "The fields of `metadata` are `null`.",
     invoke.set("metadata", { execution_time: null, agent_version: null, request_id: null }),
-  ],
+  ),
 });
 
 export const healthVariants = variants("Endpoints / 3. Health check", {
-  "checks-empty": [
-    "Health has only what is required, and `checks` is empty.",
-    () => ({
-      healthBody: ({ agent }) => ({
-        status: agent.health,
-        checks: {},
-        ...(agent.health === "degraded" ? { warnings: agent.warnings } : {}),
-      }),
+  "checks-empty": variant("Health has only what is required, and `checks` is empty.", () => ({
+    healthBody: ({ agent }) => ({
+      status: agent.health,
+      checks: {},
+      ...(agent.health === "degraded" ? { warnings: agent.warnings } : {}),
     }),
-  ],
-  "checks-in-part": ["`checks` has only the agent.", health.remove("checks.dependencies", "checks.resources")],
-  "unhealthy-answers-503": [
-    "The report of an unhealthy agent has the status 503.",
-    (base) => ({
-      successStatus: (operation, state) => (state === "unhealthy" ? 503 : base.successStatus(operation, state)),
-    }),
-  ],
-  "checks-with-part-of-their-fields": [
+  })),
+  "checks-in-part": variant("`checks` has only the agent.", health.remove("checks.dependencies", "checks.resources")),
+  "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.", (base) => ({
+    successStatus: (operation, state) => (state === "unhealthy" ? 503 : base.successStatus(operation, state)),
+  })),
+  "checks-with-part-of-their-fields": variant(
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
     health.remove("checks.agent.status", "checks.resources.cpu_usage_percent"),
-  ],
-  "health-nulls": [
+  ),
+  "health-nulls": variant(
     "Unknown fields of a report are `null`.",
     health((value, { agent }) => ({
       ...fieldsOf(value),
@@ -116,47 +102,39 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
       last_request: null,
       ...(agent.health === "degraded" ? {} : { warnings: null }),
     })),
-  ],
+  ),
 });
 
 export const listVariants = variants("Endpoints / 4. List agents", {
-  "list-envelope": ["The list comes in the envelope, its fields in `data`.", list(inData)],
-  "list-envelope-result": ["The list comes in the envelope, its fields in `data.result`.", list(inResult)],
-  "list-items-by-id": [
+  "list-envelope": variant("The list comes in the envelope, its fields in `data`.", list(inData)),
+  "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.", list(inResult)),
+  "list-items-by-id": variant(
     "Items of the list have `id` and `name`.",
     overrideJson("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
-  ],
-  "limit-below-1-refused": [
-    "A `page` or `limit` of 0 or below is refused.",
-    () => ({
-      validatePage: (page = 1, limit = 1) =>
-        page < 1 || limit < 1 ? fieldError("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,
-    }),
-  ],
-  "page-past-the-end-404": [
-    "A page past the end responds with 404.",
-    () => ({
-      validatePage: (page = 1, limit = 20, total) =>
-        limit > 0 && page > Math.ceil(total / limit) ? apiError("unknown-path", "There is no such page.") : null,
-    }),
-  ],
-  "list-of-ten": [
-    "The default of `limit` is 10.",
-    (base) => ({ effectivePage: (page, limit) => base.effectivePage(page, limit ?? 10) }),
-  ],
+  ),
+  "limit-below-1-refused": variant("A `page` or `limit` of 0 or below is refused.", () => ({
+    validatePage: (page = 1, limit = 1) =>
+      page < 1 || limit < 1 ? fieldError("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,
+  })),
+  "page-past-the-end-404": variant("A page past the end responds with 404.", () => ({
+    validatePage: (page = 1, limit = 20, total) =>
+      limit > 0 && page > Math.ceil(total / limit) ? apiError("unknown-path", "There is no such page.") : null,
+  })),
+  "list-of-ten": variant("The default of `limit` is 10.", (base) => ({
+    effectivePage: (page, limit) => base.effectivePage(page, limit ?? 10),
+  })),
 });
 
 export const usageVariants = variants("Resources / Usage report", {
-  "usage-envelope": ["Usage comes in the envelope, its fields in `data`.", usage(inData)],
-  "usage-envelope-result": ["Usage comes in the envelope, its fields in `data.result`.", usage(inResult)],
-  "usage-of-minute": [
-    "`requests` reports the minute.",
-    (base) => ({ usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }) }),
-  ],
-  "period-of-hour": [
+  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.", usage(inData)),
+  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.", usage(inResult)),
+  "usage-of-minute": variant("`requests` reports the minute.", (base) => ({
+    usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }),
+  })),
+  "period-of-hour": variant(
     "`period` is the start of the hour, with an offset.",
     usage((body, { nowMs }) =>
       setField(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),
     ),
-  ],
+  ),
 });

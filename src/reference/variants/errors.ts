@@ -1,139 +1,119 @@
 import { bothForms, detailsOf, formA, formB } from "../behaviour/errors.ts";
 import { overrideErrorStatus, overrideError } from "../overrides.ts";
 import { setField, removeField } from "../json-edit.ts";
-import { variants } from "../patch.ts";
+import { variant, variants } from "../patch.ts";
 
 export const errorVariants = variants("Errors", {
-  "form-b": ["Errors have form B.", () => ({ errorBody: formB })],
-  "form-b-without-empty-details": [
-    "Errors have form B; without details, `details` is missing.",
-    () => ({
-      errorBody: (facts) => (facts.detail.kind === "none" ? removeField(formB(facts), "error.details") : formB(facts)),
-    }),
-  ],
-  "both-forms": ["Errors have the fields of both forms.", () => ({ errorBody: bothForms })],
-  "forms-by-endpoint": [
-    "Errors of invoke and stream have form A, all others form B.",
-    () => ({
-      errorBody: (facts) =>
-        facts.operation === "invoke" || facts.operation === "stream" ? formA(facts) : formB(facts),
-    }),
-  ],
-  "code-rate-limited": [
+  "form-b": variant("Errors have form B.", () => ({ errorBody: formB })),
+  "form-b-without-empty-details": variant("Errors have form B; without details, `details` is missing.", () => ({
+    errorBody: (facts) => (facts.detail.kind === "none" ? removeField(formB(facts), "error.details") : formB(facts)),
+  })),
+  "both-forms": variant("Errors have the fields of both forms.", () => ({ errorBody: bothForms })),
+  "forms-by-endpoint": variant("Errors of invoke and stream have form A, all others form B.", () => ({
+    errorBody: (facts) => (facts.operation === "invoke" || facts.operation === "stream" ? formA(facts) : formB(facts)),
+  })),
+  "code-rate-limited": variant(
     "A 429 has the code RATE_LIMITED.",
     overrideError(["request-limit", "concurrency-limit", "token-quota", "address-limit"], 429, "RATE_LIMITED"),
-  ],
-  "concurrency-code-rate-limited": [
+  ),
+  "concurrency-code-rate-limited": variant(
     "A 429 for concurrency has the code RATE_LIMITED, others have RATE_LIMIT_EXCEEDED.",
     overrideError(["concurrency-limit"], 429, "RATE_LIMITED"),
-  ],
-  "retry-after-header": [
-    "A 429 has a `Retry-After` header.",
-    () => ({ retryAfterHeader: (seconds) => String(seconds) }),
-  ],
-  "unknown-path-html": [
-    "A path that is not defined responds with 404 with a page of HTML.",
-    () => ({
-      unknownPathPage: () => ({ contentType: "text/html", text: "<!doctype html><title>404</title><p>Not found" }),
-    }),
-  ],
-  "unknown-method-405": [
+  ),
+  "retry-after-header": variant("A 429 has a `Retry-After` header.", () => ({
+    retryAfterHeader: (seconds) => String(seconds),
+  })),
+  "unknown-path-html": variant("A path that is not defined responds with 404 with a page of HTML.", () => ({
+    unknownPathPage: () => ({ contentType: "text/html", text: "<!doctype html><title>404</title><p>Not found" }),
+  })),
+  "unknown-method-405": variant(
     "A method that is not defined responds with 405.",
     overrideError(["unknown-method"], 405, "METHOD_NOT_ALLOWED"),
-  ],
-  "crash-other-code": ["A crash has the code AGENT_FAILED.", overrideError(["crash"], 500, "AGENT_FAILED")],
-  "timeout-504": ["An agent that times out responds with 504.", overrideError(["timeout"], 504, "GATEWAY_TIMEOUT")],
-  "too-large-400": ["A body that is too large responds with 400.", overrideError(["too-large"], 400, "INVALID_INPUT")],
-  "malformed-json-other-code": [
+  ),
+  "crash-other-code": variant("A crash has the code AGENT_FAILED.", overrideError(["crash"], 500, "AGENT_FAILED")),
+  "timeout-504": variant(
+    "An agent that times out responds with 504.",
+    overrideError(["timeout"], 504, "GATEWAY_TIMEOUT"),
+  ),
+  "too-large-400": variant(
+    "A body that is too large responds with 400.",
+    overrideError(["too-large"], 400, "INVALID_INPUT"),
+  ),
+  "malformed-json-other-code": variant(
     "A body that is no JSON has the code MALFORMED_JSON.",
     overrideError(["malformed-json"], 400, "MALFORMED_JSON"),
-  ],
-  "invoke-errors-waver": [
-    "Errors of invoke have form A and form B by turns.",
-    (base) => {
-      let errors = 0;
-      return {
-        errorBody: (facts) => {
-          if (facts.operation !== "invoke") return base.errorBody(facts);
-          errors += 1;
-          return errors % 2 === 1 ? formA(facts) : formB(facts);
-        },
-      };
-    },
-  ],
-  "crash-answers-502": ["An agent that fails responds with 502.", overrideErrorStatus(["crash"], 502)],
-  "crash-answers-503": ["An agent that fails responds with 503.", overrideErrorStatus(["crash"], 503)],
-  "gateway-in-form-b": [
-    "A gateway refuses keys in form B, and the application responds in form A.",
-    () => ({ errorBody: (facts) => (facts.status === 401 ? formB(facts) : formA(facts)) }),
-  ],
-  "gateway-in-form-a": [
+  ),
+  "invoke-errors-waver": variant("Errors of invoke have form A and form B by turns.", (base) => {
+    let errors = 0;
+    return {
+      errorBody: (facts) => {
+        if (facts.operation !== "invoke") return base.errorBody(facts);
+        errors += 1;
+        return errors % 2 === 1 ? formA(facts) : formB(facts);
+      },
+    };
+  }),
+  "crash-answers-502": variant("An agent that fails responds with 502.", overrideErrorStatus(["crash"], 502)),
+  "crash-answers-503": variant("An agent that fails responds with 503.", overrideErrorStatus(["crash"], 503)),
+  "gateway-in-form-b": variant("A gateway refuses keys in form B, and the application responds in form A.", () => ({
+    errorBody: (facts) => (facts.status === 401 ? formB(facts) : formA(facts)),
+  })),
+  "gateway-in-form-a": variant(
     "A gateway refuses keys and limits in form A, and the application responds in form B.",
     () => ({ errorBody: (facts) => (facts.status === 401 || facts.status === 429 ? formA(facts) : formB(facts)) }),
-  ],
-  "form-a-with-details": [
-    "Errors have form A, with their details added.",
-    () => ({ errorBody: (facts) => setField(formA(facts), "error.details", detailsOf(facts.detail)) }),
-  ],
-  "form-b-with-status": [
-    "Errors have form B, and their status in it.",
-    () => ({ errorBody: (facts) => setField(formB(facts), "error.status", facts.status) }),
-  ],
-  "form-b-details-null": [
-    "Errors have form B; where there are no details, `details` is `null`.",
-    () => ({
-      errorBody: (facts) =>
-        facts.detail.kind === "none" ? setField(formB(facts), "error.details", null) : formB(facts),
-    }),
-  ],
-  "details-of-several-fields": [
-    "Errors have form B, and their details list each field.",
-    () => ({
-      errorBody: (facts) =>
-        facts.detail.kind === "field"
-          ? setField(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
-          : formB(facts),
-    }),
-  ],
+  ),
+  "form-a-with-details": variant("Errors have form A, with their details added.", () => ({
+    errorBody: (facts) => setField(formA(facts), "error.details", detailsOf(facts.detail)),
+  })),
+  "form-b-with-status": variant("Errors have form B, and their status in it.", () => ({
+    errorBody: (facts) => setField(formB(facts), "error.status", facts.status),
+  })),
+  "form-b-details-null": variant("Errors have form B; where there are no details, `details` is `null`.", () => ({
+    errorBody: (facts) => (facts.detail.kind === "none" ? setField(formB(facts), "error.details", null) : formB(facts)),
+  })),
+  "details-of-several-fields": variant("Errors have form B, and their details list each field.", () => ({
+    errorBody: (facts) =>
+      facts.detail.kind === "field"
+        ? setField(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
+        : formB(facts),
+  })),
 });
 
 export const authenticationVariants = variants("Authentication", {
-  "missing-key-other-code": [
+  "missing-key-other-code": variant(
     "A missing key has the code MISSING_API_KEY.",
     overrideError(["missing-key", "malformed-key"], 401, "MISSING_API_KEY"),
-  ],
-  "scheme-as-written": [
-    "The scheme must be written `Bearer`.",
-    (base) => ({
-      credentials: (authorization) => {
-        const given = base.credentials(authorization);
-        return given.kind === "bearer" && given.scheme !== "Bearer" ? { kind: "malformed" } : given;
-      },
-    }),
-  ],
-  "keys-of-another-prefix": ["Keys begin with `zq_`.", () => ({ keyText: (text) => text.replace(/^.._/, "zq_") })],
-  "forbidden-401": [
+  ),
+  "scheme-as-written": variant("The scheme must be written `Bearer`.", (base) => ({
+    credentials: (authorization) => {
+      const given = base.credentials(authorization);
+      return given.kind === "bearer" && given.scheme !== "Bearer" ? { kind: "malformed" } : given;
+    },
+  })),
+  "keys-of-another-prefix": variant("Keys begin with `zq_`.", () => ({
+    keyText: (text) => text.replace(/^.._/, "zq_"),
+  })),
+  "forbidden-401": variant(
     "A key that lacks permission responds with 401.",
     overrideError(["forbidden"], 401, "INSUFFICIENT_SCOPE"),
-  ],
-  "forbidden-404": [
+  ),
+  "forbidden-404": variant(
     "A key that lacks permission gets the 404 of an unknown agent.",
     overrideError(["forbidden"], 404, "AGENT_NOT_FOUND"),
-  ],
-  "signature-ignored": ["Signatures are not checked.", () => ({ acceptsSignature: () => true })],
-  "signature-of-path-only": [
-    "The signed path has no query string.",
-    (base) => ({
-      signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
-    }),
-  ],
-  "bad-signature-400": ["A bad signature responds with 400.", overrideError(["bad-signature"], 400, "BAD_SIGNATURE")],
-  "bad-signature-403": [
+  ),
+  "signature-ignored": variant("Signatures are not checked.", () => ({ acceptsSignature: () => true })),
+  "signature-of-path-only": variant("The signed path has no query string.", (base) => ({
+    signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
+  })),
+  "bad-signature-400": variant(
+    "A bad signature responds with 400.",
+    overrideError(["bad-signature"], 400, "BAD_SIGNATURE"),
+  ),
+  "bad-signature-403": variant(
     "A bad signature responds with 403.",
     overrideError(["bad-signature"], 403, "INVALID_SIGNATURE"),
-  ],
-  "unknown-agent-before-key": [
-    "An agent that does not exist responds with 404 to whoever asks.",
-    () => ({ authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent }),
-  ],
+  ),
+  "unknown-agent-before-key": variant("An agent that does not exist responds with 404 to whoever asks.", () => ({
+    authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent,
+  })),
 });

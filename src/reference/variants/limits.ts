@@ -15,7 +15,7 @@ import {
   type WindowName,
   type WindowSize,
 } from "../limits/windows.ts";
-import { variants, type Override } from "../patch.ts";
+import { variant, variants, type Override } from "../patch.ts";
 import { runsAgent } from "../api-error.ts";
 
 type Shape = (size: WindowSize) => Limiter;
@@ -41,93 +41,82 @@ function reportOnly(window: WindowName): Override {
 const addressLimit = 20;
 
 export const limitVariants = variants("Limits", {
-  "headers-of-hour": ["The headers report the hour.", reportOnly("hour")],
-  "headers-of-hour-throughout": [
-    "The headers report the hour, even if the minute refuses.",
-    (base) => ({ ...reportOnly("hour")(base), refusalWindow: (_, advertised) => advertised }),
-  ],
-  "headers-of-nobody-on-404": [
+  "headers-of-hour": variant("The headers report the hour.", reportOnly("hour")),
+  "headers-of-hour-throughout": variant("The headers report the hour, even if the minute refuses.", (base) => ({
+    ...reportOnly("hour")(base),
+    refusalWindow: (_, advertised) => advertised,
+  })),
+  "headers-of-nobody-on-404": variant(
     "A 404 is sent before the key is checked, and its headers report the address.",
     (base) => ({
       rateHeaders: (reading, nowMs, facts) =>
         base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
     }),
-  ],
-  "headers-of-minute": ["The headers report the minute.", reportOnly("minute")],
-  "rolling-windows": ["Hour and minute are rolling.", withLimiters(rollingWindow, rollingWindow)],
-  "rolling-hour": ["The hour is rolling, the minute fixed.", withLimiters(rollingWindow, fixedWindow)],
-  "anchored-windows": ["Windows begin with the first request in them.", withLimiters(anchoredWindow, anchoredWindow)],
-  "sliding-windows": [
+  ),
+  "headers-of-minute": variant("The headers report the minute.", reportOnly("minute")),
+  "rolling-windows": variant("Hour and minute are rolling.", withLimiters(rollingWindow, rollingWindow)),
+  "rolling-hour": variant("The hour is rolling, the minute fixed.", withLimiters(rollingWindow, fixedWindow)),
+  "anchored-windows": variant(
+    "Windows begin with the first request in them.",
+    withLimiters(anchoredWindow, anchoredWindow),
+  ),
+  "sliding-windows": variant(
     "Windows are rolling, estimated from two fixed ones.",
     withLimiters(slidingWindow, slidingWindow),
-  ],
-  "token-bucket": [
-    "The minute is a bucket of the tier's burst that fills up all the time.",
-    (base) => ({
-      limiters: (limits) => {
-        const { perMinute, burst } = limits;
-        const { hour, minute } = windowsOf(limits);
-        const bucket = { ...minute, limit: burst ?? perMinute, advertisedLimit: perMinute };
-        return burst === null ? base.limiters(limits) : [rollingWindow(hour), tokenBucket(bucket, perMinute)];
-      },
-    }),
-  ],
-  "burst-adds": [
-    "The burst adds to the minute; the headers report the hour.",
-    (base) => ({
-      limiters: (limits) => {
-        const { perMinute, burst } = limits;
-        const { hour, minute } = windowsOf(limits);
-        const limit = perMinute + (burst ?? 0);
-        return [fixedWindow(hour), fixedWindow({ ...minute, limit, advertisedLimit: perMinute })];
-      },
-      ...reportOnly("hour")(base),
-    }),
-  ],
-  "team-burst-50": [
-    "A tier without a published burst has one of 50.",
-    (base) => ({
-      limiters: (limits) => {
-        const bucket = { ...windowsOf(limits).minute, limit: 50, advertisedLimit: limits.perMinute };
-        const burst = limits.burst === null ? [hideUntilRefusal(tokenBucket(bucket, limits.perMinute))] : [];
-        return [...base.limiters(limits), ...burst];
-      },
-    }),
-  ],
-  "refusals-count": ["Refused requests use up the allowance.", () => ({ countsRefused: () => true })],
-  "concurrency-refusals-count": [
+  ),
+  "token-bucket": variant("The minute is a bucket of the tier's burst that fills up all the time.", (base) => ({
+    limiters: (limits) => {
+      const { perMinute, burst } = limits;
+      const { hour, minute } = windowsOf(limits);
+      const bucket = { ...minute, limit: burst ?? perMinute, advertisedLimit: perMinute };
+      return burst === null ? base.limiters(limits) : [rollingWindow(hour), tokenBucket(bucket, perMinute)];
+    },
+  })),
+  "burst-adds": variant("The burst adds to the minute; the headers report the hour.", (base) => ({
+    limiters: (limits) => {
+      const { perMinute, burst } = limits;
+      const { hour, minute } = windowsOf(limits);
+      const limit = perMinute + (burst ?? 0);
+      return [fixedWindow(hour), fixedWindow({ ...minute, limit, advertisedLimit: perMinute })];
+    },
+    ...reportOnly("hour")(base),
+  })),
+  "team-burst-50": variant("A tier without a published burst has one of 50.", (base) => ({
+    limiters: (limits) => {
+      const bucket = { ...windowsOf(limits).minute, limit: 50, advertisedLimit: limits.perMinute };
+      const burst = limits.burst === null ? [hideUntilRefusal(tokenBucket(bucket, limits.perMinute))] : [];
+      return [...base.limiters(limits), ...burst];
+    },
+  })),
+  "refusals-count": variant("Refused requests use up the allowance.", () => ({ countsRefused: () => true })),
+  "concurrency-refusals-count": variant(
     "Requests refused for concurrency use up the allowance, others do not.",
     () => ({ countsRefused: (kind) => kind === "concurrency-limit" }),
-  ],
-  "errors-do-not-count": [
-    "Requests that end in an error do not use up the allowance.",
-    () => ({ remainsCounted: ({ status }) => status < 400 }),
-  ],
-  "only-turns-count": ["Only invoke and stream use up the allowance.", () => ({ counts: runsAgent })],
-  "only-turns-are-limited": [
-    "Only invoke and stream are limited, and use up the allowance.",
-    () => ({ isLimited: runsAgent, counts: runsAgent }),
-  ],
-  "concurrency-of-turns": ["Only invoke and stream take a slot.", () => ({ takesSlot: runsAgent })],
-  "retry-rounded-up": [
-    "`retry_after` is a second more than the time that is left.",
-    (base) => ({ retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1 }),
-  ],
-  "wrong-keys-limited": [
-    "An address may send 20 requests a minute without a valid key.",
-    () => ({
-      addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
-    }),
-  ],
-  "over-quota-402": [
+  ),
+  "errors-do-not-count": variant("Requests that end in an error do not use up the allowance.", () => ({
+    remainsCounted: ({ status }) => status < 400,
+  })),
+  "only-turns-count": variant("Only invoke and stream use up the allowance.", () => ({ counts: runsAgent })),
+  "only-turns-are-limited": variant("Only invoke and stream are limited, and use up the allowance.", () => ({
+    isLimited: runsAgent,
+    counts: runsAgent,
+  })),
+  "concurrency-of-turns": variant("Only invoke and stream take a slot.", () => ({ takesSlot: runsAgent })),
+  "retry-rounded-up": variant("`retry_after` is a second more than the time that is left.", (base) => ({
+    retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1,
+  })),
+  "wrong-keys-limited": variant("An address may send 20 requests a minute without a valid key.", () => ({
+    addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
+  })),
+  "over-quota-402": variant(
     "Beyond the month's tokens the status is 402.",
     overrideError(["token-quota"], 402, "PAYMENT_REQUIRED"),
-  ],
-  "over-quota-403": [
+  ),
+  "over-quota-403": variant(
     "Beyond the month's tokens the status is 403.",
     overrideError(["token-quota"], 403, "QUOTA_EXCEEDED"),
-  ],
-  "retry-is-the-window": [
+  ),
+  "retry-is-the-window": variant(
     "`retry_after` is the length of the window, and a minute.",
     (base) => ({
       retryAfterSeconds: (refusal, nowMs) =>
@@ -136,21 +125,18 @@ export const limitVariants = variants("Limits", {
           : base.retryAfterSeconds(refusal, nowMs),
     }),
     ["LIM-14"],
-  ],
-  "remaining-read-late": [
-    "`X-RateLimit-Remaining` is read when the response is sent.",
-    () => ({ refreshesBeforeSending: () => true, turnsBeforeResponse: () => 20 }),
-  ],
-  "burst-adds-and-shows": [
-    "The burst adds to the minute and to `X-RateLimit-Limit`.",
-    () => ({
-      limiters: (limits) => {
-        const { hour, minute } = windowsOf(limits);
-        return [fixedWindow(hour), fixedWindow({ ...minute, limit: limits.perMinute + (limits.burst ?? 0) })];
-      },
-    }),
-  ],
-  "reset-after-with-decimals": [
+  ),
+  "remaining-read-late": variant("`X-RateLimit-Remaining` is read when the response is sent.", () => ({
+    refreshesBeforeSending: () => true,
+    turnsBeforeResponse: () => 20,
+  })),
+  "burst-adds-and-shows": variant("The burst adds to the minute and to `X-RateLimit-Limit`.", () => ({
+    limiters: (limits) => {
+      const { hour, minute } = windowsOf(limits);
+      return [fixedWindow(hour), fixedWindow({ ...minute, limit: limits.perMinute + (limits.burst ?? 0) })];
+    },
+  })),
+  "reset-after-with-decimals": variant(
     "`X-RateLimit-Reset-After` has decimals.",
     overrideResult("rateHeaders")((headers, { resetAtMs }, nowMs) =>
       headers.map(([name, value]): Header => [
@@ -158,8 +144,8 @@ export const limitVariants = variants("Limits", {
         name === headerNames.rateResetAfter ? (Math.max(0, resetAtMs - nowMs) / 1000).toFixed(3) : value,
       ]),
     ),
-  ],
-  "resets-with-decimals": [
+  ),
+  "resets-with-decimals": variant(
     "Windows begin with their first request, and both headers of their reset have decimals.",
     (base) => ({
       ...withLimiters(anchoredWindow, anchoredWindow)(base),
@@ -170,20 +156,17 @@ export const limitVariants = variants("Limits", {
           return [name, (Math.max(0, reading.resetAtMs - nowMs) / 1000).toFixed(3)];
         }),
     }),
-  ],
-  "token-refusals-of-month": [
-    "The headers of a refusal for tokens report the month.",
-    () => ({
-      tokenQuotaWindow: (advertised, { limit }, backAtMs) => ({
-        ...advertised,
-        limit,
-        remaining: 0,
-        resetAtMs: backAtMs,
-      }),
+  ),
+  "token-refusals-of-month": variant("The headers of a refusal for tokens report the month.", () => ({
+    tokenQuotaWindow: (advertised, { limit }, backAtMs) => ({
+      ...advertised,
+      limit,
+      remaining: 0,
+      resetAtMs: backAtMs,
     }),
-  ],
-  "limits-told-last": [
+  })),
+  "limits-told-last": variant(
     "An invoke or a stream of an unknown agent, or without a query, gets that error even beyond a limit.",
     () => ({ reportsLimitErrorsLast: () => true }),
-  ],
+  ),
 });

@@ -1,7 +1,7 @@
 import { isObject } from "../../base/json.ts";
 import { overrideJson, overrideSuccessStatus, withKeyTraits } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { variants } from "../patch.ts";
+import { variant, variants } from "../patch.ts";
 
 /** Wraps a body in the generic envelope, as `data`. */
 function inEnvelope(value: unknown): unknown {
@@ -15,97 +15,85 @@ const otherStatus: Readonly<Record<string, string>> = {
 };
 
 export const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
-  "batch-accepted-202": ["A batch responds with 202.", overrideSuccessStatus("batch", 202)],
-  "batch-200": ["A batch responds with 200.", overrideSuccessStatus("batch", 200)],
-  "handle-envelope": [
+  "batch-accepted-202": variant("A batch responds with 202.", overrideSuccessStatus("batch", 202)),
+  "batch-200": variant("A batch responds with 200.", overrideSuccessStatus("batch", 200)),
+  "handle-envelope": variant(
     "The handle of an operation is in the envelope, as `data`.",
     overrideJson("handleBody")(inEnvelope),
-  ],
-  "handle-with-more": [
-    "The handle of an operation has more fields.",
-    (base) => ({ handleBody: (operation) => base.operationBody(operation) }),
-  ],
-  "operation-envelope": [
+  ),
+  "handle-with-more": variant("The handle of an operation has more fields.", (base) => ({
+    handleBody: (operation) => base.operationBody(operation),
+  })),
+  "operation-envelope": variant(
     "The response of `check_url` is in the envelope, as `data`.",
     overrideJson("operationBody")(inEnvelope),
-  ],
-  "operation-of-other-words": [
+  ),
+  "operation-of-other-words": variant(
     "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
     overrideJson("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
-  ],
-  "operation-without-results": [
+  ),
+  "operation-without-results": variant(
     "The response of `check_url` never has results.",
     overrideJson("operationBody").remove("results"),
-  ],
-  "operation-done-at-once": [
-    "An operation is done with as soon as anybody can look at it.",
-    () => ({ pendingMs: () => 0, entryMs: () => 0 }),
-  ],
-  "operation-ids-of-uuid": [
-    "Operations have UUIDs.",
-    () => ({ operationId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}` }),
-  ],
-  "slow-operations": [
-    "Each entry of a batch takes four seconds.",
-    () => ({ pendingMs: () => 2000, entryMs: () => 4000 }),
-  ],
+  ),
+  "operation-done-at-once": variant("An operation is done with as soon as anybody can look at it.", () => ({
+    pendingMs: () => 0,
+    entryMs: () => 0,
+  })),
+  "operation-ids-of-uuid": variant("Operations have UUIDs.", () => ({
+    operationId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
+  })),
+  "slow-operations": variant("Each entry of a batch takes four seconds.", () => ({
+    pendingMs: () => 2000,
+    entryMs: () => 4000,
+  })),
 });
 
 export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
-  "no-execution-path": [
-    "There is no local execution path.",
-    () => ({ servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/") }),
-  ],
-  "execution-path-bare-result": [
-    "The local execution path returns the bare result.",
-    (base) => ({
-      jsonText: (value, facts) =>
-        base.jsonText(
-          facts.operation === "execute" && isObject(value) && "result" in value ? value["result"] : value,
-          facts,
-        ),
-    }),
-  ],
-  "no-agent-description": [
-    "There is no detailed information about an agent.",
-    () => ({
-      servedPath: (path) => path.replace(/^\/v1\/agents\/([^/?]+)(?=\?|$)/, "/v1/agents/$1/nothing"),
-    }),
-  ],
-  "agent-description-envelope": [
+  "no-execution-path": variant("There is no local execution path.", () => ({
+    servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/"),
+  })),
+  "execution-path-bare-result": variant("The local execution path returns the bare result.", (base) => ({
+    jsonText: (value, facts) =>
+      base.jsonText(
+        facts.operation === "execute" && isObject(value) && "result" in value ? value["result"] : value,
+        facts,
+      ),
+  })),
+  "no-agent-description": variant("There is no detailed information about an agent.", () => ({
+    servedPath: (path) => path.replace(/^\/v1\/agents\/([^/?]+)(?=\?|$)/, "/v1/agents/$1/nothing"),
+  })),
+  "agent-description-envelope": variant(
     "The details of an agent are in the envelope, as `data`.",
     overrideJson("agentDetailsBody")(inEnvelope),
-  ],
-  "agent-description-short": [
-    "Detailed information about an agent is what the list has.",
-    () => ({ agentDetailsBody: ({ listItem }) => listItem }),
-  ],
+  ),
+  "agent-description-short": variant("Detailed information about an agent is what the list has.", () => ({
+    agentDetailsBody: ({ listItem }) => listItem,
+  })),
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": ["Key usage stands in the envelope, as `data`.", overrideJson("keyUsageBody")(inEnvelope)],
-  "key-usage-as-usage": [
-    "Key usage has the body of usage.",
-    (base) => ({ keyUsageBody: (facts) => base.usageBody(facts) }),
-  ],
-  "key-usage-as-list": [
-    "Key usage is a list of the keys, with this one in it.",
-    () => ({
-      keyUsageBody: ({ key, hour, tokens }) => ({
-        keys: [{ key_name: key.name, request_count: hour.limit - hour.remaining, token_count: tokens.used }],
-      }),
+  "key-usage-envelope": variant(
+    "Key usage stands in the envelope, as `data`.",
+    overrideJson("keyUsageBody")(inEnvelope),
+  ),
+  "key-usage-as-usage": variant("Key usage has the body of usage.", (base) => ({
+    keyUsageBody: (facts) => base.usageBody(facts),
+  })),
+  "key-usage-as-list": variant("Key usage is a list of the keys, with this one in it.", () => ({
+    keyUsageBody: ({ key, hour, tokens }) => ({
+      keys: [{ key_name: key.name, request_count: hour.limit - hour.remaining, token_count: tokens.used }],
     }),
-  ],
-  "key-usage-not-counted": [
-    "Reading key usage does not count.",
-    (base) => ({ counts: (operation) => operation !== "keyUsage" && base.counts(operation) }),
-  ],
-  "reader-may-invoke": [
+  })),
+  "key-usage-not-counted": variant("Reading key usage does not count.", (base) => ({
+    counts: (operation) => operation !== "keyUsage" && base.counts(operation),
+  })),
+  "reader-may-invoke": variant(
     "A read-only key may invoke and stream, for that changes nothing.",
     withKeyTraits(["invoke", "stream"], { scope: "full" }),
-  ],
-  "reader-may-batch": [
+  ),
+  "reader-may-batch": variant(
     "A read-only key may run agents.",
     withKeyTraits(["invoke", "stream", "batch"], { scope: "full" }),
-  ],
+  ),
 });

@@ -1,7 +1,7 @@
 import type { Step } from "../behaviour/stream.ts";
 import { overrideErrorCode, overrideJson, overrideResult } from "../overrides.ts";
 import { fieldsOf, setField } from "../json-edit.ts";
-import { variants } from "../patch.ts";
+import { variant, variants } from "../patch.ts";
 
 const maxStreamMs = 60_000;
 
@@ -20,168 +20,146 @@ function limitDuration(steps: readonly Step[]): readonly Step[] {
 }
 
 export const streamVariants = variants("Events / Stream events (SSE)", {
-  "session-of-own-name": [
+  "session-of-own-name": variant(
     "`start` names a session by a name of the server's own.",
     overrideJson("startData")((data, { sessionId }) => setField(data, "session_id", `own:${sessionId}`)),
     ["SSE-35"],
-  ],
-  "sessions-of-streams-apart": [
+  ),
+  "sessions-of-streams-apart": variant(
     "A session of streams is not the session of invokes that has its name.",
     (base) => ({
       conversationKey: (facts) => base.conversationKey({ ...facts, session: `${facts.operation} ${facts.session}` }),
     }),
-  ],
-  "sse-crlf": ["Lines end in CRLF.", () => ({ frame: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`] })],
-  "sse-cr": ["Lines end in CR.", () => ({ frame: (name, data) => [`event: ${name}\rdata: ${data}\r\r`] })],
-  "sse-comments": [
-    "Comments and keep-alives stand before and between the events.",
-    (base) => ({
-      prelude: () => [": welcome\n\n"],
-      frame: (name, data, number) => [":\n", ...base.frame(name, data, number), ": keep-alive\n\n"],
-    }),
-  ],
-  "sse-bom": ["The stream begins with a byte-order mark.", () => ({ prelude: () => ["\ufeff"] })],
-  "sse-id-retry": [
-    "Events have `id:` and `retry:` fields.",
-    () => ({
-      frame: (name, data, number) => [`id: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n`],
-    }),
-  ],
-  "sse-data-first": [
-    "The `data:` line precedes the `event:` line.",
-    () => ({ frame: (name, data) => [`data: ${data}\nevent: ${name}\n\n`] }),
-  ],
-  "sse-no-blank": [
-    "No blank follows the colons.",
-    () => ({ frame: (name, data) => [`event:${name}\ndata:${data}\n\n`] }),
-  ],
-  "sse-split-data": [
-    "`data:` is split over several lines.",
-    () => ({
-      eventText: (data) => JSON.stringify(data, null, 1),
-      frame: (name, data) => [`event: ${name}\n${data.replace(/^/gm, "data: ")}\n\n`],
-    }),
-  ],
-  "sse-split-bytes": [
-    "Every byte is a write of its own.",
-    (base) => ({
-      frame: (name, data, number) =>
-        base.frame(name, data, number).flatMap((write) => {
-          const bytes = Buffer.from(write);
-          return Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1));
-        }),
-    }),
-  ],
-  "no-chunk-index": ["Chunks have no `index`.", overrideJson("chunkData").remove("index")],
-  "index-from-1": [
+  ),
+  "sse-crlf": variant("Lines end in CRLF.", () => ({
+    frame: (name, data) => [`event: ${name}\r\ndata: ${data}\r\n\r\n`],
+  })),
+  "sse-cr": variant("Lines end in CR.", () => ({ frame: (name, data) => [`event: ${name}\rdata: ${data}\r\r`] })),
+  "sse-comments": variant("Comments and keep-alives stand before and between the events.", (base) => ({
+    prelude: () => [": welcome\n\n"],
+    frame: (name, data, number) => [":\n", ...base.frame(name, data, number), ": keep-alive\n\n"],
+  })),
+  "sse-bom": variant("The stream begins with a byte-order mark.", () => ({ prelude: () => ["\ufeff"] })),
+  "sse-id-retry": variant("Events have `id:` and `retry:` fields.", () => ({
+    frame: (name, data, number) => [`id: ${number}\nretry: 3000\nevent: ${name}\ndata: ${data}\n\n`],
+  })),
+  "sse-data-first": variant("The `data:` line precedes the `event:` line.", () => ({
+    frame: (name, data) => [`data: ${data}\nevent: ${name}\n\n`],
+  })),
+  "sse-no-blank": variant("No blank follows the colons.", () => ({
+    frame: (name, data) => [`event:${name}\ndata:${data}\n\n`],
+  })),
+  "sse-split-data": variant("`data:` is split over several lines.", () => ({
+    eventText: (data) => JSON.stringify(data, null, 1),
+    frame: (name, data) => [`event: ${name}\n${data.replace(/^/gm, "data: ")}\n\n`],
+  })),
+  "sse-split-bytes": variant("Every byte is a write of its own.", (base) => ({
+    frame: (name, data, number) =>
+      base.frame(name, data, number).flatMap((write) => {
+        const bytes = Buffer.from(write);
+        return Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1));
+      }),
+  })),
+  "no-chunk-index": variant("Chunks have no `index`.", overrideJson("chunkData").remove("index")),
+  "index-from-1": variant(
     "`index` counts from 1.",
     overrideJson("chunkData")((data, { index }) => setField(data, "index", index + 1)),
-  ],
-  "no-session-id": ["`start` has no `session_id`.", overrideJson("startData").remove("session_id")],
-  "done-total-only": [
+  ),
+  "no-session-id": variant("`start` has no `session_id`.", overrideJson("startData").remove("session_id")),
+  "done-total-only": variant(
     "`usage` of `done` has `total_tokens` only.",
     overrideJson("doneData")((data, { prompt, completion }) =>
       setField(data, "usage", { total_tokens: prompt + completion }),
     ),
-  ],
-  "failure-with-retry": [
+  ),
+  "failure-with-retry": variant(
     "Every error of a stream has `retry_after`, a fraction.",
     overrideJson("streamErrorData").set("retry_after", 2.5),
-  ],
-  "closes-late": [
+  ),
+  "closes-late": variant(
     "The stream stays open for a moment behind its end.",
     overrideResult("plan")((steps) => [...steps, { kind: "turns", count: 50 }]),
-  ],
-  "leaving-noticed-late": [
-    "A lost client is noticed at the next write.",
-    () => ({ noticesDisconnect: () => "at the next write" }),
-  ],
-  "stream-parameters-ignored": [
+  ),
+  "leaving-noticed-late": variant("A lost client is noticed at the next write.", () => ({
+    noticesDisconnect: () => "at the next write",
+  })),
+  "stream-parameters-ignored": variant(
     "`resume_from_index`, `stream_delay_ms` and `chunk_size` change nothing.",
     (base) => ({
       resumeChunks: (pieces) => pieces,
       chunkIntervalMs: (agentMs) => agentMs,
       splitText: (text) => base.splitText(text, null),
     }),
-  ],
-  "resume-counts-anew": [
-    "A resumed stream counts its chunks from 0 again.",
-    (base) => ({
-      resumeChunks: (pieces, parameters) =>
-        base.resumeChunks(pieces, parameters).map((chunk, index) => ({ ...chunk, index })),
-    }),
-  ],
-  "chunk-size-in-words": [
-    "`chunk_size` is a number of words.",
-    (base) => ({
-      splitText: (text, chunkSize) => {
-        const words = base.splitText(text, null);
-        const size = chunkSize ?? 1;
-        const count = Math.ceil(words.length / size);
-        return Array.from({ length: count }, (_, at) => words.slice(at * size, (at + 1) * size).join(""));
-      },
-    }),
-  ],
-  "stream-of-a-minute": [
+  ),
+  "resume-counts-anew": variant("A resumed stream counts its chunks from 0 again.", (base) => ({
+    resumeChunks: (pieces, parameters) =>
+      base.resumeChunks(pieces, parameters).map((chunk, index) => ({ ...chunk, index })),
+  })),
+  "chunk-size-in-words": variant("`chunk_size` is a number of words.", (base) => ({
+    splitText: (text, chunkSize) => {
+      const words = base.splitText(text, null);
+      const size = chunkSize ?? 1;
+      const count = Math.ceil(words.length / size);
+      return Array.from({ length: count }, (_, at) => words.slice(at * size, (at + 1) * size).join(""));
+    },
+  })),
+  "stream-of-a-minute": variant(
     "A stream that lasts longer than a minute ends in an error.",
     overrideResult("plan")(limitDuration),
-  ],
-  "index-falls": [
+  ),
+  "index-falls": variant(
     "`index` falls.",
     overrideJson("chunkData")((data, { index }) => setField(data, "index", 10_000 - index)),
     ["SSE-11"],
-  ],
-  "index-stays": ["`index` is the same on every chunk.", overrideJson("chunkData").set("index", 0), ["SSE-11"]],
-  "index-on-some": [
+  ),
+  "index-stays": variant("`index` is the same on every chunk.", overrideJson("chunkData").set("index", 0), ["SSE-11"]),
+  "index-on-some": variant(
     "Every second chunk has no `index`.",
     overrideJson("chunkData")
       .when(({ index }) => index % 2 === 1)
       .remove("index"),
     ["SSE-11"],
-  ],
-  "index-wavers": [
-    "`index` counts from 0 in one stream and from 1 in the next.",
-    (base) => {
-      let streams = 0;
-      return {
-        plan: (facts) => {
-          streams += 1;
-          const from = streams % 2;
-          return base
-            .plan(facts)
-            .map((step) =>
-              step.kind === "chunk" ? { ...step, chunk: { ...step.chunk, index: step.chunk.index + from } } : step,
-            );
-        },
-      };
-    },
-  ],
-  "index-skips": [
+  ),
+  "index-wavers": variant("`index` counts from 0 in one stream and from 1 in the next.", (base) => {
+    let streams = 0;
+    return {
+      plan: (facts) => {
+        streams += 1;
+        const from = streams % 2;
+        return base
+          .plan(facts)
+          .map((step) =>
+            step.kind === "chunk" ? { ...step, chunk: { ...step.chunk, index: step.chunk.index + from } } : step,
+          );
+      },
+    };
+  }),
+  "index-skips": variant(
     "`index` rises by two.",
     overrideJson("chunkData")((data, { index }) => setField(data, "index", index * 2)),
     ["SSE-11"],
-  ],
-  "index-zero-dropped": [
+  ),
+  "index-zero-dropped": variant(
     "An `index` of 0 is left out, as some serialisers do.",
     overrideJson("chunkData")
       .when(({ index }) => index === 0)
       .remove("index"),
     ["SSE-11"],
-  ],
-  "index-null": ["`index` is `null`.", overrideJson("chunkData").set("index", null)],
-  "session-id-null": ["`session_id` of `start` is `null`.", overrideJson("startData").set("session_id", null)],
-  "failure-retry-null": [
+  ),
+  "index-null": variant("`index` is `null`.", overrideJson("chunkData").set("index", null)),
+  "session-id-null": variant("`session_id` of `start` is `null`.", overrideJson("startData").set("session_id", null)),
+  "failure-retry-null": variant(
     "An error of a stream that tells no time has a `retry_after` of `null`.",
     overrideJson("streamErrorData")((data) =>
       "retry_after" in fieldsOf(data) ? data : setField(data, "retry_after", null),
     ),
-  ],
-  "stream-missing-query-other-code": [
+  ),
+  "stream-missing-query-other-code": variant(
     "An absent `query` of a stream has the code INVALID_INPUT.",
     overrideErrorCode(["missing-field"], "INVALID_INPUT", "stream"),
-  ],
-  "stream-missing-query-own-code": [
+  ),
+  "stream-missing-query-own-code": variant(
     "An absent `query` of a stream has the code VALIDATION_ERROR.",
     overrideErrorCode(["missing-field"], "VALIDATION_ERROR", "stream"),
-  ],
+  ),
 });

@@ -2,7 +2,7 @@ import { getPath } from "../../base/json.ts";
 import { usedPercent } from "../behaviour/alerts.ts";
 import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { variants, type Override } from "../patch.ts";
+import { variant, variants, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
@@ -24,15 +24,15 @@ const markedFailed: Override = (base) => ({
 });
 
 export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
-  "webhook-answers-200": ["Creating a webhook responds with 200.", overrideSuccessStatus("createWebhook", 200)],
-  "webhook-id-as-id": ["The id of a webhook is called `id`.", created.rename("webhook_id", "id")],
-  "webhook-in-data": ["A webhook stands in the envelope, as `data`.", created(inData)],
-  "webhook-in-result": ["A webhook stands in the envelope, as `data.result`.", created(inResult)],
-  "webhook-id-alone": [
+  "webhook-answers-200": variant("Creating a webhook responds with 200.", overrideSuccessStatus("createWebhook", 200)),
+  "webhook-id-as-id": variant("The id of a webhook is called `id`.", created.rename("webhook_id", "id")),
+  "webhook-in-data": variant("A webhook stands in the envelope, as `data`.", created(inData)),
+  "webhook-in-result": variant("A webhook stands in the envelope, as `data.result`.", created(inResult)),
+  "webhook-id-alone": variant(
     "The response of a created webhook has only its id.",
     created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
-  ],
-  "webhook-of-any-types-accepted": [
+  ),
+  "webhook-of-any-types-accepted": variant(
     "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
     (base) => ({
       validateWebhook: (body, refusedAddress) =>
@@ -40,59 +40,53 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
           ? null
           : base.validateWebhook(body, refusedAddress),
     }),
-  ],
-  "webhook-unknown-events-accepted": [
-    "Unknown event types are accepted, and select nothing.",
-    (base) => ({
-      validateWebhook: (body, refusedAddress) => {
-        const known = Array.isArray(getPath(body, "events")) ? setField(body, "events", ["agent.*"]) : body;
-        return base.validateWebhook(known, refusedAddress);
-      },
-    }),
-  ],
-  "webhook-needs-secret": [
-    "A webhook without a secret is refused.",
-    (base) => ({
-      validateWebhook: (body, refusedAddress) =>
-        base.validateWebhook(body, refusedAddress) ??
-        (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
-    }),
-  ],
-  "webhook-answers-202": ["Creating a webhook responds with 202.", overrideSuccessStatus("createWebhook", 202)],
-  "webhook-statuses-differ": [
-    "Creating a webhook responds with 201 and 200 in turn.",
-    (base) => {
-      let made = 0;
-      return {
-        successStatus: (operation, health) => {
-          if (operation !== "createWebhook") return base.successStatus(operation, health);
-          made += 1;
-          return made % 2 === 0 ? 200 : 201;
-        },
-      };
+  ),
+  "webhook-unknown-events-accepted": variant("Unknown event types are accepted, and select nothing.", (base) => ({
+    validateWebhook: (body, refusedAddress) => {
+      const known = Array.isArray(getPath(body, "events")) ? setField(body, "events", ["agent.*"]) : body;
+      return base.validateWebhook(known, refusedAddress);
     },
-  ],
+  })),
+  "webhook-needs-secret": variant("A webhook without a secret is refused.", (base) => ({
+    validateWebhook: (body, refusedAddress) =>
+      base.validateWebhook(body, refusedAddress) ??
+      (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
+  })),
+  "webhook-answers-202": variant("Creating a webhook responds with 202.", overrideSuccessStatus("createWebhook", 202)),
+  "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.", (base) => {
+    let made = 0;
+    return {
+      successStatus: (operation, health) => {
+        if (operation !== "createWebhook") return base.successStatus(operation, health);
+        made += 1;
+        return made % 2 === 0 ? 200 : 201;
+      },
+    };
+  }),
 });
 
 export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
-  "deliveries-as-array": ["The list of deliveries is an array.", listed((body) => getPath(body, "data"))],
-  "deliveries-under-their-name": [
+  "deliveries-as-array": variant(
+    "The list of deliveries is an array.",
+    listed((body) => getPath(body, "data")),
+  ),
+  "deliveries-under-their-name": variant(
     "The list of deliveries is called `deliveries`.",
     listed.rename("data", "deliveries"),
-  ],
-  "deliveries-in-envelope": ["The list of deliveries stands in the envelope, as `data`.", listed(inData)],
-  "webhook-marked-failed": [
+  ),
+  "deliveries-in-envelope": variant("The list of deliveries stands in the envelope, as `data`.", listed(inData)),
+  "webhook-marked-failed": variant(
     "Once a delivery has failed, the webhook is marked failed and gets no more events.",
     (base) => ({
       acceptsEvent: (load) => load.failed === 0 && base.acceptsEvent(load),
       ...markedFailed(base),
     }),
-  ],
-  "webhook-marked-failed-and-served": [
+  ),
+  "webhook-marked-failed-and-served": variant(
     "Once a delivery has failed, the webhook is marked failed, and still gets events.",
     markedFailed,
-  ],
-  "failed-delivery-of-another-word": [
+  ),
+  "failed-delivery-of-another-word": variant(
     "The state of a failed delivery is called `exhausted`.",
     listed((body) => {
       const items = getPath(body, "data");
@@ -100,75 +94,59 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
         getPath(item, "status") === "failed" ? setField(item, "status", "exhausted") : item;
       return Array.isArray(items) ? setField(body, "data", items.map(word)) : body;
     }),
-  ],
+  ),
 });
 
 export const metricsVariants = variants("Resources / Webhook metrics", {
-  "no-webhook-metrics": [
-    "There are no webhook metrics.",
-    () => ({ servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing") }),
-  ],
-  "metrics-in-seconds": [
-    "`average_response_time` is in seconds.",
-    (base) => ({
-      metricsBody: (webhook, counted) =>
-        base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
-    }),
-  ],
-  "metrics-in-envelope": ["Webhook metrics stand in the envelope, as `data`.", metrics(inData)],
-  "metrics-last-null": ["`last_delivery` is null.", metrics.set("last_delivery", null)],
+  "no-webhook-metrics": variant("There are no webhook metrics.", () => ({
+    servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing"),
+  })),
+  "metrics-in-seconds": variant("`average_response_time` is in seconds.", (base) => ({
+    metricsBody: (webhook, counted) =>
+      base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
+  })),
+  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.", metrics(inData)),
+  "metrics-last-null": variant("`last_delivery` is null.", metrics.set("last_delivery", null)),
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
-  "alert-answers-200": ["Creating an alert responds with 200.", overrideSuccessStatus("createAlert", 200)],
-  "alert-id-as-id": ["The id of an alert is called `id`.", alert.rename("alert_id", "id")],
-  "alert-in-data": ["An alert stands in the envelope, as `data`.", alert(inData)],
-  "alert-of-minute": ["Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })],
-  "alert-message-as-event": [
-    "The message of an alert has the shape of an event.",
-    (base) => ({
-      alertMessage: (made, reading, nowMs) => ({
-        id: made.id,
-        type: "usage.alert",
-        created: new Date(nowMs).toISOString(),
-        data: base.alertMessage(made, reading, nowMs),
-      }),
+  "alert-answers-200": variant("Creating an alert responds with 200.", overrideSuccessStatus("createAlert", 200)),
+  "alert-id-as-id": variant("The id of an alert is called `id`.", alert.rename("alert_id", "id")),
+  "alert-in-data": variant("An alert stands in the envelope, as `data`.", alert(inData)),
+  "alert-of-minute": variant("Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })),
+  "alert-message-as-event": variant("The message of an alert has the shape of an event.", (base) => ({
+    alertMessage: (made, reading, nowMs) => ({
+      id: made.id,
+      type: "usage.alert",
+      created: new Date(nowMs).toISOString(),
+      data: base.alertMessage(made, reading, nowMs),
     }),
-  ],
-  "alert-fires-on-every-request": [
-    "An alert fires with every request from its threshold on.",
-    (base) => ({
-      firesAlert: (threshold, { before, after }) =>
-        base.firesAlert(threshold, { before: { ...before, remaining: before.limit }, after }),
-    }),
-  ],
-  "alert-threshold-beyond-accepted": [
-    "A threshold outside 0 to 100 is accepted.",
-    (base) => ({
-      validateAlert: (body, refusedAddress) =>
-        base.validateAlert(
-          typeof getPath(body, "threshold") === "number" ? setField(body, "threshold", 50) : body,
-          refusedAddress,
-        ),
-    }),
-  ],
-  "alert-of-unknown-type-accepted": [
-    "An alert of any type is accepted, and watches requests.",
-    (base) => ({
-      validateAlert: (body, refusedAddress) =>
-        base.validateAlert(
-          typeof getPath(body, "type") === "string" ? setField(body, "type", "rate_limit") : body,
-          refusedAddress,
-        ),
-    }),
-  ],
-  "alert-answers-202": ["Creating an alert responds with 202.", overrideSuccessStatus("createAlert", 202)],
-  "alert-never-fires": ["An alert never fires.", () => ({ firesAlert: () => false }), ["ALR-3"]],
-  "alert-fires-at-the-end": [
+  })),
+  "alert-fires-on-every-request": variant("An alert fires with every request from its threshold on.", (base) => ({
+    firesAlert: (threshold, { before, after }) =>
+      base.firesAlert(threshold, { before: { ...before, remaining: before.limit }, after }),
+  })),
+  "alert-threshold-beyond-accepted": variant("A threshold outside 0 to 100 is accepted.", (base) => ({
+    validateAlert: (body, refusedAddress) =>
+      base.validateAlert(
+        typeof getPath(body, "threshold") === "number" ? setField(body, "threshold", 50) : body,
+        refusedAddress,
+      ),
+  })),
+  "alert-of-unknown-type-accepted": variant("An alert of any type is accepted, and watches requests.", (base) => ({
+    validateAlert: (body, refusedAddress) =>
+      base.validateAlert(
+        typeof getPath(body, "type") === "string" ? setField(body, "type", "rate_limit") : body,
+        refusedAddress,
+      ),
+  })),
+  "alert-answers-202": variant("Creating an alert responds with 202.", overrideSuccessStatus("createAlert", 202)),
+  "alert-never-fires": variant("An alert never fires.", () => ({ firesAlert: () => false }), ["ALR-3"]),
+  "alert-fires-at-the-end": variant(
     "An alert fires when no requests are left, regardless of its threshold.",
     () => ({
       firesAlert: (_threshold, { before, after }) => usedPercent(before) < 100 && usedPercent(after) >= 100,
     }),
     ["ALR-3"],
-  ],
+  ),
 });

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { isObject } from "../../base/json.ts";
 import { overrideResult, overrideError } from "../overrides.ts";
 import { escapeNonAscii } from "../json-edit.ts";
-import { variants } from "../patch.ts";
+import { variant, variants } from "../patch.ts";
 import type { Header } from "../behaviour/transport.ts";
 
 /** Reverses the order of keys in every object. */
@@ -35,33 +35,26 @@ function addFields(value: unknown, name = ""): unknown {
 }
 
 export const wireVariants = variants("Endpoints / Common request rules", {
-  "keys-reversed": [
-    "JSON objects have their keys in another order.",
-    (base) => ({
-      jsonText: (value, facts) => base.jsonText(reverseKeys(value), facts),
-      eventText: (data) => base.eventText(reverseKeys(data)),
-    }),
-  ],
-  "json-indented": ["JSON has white space.", () => ({ jsonText: (value) => `\n${JSON.stringify(value, null, 2)}\n` })],
-  "json-escaped": [
-    "Characters beyond ASCII are escaped in JSON.",
-    (base) => ({
-      jsonText: (value, facts) => escapeNonAscii(base.jsonText(value, facts)),
-      eventText: (data) => escapeNonAscii(base.eventText(data)),
-    }),
-  ],
-  "integers-with-fraction": [
-    "Integers are written as `1.0`.",
-    () => ({ jsonText: withFractions, eventText: withFractions }),
-  ],
-  "extra-fields": [
-    "Every object has a field that the document does not know.",
-    (base) => ({
-      jsonText: (value, facts) => base.jsonText(addFields(value), facts),
-      eventText: (data) => base.eventText(addFields(data)),
-    }),
-  ],
-  "extra-headers": [
+  "keys-reversed": variant("JSON objects have their keys in another order.", (base) => ({
+    jsonText: (value, facts) => base.jsonText(reverseKeys(value), facts),
+    eventText: (data) => base.eventText(reverseKeys(data)),
+  })),
+  "json-indented": variant("JSON has white space.", () => ({
+    jsonText: (value) => `\n${JSON.stringify(value, null, 2)}\n`,
+  })),
+  "json-escaped": variant("Characters beyond ASCII are escaped in JSON.", (base) => ({
+    jsonText: (value, facts) => escapeNonAscii(base.jsonText(value, facts)),
+    eventText: (data) => escapeNonAscii(base.eventText(data)),
+  })),
+  "integers-with-fraction": variant("Integers are written as `1.0`.", () => ({
+    jsonText: withFractions,
+    eventText: withFractions,
+  })),
+  "extra-fields": variant("Every object has a field that the document does not know.", (base) => ({
+    jsonText: (value, facts) => base.jsonText(addFields(value), facts),
+    eventText: (data) => base.eventText(addFields(data)),
+  })),
+  "extra-headers": variant(
     "Responses have headers that the document does not know.",
     overrideResult("headers")((headers) => [
       ...headers,
@@ -69,66 +62,52 @@ export const wireVariants = variants("Endpoints / Common request rules", {
       ["Vary", "Accept, Accept-Encoding"],
       ["Server", "other/1.0"],
     ]),
-  ],
-  "headers-lower-case": [
+  ),
+  "headers-lower-case": variant(
     "Header names are in lower case.",
     overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
-  ],
-  "headers-upper-case": [
+  ),
+  "headers-upper-case": variant(
     "Header names are in upper case.",
     overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
-  ],
-  "no-date": [
+  ),
+  "no-date": variant(
     "Responses have no `Date` header.",
     overrideResult("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
-  ],
-  gzip: [
-    "JSON is sent gzipped where the client offers it.",
-    (base) => ({
-      encode: (text, acceptEncoding) =>
-        /\bgzip\b/.test(acceptEncoding)
-          ? { bytes: gzipSync(text), headers: [["Content-Encoding", "gzip"]] }
-          : base.encode(text, acceptEncoding),
-    }),
-  ],
-  "bodies-chunked": ["Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })],
-  "connection-close": [
+  ),
+  gzip: variant("JSON is sent gzipped where the client offers it.", (base) => ({
+    encode: (text, acceptEncoding) =>
+      /\bgzip\b/.test(acceptEncoding)
+        ? { bytes: gzipSync(text), headers: [["Content-Encoding", "gzip"]] }
+        : base.encode(text, acceptEncoding),
+  })),
+  "bodies-chunked": variant("Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })),
+  "connection-close": variant(
     "The connection is closed after every response.",
     overrideResult("headers")((headers) => [...headers, ["Connection", "close"]]),
-  ],
-  "content-type-bare": [
-    "Content types have no charset.",
-    () => ({ contentType: (kind) => (kind === "json" ? "application/json" : "text/event-stream") }),
-  ],
-  "content-type-upper-case": [
-    "Content types are in other letter case.",
-    () => ({
-      contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
-    }),
-  ],
-  "answers-late": ["Responses are delayed and overtake each other.", () => ({ turnsBeforeResponse: () => 30 })],
-  "stream-needs-accept": [
-    "A stream is refused with 406 unless `text/event-stream` is accepted.",
-    () => ({
-      supportsAccept: (operation, accept) =>
-        operation !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
-    }),
-  ],
-  "content-type-ignored": [
-    "A body is read as JSON with any `Content-Type`.",
-    () => ({ acceptsContentType: () => true }),
-  ],
-  "content-type-415": [
+  ),
+  "content-type-bare": variant("Content types have no charset.", () => ({
+    contentType: (kind) => (kind === "json" ? "application/json" : "text/event-stream"),
+  })),
+  "content-type-upper-case": variant("Content types are in other letter case.", () => ({
+    contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
+  })),
+  "answers-late": variant("Responses are delayed and overtake each other.", () => ({ turnsBeforeResponse: () => 30 })),
+  "stream-needs-accept": variant("A stream is refused with 406 unless `text/event-stream` is accepted.", () => ({
+    supportsAccept: (operation, accept) =>
+      operation !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
+  })),
+  "content-type-ignored": variant("A body is read as JSON with any `Content-Type`.", () => ({
+    acceptsContentType: () => true,
+  })),
+  "content-type-415": variant(
     "A body that is not declared as JSON responds with 415.",
     overrideError(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
-  ],
-  "long-agent-ids-unrouted": [
-    "No path has an agent's id of more than 16 characters.",
-    (base) => ({
-      servedPath: (path) => base.servedPath(path).replace(/^\/v1\/agents\/[^/?]{17,}(?=\/)/, "/v1/nothing"),
-    }),
-  ],
-  "date-late": [
+  ),
+  "long-agent-ids-unrouted": variant("No path has an agent's id of more than 16 characters.", (base) => ({
+    servedPath: (path) => base.servedPath(path).replace(/^\/v1\/agents\/[^/?]{17,}(?=\/)/, "/v1/nothing"),
+  })),
+  "date-late": variant(
     "`Date` is two seconds late.",
     overrideResult("headers")((headers) =>
       headers.map(([name, value]): Header => [
@@ -136,9 +115,8 @@ export const wireVariants = variants("Endpoints / Common request rules", {
         name === "Date" ? new Date(Date.parse(value) - 2000).toUTCString() : value,
       ]),
     ),
-  ],
-  "json-with-charset-refused": [
-    "`application/json` is refused where a charset follows.",
-    () => ({ acceptsContentType: (contentType) => contentType === "application/json" }),
-  ],
+  ),
+  "json-with-charset-refused": variant("`application/json` is refused where a charset follows.", () => ({
+    acceptsContentType: (contentType) => contentType === "application/json",
+  })),
 });

@@ -5,25 +5,20 @@ import {
   startFastForwardServer,
 } from "../../reference/embedded/testing/fast-forward-server.ts";
 import { anchoredWindow, windowsOf } from "../../reference/limits/windows.ts";
-import { faults } from "../../reference/patch.ts";
+import { fault, faults } from "../../reference/patch.ts";
 import { suites } from "../../suites/all.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 import { runSuites } from "../run.ts";
 
 /** Allows 390 requests a minute. Its headers report the hour, so only the admitted requests show the fault. */
 const looseMinute = faults("Limits / Request rate", {
-  "minute-of-390": [
-    ["LIM-1"],
-    "A minute that a request opens admits 390.",
-    (base) => ({
-      limiters: (limits) => {
-        const { hour, minute } = windowsOf(limits);
-        return [anchoredWindow(hour), anchoredWindow({ ...minute, limit: 390, advertisedLimit: limits.perMinute })];
-      },
-      advertisedWindow: (readings) =>
-        readings.find(({ window }) => window === "hour") ?? base.advertisedWindow(readings),
-    }),
-  ],
+  "minute-of-390": fault("LIM-1", "A minute that a request opens admits 390.", (base) => ({
+    limiters: (limits) => {
+      const { hour, minute } = windowsOf(limits);
+      return [anchoredWindow(hour), anchoredWindow({ ...minute, limit: 390, advertisedLimit: limits.perMinute })];
+    },
+    advertisedWindow: (readings) => readings.find(({ window }) => window === "hour") ?? base.advertisedWindow(readings),
+  })),
 });
 
 describe("one pro key on a real clock", () => {

@@ -34,19 +34,17 @@ export function applyPatches(patches: readonly Patch[]): Behaviour {
 type FaultRow = Pick<Patch, "breaks" | "summary" | "override" | "mayAlsoBreak">;
 type VariantRow = Omit<FaultRow, "mayAlsoBreak">;
 
-export function fault(
-  breaks: ClauseId | readonly ClauseId[],
-  summary: string,
-  override: Override,
-  mayAlsoBreak: readonly ClauseId[] = [],
-): FaultRow {
-  return { breaks: typeof breaks === "string" ? [breaks] : breaks, summary, override, mayAlsoBreak };
-}
+/** A fault of these clauses. `by` adds the override that causes it. */
+export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) => ({
+  by: (override: Override, mayAlsoBreak: readonly ClauseId[] = []): FaultRow => {
+    return { breaks: typeof breaks === "string" ? [breaks] : breaks, summary, override, mayAlsoBreak };
+  },
+});
 
-/** `notes` are the advisory clauses on which the report has a note. */
-export function variant(summary: string, override: Override, notes: readonly ClauseId[] = []): VariantRow {
-  return { breaks: notes, summary, override };
-}
+/** A variant. `by` adds its override, and the advisory clauses on which the report has a note. */
+export const variant = (summary: string) => ({
+  by: (override: Override, notes: readonly ClauseId[] = []): VariantRow => ({ breaks: notes, summary, override }),
+});
 
 /** Faults of a section, by name. */
 export function faults(

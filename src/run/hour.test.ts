@@ -8,7 +8,7 @@ import { limits } from "../suites/limits/checks.ts";
 
 /** Only of the hour: a minute that is used up says the truth. */
 const tooEarly = faults("Limits / Scope of limits", {
-  "hour-told-as-a-minute": fault("LIM-13", "`retry_after` is a minute where the hour is used up.", (base) => ({
+  "hour-told-as-a-minute": fault("LIM-13", "`retry_after` is a minute where the hour is used up.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => Math.min(60, base.retryAfterSeconds(refusal, nowMs)),
   })),
 });

@@ -22,16 +22,14 @@ function acceptSimilar(resembles: (text: string, key: string, operation: Operati
 }
 
 export const authenticationFaults = faults("Authentication", {
-  "valid-key-locked-out": fault("AUTH-1", "Keys of the published tiers are not let in to health.", (base) => ({
+  "valid-key-locked-out": fault("AUTH-1", "Keys of the published tiers are not let in to health.").by((base) => ({
     permits: (key, request) =>
       (key.tier === "enterprise" || request.operation !== "health") && base.permits(key, request),
   })),
-  "missing-key-403": fault(
-    "AUTH-2",
-    "A missing key responds with 403.",
+  "missing-key-403": fault("AUTH-2", "A missing key responds with 403.").by(
     overrideError(["missing-key"], 403, "FORBIDDEN"),
   ),
-  "missing-key-let-in": fault(["AUTH-2", "REQ-2"], "A request without a key is let in.", (base) => ({
+  "missing-key-let-in": fault(["AUTH-2", "REQ-2"], "A request without a key is let in.").by((base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       const [key] = ring.keys;
       return credentials.kind === "absent" && key !== undefined
@@ -39,18 +37,14 @@ export const authenticationFaults = faults("Authentication", {
         : base.identify(credentials, ring, nowMs, operation);
     },
   })),
-  "wrong-key-other-code": fault(
-    "AUTH-3",
-    "A wrong key has the code UNAUTHORIZED.",
+  "wrong-key-other-code": fault("AUTH-3", "A wrong key has the code UNAUTHORIZED.").by(
     overrideError(["wrong-key"], 401, "UNAUTHORIZED"),
   ),
-  "wrong-key-403": fault("AUTH-3", "A wrong key responds with 403.", overrideError(["wrong-key"], 403, "FORBIDDEN")),
-  "expired-key-other-code": fault(
-    ["AUTH-4", "KEY-3"],
-    "An expired key has the code INVALID_API_KEY.",
+  "wrong-key-403": fault("AUTH-3", "A wrong key responds with 403.").by(overrideError(["wrong-key"], 403, "FORBIDDEN")),
+  "expired-key-other-code": fault(["AUTH-4", "KEY-3"], "An expired key has the code INVALID_API_KEY.").by(
     overrideError(["expired-key"], 401, "INVALID_API_KEY"),
   ),
-  "expired-key-let-in": fault("AUTH-4", "A key that was issued expired is let in.", (base) => ({
+  "expired-key-let-in": fault("AUTH-4", "A key that was issued expired is let in.").by((base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
       return found?.key.expiresInSeconds === 0
@@ -58,7 +52,7 @@ export const authenticationFaults = faults("Authentication", {
         : base.identify(credentials, ring, nowMs, operation);
     },
   })),
-  "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.", (base) => ({
+  "near-miss-let-in": fault("AUTH-5", "The last character of a key does not matter.").by((base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       const stem = credentials.kind === "bearer" ? credentials.text.slice(0, -1) : null;
       const key = ring.keys.find(({ key: text }) => text.slice(0, -1) === stem);
@@ -68,32 +62,22 @@ export const authenticationFaults = faults("Authentication", {
         : base.identify(credentials, ring, nowMs, operation);
     },
   })),
-  "key-prefix-compared-on-list": fault(
-    "AUTH-5",
-    "The list looks at the first 24 characters of a key alone.",
+  "key-prefix-compared-on-list": fault("AUTH-5", "The list looks at the first 24 characters of a key alone.").by(
     acceptSimilar((text, key, operation) => operation === "list" && text.slice(0, 24) === key.slice(0, 24)),
   ),
-  "longer-key-let-in": fault(
-    "AUTH-5",
-    "A key may be followed by anything.",
+  "longer-key-let-in": fault("AUTH-5", "A key may be followed by anything.").by(
     acceptSimilar((text, key) => text.startsWith(key)),
   ),
-  "shorter-key-let-in": fault(
-    "AUTH-5",
-    "The beginning of a key is enough.",
+  "shorter-key-let-in": fault("AUTH-5", "The beginning of a key is enough.").by(
     acceptSimilar((text, key) => text.length > 8 && key.startsWith(text)),
   ),
-  "case-ignored": fault(
-    "AUTH-5",
-    "The letter case of a key does not matter.",
+  "case-ignored": fault("AUTH-5", "The letter case of a key does not matter.").by(
     acceptSimilar((text, key) => text.toLowerCase() === key.toLowerCase()),
   ),
-  "case-ignored-on-list": fault(
-    "AUTH-5",
-    "The list does not look at the letter case of a key.",
+  "case-ignored-on-list": fault("AUTH-5", "The list does not look at the letter case of a key.").by(
     acceptSimilar((text, key, operation) => operation === "list" && text.toLowerCase() === key.toLowerCase()),
   ),
-  "scheme-alone-let-in": fault("AUTH-6", "`Bearer` without a key lets in to reading usage.", (base) => ({
+  "scheme-alone-let-in": fault("AUTH-6", "`Bearer` without a key lets in to reading usage.").by((base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       const [key] = ring.keys;
       return credentials.kind === "malformed" && operation === "usage" && key !== undefined
@@ -104,45 +88,36 @@ export const authenticationFaults = faults("Authentication", {
   "expired-key-served-elsewhere": fault(
     "AUTH-4",
     "A key that was issued expired is refused on invoke, and let in elsewhere.",
+  ).by(
     acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation !== "invoke",
     ),
   ),
-  "expired-key-served-on-key-usage": fault(
-    "AUTH-4",
-    "Key usage accepts a key that was issued expired.",
+  "expired-key-served-on-key-usage": fault("AUTH-4", "Key usage accepts a key that was issued expired.").by(
     acceptExpiredKeys(
       ({ expiresInSeconds }) => expiresInSeconds === 0,
       (operation) => operation === "keyUsage",
     ),
   ),
-  "expired-key-other-code-on-list": fault(
-    ["AUTH-4", "KEY-3"],
-    "The list tells an expired key that it is wrong.",
+  "expired-key-other-code-on-list": fault(["AUTH-4", "KEY-3"], "The list tells an expired key that it is wrong.").by(
     overrideError(["expired-key"], 401, "INVALID_API_KEY", "list"),
   ),
-  "unknown-key-served-on-health": fault(
-    "AUTH-8",
-    "Health takes any key that begins as the service's keys do.",
+  "unknown-key-served-on-health": fault("AUTH-8", "Health takes any key that begins as the service's keys do.").by(
     acceptSimilar((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
   ),
   "deliveries-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Listing deliveries responds to a wrong key with 403.",
-    respond403("listDeliveries"),
-  ),
+  ).by(respond403("listDeliveries")),
   "operations-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Checking an operation responds to a wrong key with 403.",
-    respond403("checkOperation"),
-  ),
-  "batch-answers-wrong-keys-403": fault(
-    ["AUTH-8", "ERR-1", "ERR-10"],
-    "A batch responds to a wrong key with 403.",
+  ).by(respond403("checkOperation")),
+  "batch-answers-wrong-keys-403": fault(["AUTH-8", "ERR-1", "ERR-10"], "A batch responds to a wrong key with 403.").by(
     respond403("batch"),
   ),
-  "any-scheme": fault("AUTH-6", "The key is read from any scheme.", (base) => ({
+  "any-scheme": fault("AUTH-6", "The key is read from any scheme.").by((base) => ({
     credentials: (authorization) => {
       const [, scheme, text] = anyScheme.exec(authorization) ?? [];
       return scheme === undefined || text === undefined
@@ -150,85 +125,77 @@ export const authenticationFaults = faults("Authentication", {
         : { kind: "bearer", scheme, text };
     },
   })),
-  "list-lets-wrong-keys-in": fault("AUTH-8", "The list accepts a wrong key, but not a missing one.", (base) => ({
+  "list-lets-wrong-keys-in": fault("AUTH-8", "The list accepts a wrong key, but not a missing one.").by((base) => ({
     requiresKey: (operation, credentials) =>
       (operation !== "list" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
   })),
-  "usage-lets-wrong-keys-in": fault("AUTH-8", "Usage accepts a wrong key, but not a missing one.", (base) => ({
+  "usage-lets-wrong-keys-in": fault("AUTH-8", "Usage accepts a wrong key, but not a missing one.").by((base) => ({
     requiresKey: (operation, credentials) =>
       (operation !== "usage" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
   })),
   "key-usage-answers-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Key usage responds to a wrong key with 403.",
-    respond403("keyUsage"),
-  ),
+  ).by(respond403("keyUsage")),
   "webhooks-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating a webhook responds to a wrong key with 403.",
-    respond403("createWebhook"),
-  ),
+  ).by(respond403("createWebhook")),
   "alerts-answer-wrong-keys-403": fault(
     ["AUTH-8", "ERR-1", "ERR-10"],
     "Creating an alert responds to a wrong key with 403.",
-    respond403("createAlert"),
-  ),
-  "signed-request-refused": fault("AUTH-10", "A request that is signed is refused.", () => ({
+  ).by(respond403("createAlert")),
+  "signed-request-refused": fault("AUTH-10", "A request that is signed is refused.").by(() => ({
     acceptsSignature: ({ signature }) => signature === "",
   })),
-  "signature-of-upper-case": fault("AUTH-10", "The signature is expected in upper case.", (base) => ({
+  "signature-of-upper-case": fault("AUTH-10", "The signature is expected in upper case.").by((base) => ({
     acceptsSignature: (request, signed, secret, nowMs) =>
       request.signature === request.signature.toUpperCase() &&
       base.acceptsSignature({ ...request, signature: request.signature.toLowerCase() }, signed, secret, nowMs),
   })),
-  "signature-without-body": fault("AUTH-10", "The signature is expected over everything but the body.", (base) => ({
+  "signature-without-body": fault("AUTH-10", "The signature is expected over everything but the body.").by((base) => ({
     signedBytes: (request) => base.signedBytes({ ...request, body: new Uint8Array() }),
   })),
-  "signature-without-version": fault(
-    "AUTH-10",
-    "The path is expected in the signature without its leading /v1.",
+  "signature-without-version": fault("AUTH-10", "The path is expected in the signature without its leading /v1.").by(
     (base) => ({
       signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/^\/v1/, "") }),
     }),
   ),
-  "signature-in-milliseconds": fault("AUTH-10", "The timestamp is expected in milliseconds.", (base) => ({
+  "signature-in-milliseconds": fault("AUTH-10", "The timestamp is expected in milliseconds.").by((base) => ({
     acceptsSignature: (request, signed, secret, nowMs) =>
       base.acceptsSignature(request, signed, secret, request.timestamp === "" ? nowMs : nowMs * 1000),
   })),
-  "signature-without-separators": fault("AUTH-10", "The signature is expected over a text without line feeds.", () => ({
-    signedBytes: ({ method, path, timestamp, body }) =>
-      Buffer.concat([Buffer.from(`${method}${path}${timestamp}`), body]),
-  })),
-  "signature-in-another-order": fault(
-    "AUTH-10",
-    "The signature is expected over timestamp, method, path and body.",
+  "signature-without-separators": fault("AUTH-10", "The signature is expected over a text without line feeds.").by(
+    () => ({
+      signedBytes: ({ method, path, timestamp, body }) =>
+        Buffer.concat([Buffer.from(`${method}${path}${timestamp}`), body]),
+    }),
+  ),
+  "signature-in-another-order": fault("AUTH-10", "The signature is expected over timestamp, method, path and body.").by(
     () => ({
       signedBytes: ({ method, path, timestamp, body }) =>
         Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]),
     }),
   ),
-  "signature-of-lower-case-method": fault(
-    "AUTH-10",
-    "The method is expected in lower case in the signature.",
+  "signature-of-lower-case-method": fault("AUTH-10", "The method is expected in lower case in the signature.").by(
     (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, method: request.method.toLowerCase() }) }),
   ),
-  "signature-in-base64": fault("AUTH-10", "The signature is expected in base64.", (base) => ({
+  "signature-in-base64": fault("AUTH-10", "The signature is expected in base64.").by((base) => ({
     acceptsSignature: (request, signed, secret, nowMs) => {
       if (/^[0-9a-f]{64}$/i.test(request.signature)) return false;
       const signature = Buffer.from(request.signature, "base64").toString("hex");
       return base.acceptsSignature({ ...request, signature }, signed, secret, nowMs);
     },
   })),
-  "signature-of-latin1": fault("AUTH-10", "The signature is expected over the body in Latin-1.", (base) => ({
+  "signature-of-latin1": fault("AUTH-10", "The signature is expected over the body in Latin-1.").by((base) => ({
     signedBytes: (request) =>
       base.signedBytes({ ...request, body: Buffer.from(Buffer.from(request.body).toString(), "latin1") }),
   })),
   "request-signature-of-reprinted-body": fault(
     "AUTH-10",
     "The signature is expected over the body as the server would print it, not as it arrived.",
-    (base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reformatJson(request.body) }) }),
-  ),
-  "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.", () => ({
+  ).by((base) => ({ signedBytes: (request) => base.signedBytes({ ...request, body: reformatJson(request.body) }) })),
+  "key-looked-at-last": fault("AUTH-16", "Path, agent and body are checked before the key.").by(() => ({
     authenticatesFirst: () => false,
   })),
 });

@@ -67,13 +67,11 @@ export const concurrencyFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
     "A refusal restarts the minute, and the headers and `retry_after` do not tell.",
-    minute(restartedByRefusals),
-  ),
+  ).by(minute(restartedByRefusals)),
   "negative-while-crowded": fault(
     "HDR-9",
     "`X-RateLimit-Remaining` is negative while several requests are refused at once.",
-    minute(countsBeforeDeciding),
-  ),
+  ).by(minute(countsBeforeDeciding)),
 });
 
 /** Faults that only load detects. */
@@ -83,30 +81,26 @@ export const loadFaults = faults(
     "decides-before-it-counts": fault(
       "LIM-1",
       "The minute is decided by a count that is written 2,000 turns of the event loop later; the headers are right.",
-      minute((size) => racyLimiter(size, burstTurns)),
-    ),
-    "slot-lost-by-leaving": fault(
-      "LIM-17",
-      "The slot of an invoke whose client has left is never free again.",
+    ).by(minute((size) => racyLimiter(size, burstTurns))),
+    "slot-lost-by-leaving": fault("LIM-17", "The slot of an invoke whose client has left is never free again.").by(
       (base) => ({
         releaseDelayMs: (moment, facts) =>
           moment === "left" && facts.operation === "invoke" ? neverMs : base.releaseDelayMs(moment, facts),
       }),
     ),
-    "slow-refusals": fault([], "A 429 takes two seconds.", (base) => ({
+    "slow-refusals": fault([], "A 429 takes two seconds.").by((base) => ({
       responseDelayMs: (facts) => (facts.isLimited ? refusalMs : base.responseDelayMs(facts)),
     })),
     "token-updates-lost": fault(
       ["USE-8", "LIM-19"],
       "The tokens used are read, added to, and written some hundred turns of the event loop later, so that other updates are lost.",
-      () => ({
-        chargeTokens: (account, count, nowMs) => {
-          const sum = account.tokens(nowMs).used + count;
-          void eventLoopTurns(writingTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
-        },
-      }),
-    ),
-    "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.", (base) => {
+    ).by(() => ({
+      chargeTokens: (account, count, nowMs) => {
+        const sum = account.tokens(nowMs).used + count;
+        void eventLoopTurns(writingTurns).then(() => account.useTokens(sum - account.tokens(nowMs).used, nowMs));
+      },
+    })),
+    "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.").by((base) => {
       let events = 0;
       return { acceptsEvent: (load) => (events += 1) % eventsPerLoss !== 0 && base.acceptsEvent(load) };
     }),

@@ -25,77 +25,49 @@ function sentToOtherAgents(matches: (type: string) => boolean): Override {
 }
 
 export const eventRecordFaults = faults("Resources / Webhook delivery event", {
-  "event-without-id": fault("HOOK-1", "An event has no `id`.", event.remove("id")),
-  "event-id-number": fault(
-    "HOOK-1",
-    "The `id` of an event is a number.",
+  "event-without-id": fault("HOOK-1", "An event has no `id`.").by(event.remove("id")),
+  "event-id-number": fault("HOOK-1", "The `id` of an event is a number.").by(
     event.change("id", (id) => Number(String(id).replace(/\D/g, ""))),
   ),
-  "event-types-upper-case": fault(
-    "HOOK-2",
-    "Event types are in upper case.",
+  "event-types-upper-case": fault("HOOK-2", "Event types are in upper case.").by(
     event.change("type", (type) => String(type).toUpperCase().replace(".", "_")),
   ),
-  "event-type-of-another-word": fault(
-    "HOOK-2",
-    "The type `agent.invoked` is called `agent.started`.",
+  "event-type-of-another-word": fault("HOOK-2", "The type `agent.invoked` is called `agent.started`.").by(
     invoked.set("type", "agent.started"),
   ),
-  "event-created-in-seconds": fault(
-    "HOOK-3",
-    "`created` is a number.",
+  "event-created-in-seconds": fault("HOOK-3", "`created` is a number.").by(
     event((body, { createdMs }) => setField(body, "created", Math.floor(createdMs / 1000))),
   ),
-  "event-created-in-another-zone": fault(
-    "HOOK-3",
-    "`created` is in another zone than UTC.",
+  "event-created-in-another-zone": fault("HOOK-3", "`created` is in another zone than UTC.").by(
     event((body, { createdMs }) =>
       setField(body, "created", new Date(createdMs + 7_200_000).toISOString().replace("Z", "+02:00")),
     ),
   ),
-  "event-created-with-a-blank": fault(
-    "HOOK-3",
-    "`created` is a date and a time with the name of the zone.",
+  "event-created-with-a-blank": fault("HOOK-3", "`created` is a date and a time with the name of the zone.").by(
     event.change("created", (time) => `${String(time).slice(0, 19).replace("T", " ")} UTC`),
   ),
-  "event-data-null": fault("HOOK-4", "`data` of `agent.invoked` is null.", invoked.set("data", null)),
-  "event-data-as-text": fault(
-    "HOOK-4",
-    "`data` of `agent.invoked` is JSON in a text.",
+  "event-data-null": fault("HOOK-4", "`data` of `agent.invoked` is null.").by(invoked.set("data", null)),
+  "event-data-as-text": fault("HOOK-4", "`data` of `agent.invoked` is JSON in a text.").by(
     invoked.change("data", (data) => JSON.stringify(data)),
   ),
-  "event-without-agent": fault("HOOK-5", "An event has no `agent_id`.", event.remove("agent_id")),
-  "event-agent-as-object": fault(
-    "HOOK-5",
-    "`agent_id` is an object.",
-    event.change("agent_id", (id) => ({ id })),
-  ),
-  "failed-told-to-webhooks-of-others": fault(
-    "WHK-3",
-    "Webhooks of another agent get `agent.failed`, too.",
+  "event-without-agent": fault("HOOK-5", "An event has no `agent_id`.").by(event.remove("agent_id")),
+  "event-agent-as-object": fault("HOOK-5", "`agent_id` is an object.").by(event.change("agent_id", (id) => ({ id }))),
+  "failed-told-to-webhooks-of-others": fault("WHK-3", "Webhooks of another agent get `agent.failed`, too.").by(
     sentToOtherAgents((type) => type === "agent.failed"),
   ),
-  "deployments-told-to-webhooks-of-others": fault(
-    "WHK-3",
-    "Webhooks of another agent get deployment events, too.",
+  "deployments-told-to-webhooks-of-others": fault("WHK-3", "Webhooks of another agent get deployment events, too.").by(
     sentToOtherAgents((type) => type.startsWith("deployment.")),
   ),
-  "event-of-another-agent": fault(
-    "HOOK-36",
-    "`agent_id` is that of another agent.",
+  "event-of-another-agent": fault("HOOK-36", "`agent_id` is that of another agent.").by(
     event.change("agent_id", (id) => (id === "echo" ? "plain-01" : "echo")),
   ),
-  "event-of-1970": fault(
-    "HOOK-37",
-    "`created` is the beginning of 1970.",
+  "event-of-1970": fault("HOOK-37", "`created` is the beginning of 1970.").by(
     event.change("created", () => "1970-01-01T00:00:00Z"),
   ),
-  "event-in-local-time": fault(
-    "HOOK-37",
-    "`created` is the time of a zone thirteen hours east, marked as UTC.",
+  "event-in-local-time": fault("HOOK-37", "`created` is the time of a zone thirteen hours east, marked as UTC.").by(
     event.change("created", (at) => new Date(Date.parse(String(at)) + 13 * 3_600_000).toISOString()),
   ),
-  "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.", event.set("deployment_id", 7)),
+  "event-deployment-number": fault("HOOK-6", "`deployment_id` is a number.").by(event.set("deployment_id", 7)),
 });
 
 /** Sends no events of one type. */
@@ -104,104 +76,73 @@ const withoutEvent =
   (base) => ({ selectsType: (events, given) => given !== type && base.selectsType(events, given) });
 
 export const deliveredEventFaults = faults("Events / Webhook events", {
-  "invoked-not-sent": fault("HOOK-7", "`agent.invoked` is not sent.", withoutEvent("agent.invoked")),
-  "completed-not-sent": fault("HOOK-8", "`agent.completed` is not sent.", withoutEvent("agent.completed")),
-  "failed-not-sent": fault("HOOK-9", "`agent.failed` is not sent.", withoutEvent("agent.failed")),
-  "timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent.", withoutEvent("agent.timeout")),
-  "deployment-created-not-sent": fault(
-    "HOOK-11",
-    "`deployment.created` is not sent.",
+  "invoked-not-sent": fault("HOOK-7", "`agent.invoked` is not sent.").by(withoutEvent("agent.invoked")),
+  "completed-not-sent": fault("HOOK-8", "`agent.completed` is not sent.").by(withoutEvent("agent.completed")),
+  "failed-not-sent": fault("HOOK-9", "`agent.failed` is not sent.").by(withoutEvent("agent.failed")),
+  "timeout-not-sent": fault("HOOK-10", "`agent.timeout` is not sent.").by(withoutEvent("agent.timeout")),
+  "deployment-created-not-sent": fault("HOOK-11", "`deployment.created` is not sent.").by(
     withoutEvent("deployment.created"),
   ),
-  "deployment-updated-not-sent": fault(
-    "HOOK-12",
-    "`deployment.updated` is not sent.",
+  "deployment-updated-not-sent": fault("HOOK-12", "`deployment.updated` is not sent.").by(
     withoutEvent("deployment.updated"),
   ),
-  "deployment-deleted-not-sent": fault(
-    "HOOK-13",
-    "`deployment.deleted` is not sent.",
+  "deployment-deleted-not-sent": fault("HOOK-13", "`deployment.deleted` is not sent.").by(
     withoutEvent("deployment.deleted"),
   ),
-  "health-change-not-sent": fault(
-    "HOOK-14",
-    "`deployment.health_changed` is not sent.",
+  "health-change-not-sent": fault("HOOK-14", "`deployment.health_changed` is not sent.").by(
     withoutEvent("deployment.health_changed"),
   ),
   "subscription-of-deployments-widened": fault(
     "HOOK-15",
     "A webhook of several deployment events gets execution events as well.",
-    (base) => ({
-      selectsType: (events, type) =>
-        events.filter((each) => each.startsWith("deployment.")).length > 1 || base.selectsType(events, type),
-    }),
-  ),
-  "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.", (base) => ({
+  ).by((base) => ({
+    selectsType: (events, type) =>
+      events.filter((each) => each.startsWith("deployment.")).length > 1 || base.selectsType(events, type),
+  })),
+  "subscription-first-only": fault("HOOK-15", "A webhook of two event types gets only the first.").by((base) => ({
     selectsType: (events, type) => base.selectsType(events.length === 2 ? events.slice(0, 1) : events, type),
   })),
-  "wildcard-selects-nothing": fault("HOOK-16", "`agent.*` selects nothing.", () => ({
+  "wildcard-selects-nothing": fault("HOOK-16", "`agent.*` selects nothing.").by(() => ({
     selectsType: (events, type) => events.includes(type),
   })),
-  "wildcard-selects-all": fault("HOOK-16", "`agent.*` selects deployment events as well.", (base) => ({
+  "wildcard-selects-all": fault("HOOK-16", "`agent.*` selects deployment events as well.").by((base) => ({
     selectsType: (events, type) => events.includes("agent.*") || base.selectsType(events, type),
   })),
   ...wildcardWithout("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
-  "completed-without-request-id": fault(
-    "HOOK-17",
-    "`data` of `agent.completed` has no `request_id`.",
+  "completed-without-request-id": fault("HOOK-17", "`data` of `agent.completed` has no `request_id`.").by(
     completed.remove("data.request_id"),
   ),
-  "completed-input-as-text": fault(
-    "HOOK-17",
-    "`input` is the query itself.",
+  "completed-input-as-text": fault("HOOK-17", "`input` is the query itself.").by(
     completed.change("data.input", (input) => JSON.stringify(input)),
   ),
-  "completed-result-as-text": fault(
-    "HOOK-17",
-    "`result` is the text itself.",
+  "completed-result-as-text": fault("HOOK-17", "`result` is the text itself.").by(
     completed.change("data.result", (result) => JSON.stringify(result)),
   ),
-  "completed-without-result": fault(
-    "HOOK-17",
-    "`data` of `agent.completed` has no `result`.",
+  "completed-without-result": fault("HOOK-17", "`data` of `agent.completed` has no `result`.").by(
     completed.remove("data.result"),
   ),
-  "completed-time-as-text": fault(
-    "HOOK-17",
-    "`execution_time` is a text with its unit.",
+  "completed-time-as-text": fault("HOOK-17", "`execution_time` is a text with its unit.").by(
     completed.change("data.execution_time", (time) => `${String(time)}s`),
   ),
-  "completed-time-negative": fault(
-    "HOOK-41",
-    "`execution_time` of `agent.completed` is negative.",
+  "completed-time-negative": fault("HOOK-41", "`execution_time` of `agent.completed` is negative.").by(
     completed.set("data.execution_time", -1),
   ),
-  "completed-tokens-as-text": fault(
-    "HOOK-17",
-    "`tokens_used` is a text.",
+  "completed-tokens-as-text": fault("HOOK-17", "`tokens_used` is a text.").by(
     completed.change("data.tokens_used", String),
   ),
-  "completed-tokens-broken": fault(
-    "HOOK-17",
-    "`tokens_used` is no whole number.",
+  "completed-tokens-broken": fault("HOOK-17", "`tokens_used` is no whole number.").by(
     completed.change("data.tokens_used", (tokens) => Number(tokens) + 0.5),
   ),
-  "failed-details-as-object": fault(
-    "HOOK-18",
-    "`error.details` is an object.",
+  "failed-details-as-object": fault("HOOK-18", "`error.details` is an object.").by(
     failed.change("data.error.details", (details) => ({ reason: details })),
   ),
-  "failed-error-as-text": fault("HOOK-18", "`error` is a text.", failed.set("data.error", "EXECUTION_ERROR")),
-  "failed-without-details": fault("HOOK-18", "`error` has no `details`.", failed.remove("data.error.details")),
-  "failed-without-input": fault("HOOK-18", "`data` of `agent.failed` has no `input`.", failed.remove("data.input")),
-  "failed-code-of-http": fault(
-    "HOOK-20",
-    "The code of `agent.failed` is INTERNAL_ERROR.",
+  "failed-error-as-text": fault("HOOK-18", "`error` is a text.").by(failed.set("data.error", "EXECUTION_ERROR")),
+  "failed-without-details": fault("HOOK-18", "`error` has no `details`.").by(failed.remove("data.error.details")),
+  "failed-without-input": fault("HOOK-18", "`data` of `agent.failed` has no `input`.").by(failed.remove("data.input")),
+  "failed-code-of-http": fault("HOOK-20", "The code of `agent.failed` is INTERNAL_ERROR.").by(
     failed.set("data.error.code", "INTERNAL_ERROR"),
   ),
-  "failed-code-lower-case": fault(
-    "HOOK-20",
-    "The code of `agent.failed` is in lower case.",
+  "failed-code-lower-case": fault("HOOK-20", "The code of `agent.failed` is in lower case.").by(
     failed.change("data.error.code", (code) => String(code).toLowerCase()),
   ),
 });
@@ -209,7 +150,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
 /** A wildcard that leaves out some types. */
 function wildcardWithout(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
-    const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`, (base) => ({
+    const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by((base) => ({
       selectsType: (events, given) => (given === type ? events.includes(type) : base.selectsType(events, given)),
     }));
     return [`wildcard-without-${type.replace("agent.", "")}`, row] as const;

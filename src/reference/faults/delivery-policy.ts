@@ -31,64 +31,38 @@ function dataOf(bytes: Uint8Array): unknown {
 const bytesOf = (text: string, encoding: BufferEncoding = "utf8"): Uint8Array => Buffer.from(text, encoding);
 
 export const signatureFaults = faults("Events / Delivery security and policy", {
-  "signature-missing": fault(
-    "HOOK-21",
-    "Deliveries are not signed.",
-    signature(() => null),
-  ),
-  "signature-upper-case": fault(
-    "HOOK-21",
-    "The signature is in upper case.",
+  "signature-missing": fault("HOOK-21", "Deliveries are not signed.").by(signature(() => null)),
+  "signature-upper-case": fault("HOOK-21", "The signature is in upper case.").by(
     signature((bytes, secret) => hmac(bytes, secret).digest("hex").toUpperCase()),
   ),
-  "signature-with-prefix": fault(
-    "HOOK-21",
-    "The signature begins with its algorithm, `sha256=`.",
+  "signature-with-prefix": fault("HOOK-21", "The signature begins with its algorithm, `sha256=`.").by(
     signature((bytes, secret) => `sha256=${hmac(bytes, secret).digest("hex")}`),
   ),
-  "signature-base64": fault(
-    "HOOK-21",
-    "The signature is in base64.",
+  "signature-base64": fault("HOOK-21", "The signature is in base64.").by(
     signature((bytes, secret) => hmac(bytes, secret).digest("base64")),
   ),
-  "signature-sha1": fault(
-    "HOOK-21",
-    "The signature is an HMAC-SHA1.",
+  "signature-sha1": fault("HOOK-21", "The signature is an HMAC-SHA1.").by(
     signature((bytes, secret) => hmac(bytes, secret, "sha1").digest("hex")),
   ),
-  "signature-of-another-secret": fault(
-    "HOOK-21",
-    "The signature is keyed with the secret and a line feed.",
+  "signature-of-another-secret": fault("HOOK-21", "The signature is keyed with the secret and a line feed.").by(
     signature((bytes, secret) => hmac(bytes, `${secret}\n`).digest("hex")),
   ),
-  "signature-secret-decoded": fault(
-    "HOOK-21",
-    "The signature is keyed with the base64-decoded secret.",
+  "signature-secret-decoded": fault("HOOK-21", "The signature is keyed with the base64-decoded secret.").by(
     signature((bytes, secret) => hmac(bytes, bytesOf(secret, "base64")).digest("hex")),
   ),
-  "signature-of-reprinted-body": fault(
-    "HOOK-21",
-    "The signature is that of the body reformatted with blanks.",
+  "signature-of-reprinted-body": fault("HOOK-21", "The signature is that of the body reformatted with blanks.").by(
     signature((bytes, secret) => hmac(bytesOf(JSON.stringify(valueOf(bytes), null, 1)), secret).digest("hex")),
   ),
-  "signature-of-latin-1": fault(
-    "HOOK-21",
-    "The signature is that of the body in Latin-1.",
+  "signature-of-latin-1": fault("HOOK-21", "The signature is that of the body in Latin-1.").by(
     signature((bytes, secret) => hmac(bytesOf(textOf(bytes), "latin1"), secret).digest("hex")),
   ),
-  "signature-of-escaped-body": fault(
-    "HOOK-21",
-    "The signature is that of the body with all but ASCII escaped.",
+  "signature-of-escaped-body": fault("HOOK-21", "The signature is that of the body with all but ASCII escaped.").by(
     signature((bytes, secret) => hmac(bytesOf(escapeNonAscii(textOf(bytes))), secret).digest("hex")),
   ),
-  "signature-of-data": fault(
-    "HOOK-21",
-    "The signature is that of `data` alone.",
+  "signature-of-data": fault("HOOK-21", "The signature is that of `data` alone.").by(
     signature((bytes, secret) => hmac(bytesOf(JSON.stringify(dataOf(bytes))), secret).digest("hex")),
   ),
-  "signature-of-the-beginning": fault(
-    "HOOK-21",
-    "The signature is that of the first 16 KiB of the body.",
+  "signature-of-the-beginning": fault("HOOK-21", "The signature is that of the first 16 KiB of the body.").by(
     signature((bytes, secret) => hmac(bytes.subarray(0, 16 * 1024), secret).digest("hex")),
   ),
 });
@@ -120,94 +94,75 @@ const scaled = (factor: number) => (attempts: number) => {
 };
 
 export const attemptFaults = faults("States and transitions / Webhook delivery", {
-  "unauthorized-is-final": fault(
-    "HOOK-22",
-    "A delivery with the response 401 is not retried.",
+  "unauthorized-is-final": fault("HOOK-22", "A delivery with the response 401 is not retried.").by(
     noRetryAfter((status) => status === 401),
   ),
-  "unauthorized-is-success": fault("HOOK-22", "A response of 401 counts as success.", (base) => ({
+  "unauthorized-is-success": fault("HOOK-22", "A response of 401 counts as success.").by((base) => ({
     isDelivered: (status) => status === 401 || base.isDelivered(status),
   })),
-  "receiver-has-one-second": fault("HOOK-38", "A receiver has one second.", () => ({ responseTimeoutMs: () => 1000 })),
-  "silence-is-final": fault(
-    "HOOK-26",
-    "A delivery without a response is not retried.",
+  "receiver-has-one-second": fault("HOOK-38", "A receiver has one second.").by(() => ({
+    responseTimeoutMs: () => 1000,
+  })),
+  "silence-is-final": fault("HOOK-26", "A delivery without a response is not retried.").by(
     noRetryAfter((status) => status === null),
   ),
-  "only-200-is-success": fault("HOOK-25", "Only 200 counts as success.", () => ({
+  "only-200-is-success": fault("HOOK-25", "Only 200 counts as success.").by(() => ({
     isDelivered: (status) => status === 200,
   })),
-  "only-200-and-201-are-success": fault("HOOK-25", "Responses of 202 and 204 count as failures.", () => ({
+  "only-200-and-201-are-success": fault("HOOK-25", "Responses of 202 and 204 count as failures.").by(() => ({
     isDelivered: (status) => status === 200 || status === 201,
   })),
-  "goes-on-after-a-late-success": fault("HOOK-25", "A delivery that succeeds at a retry is retried again.", (base) => ({
-    nextAttemptMs: (progress) =>
-      base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.attemptCount === 1 }),
-  })),
-  "never-tried-again": fault(["HOOK-22", "HOOK-26"], "A failed delivery is not retried.", () => ({
+  "goes-on-after-a-late-success": fault("HOOK-25", "A delivery that succeeds at a retry is retried again.").by(
+    (base) => ({
+      nextAttemptMs: (progress) =>
+        base.nextAttemptMs({ ...progress, delivered: progress.delivered && progress.attemptCount === 1 }),
+    }),
+  ),
+  "never-tried-again": fault(["HOOK-22", "HOOK-26"], "A failed delivery is not retried.").by(() => ({
     nextAttemptMs: () => null,
   })),
-  "server-errors-are-final": fault(
-    "HOOK-26",
-    "A delivery with a response of 5xx is not retried.",
+  "server-errors-are-final": fault("HOOK-26", "A delivery with a response of 5xx is not retried.").by(
     noRetryAfter((status) => status !== null && status >= 500),
   ),
-  "not-found-is-final": fault(
-    "HOOK-26",
-    "A delivery with the response 404 is not retried.",
+  "not-found-is-final": fault("HOOK-26", "A delivery with the response 404 is not retried.").by(
     noRetryAfter((status) => status === 404),
   ),
-  "redirects-are-success": fault("HOOK-26", "A response of 3xx counts as success.", (base) => ({
+  "redirects-are-success": fault("HOOK-26", "A response of 3xx counts as success.").by((base) => ({
     isDelivered: (status) => (status >= 300 && status < 400) || base.isDelivered(status),
   })),
 });
 
 export const scheduleFaults = faults("Events / Delivery security and policy 4", {
-  "retries-too-early": fault("HOOK-27", "Retries come in half the time.", retryDelays(scaled(0.5))),
-  "retries-too-late": fault("HOOK-27", "Retries come in one and a half times the time.", retryDelays(scaled(1.5))),
-  "retries-each-minute": fault(
-    "HOOK-27",
-    "A retry comes each minute, four times.",
+  "retries-too-early": fault("HOOK-27", "Retries come in half the time.").by(retryDelays(scaled(0.5))),
+  "retries-too-late": fault("HOOK-27", "Retries come in one and a half times the time.").by(retryDelays(scaled(1.5))),
+  "retries-each-minute": fault("HOOK-27", "A retry comes each minute, four times.").by(
     retryDelays((attempts) => (attempts < maxAttempts ? minuteMs : null)),
   ),
-  "retries-doubling": fault(
-    "HOOK-27",
-    "Retries come after 1, 2, 4 and 8 minutes.",
+  "retries-doubling": fault("HOOK-27", "Retries come after 1, 2, 4 and 8 minutes.").by(
     retryDelays((attempts) => (attempts < maxAttempts ? minuteMs * 2 ** (attempts - 1) : null)),
   ),
-  "retries-out-of-order": fault(
-    "HOOK-27",
-    "The retry after 5 minutes comes before the one after 1 minute.",
+  "retries-out-of-order": fault("HOOK-27", "The retry after 5 minutes comes before the one after 1 minute.").by(
     retryDelays((attempts) => published(attempts === 1 ? 2 : attempts === 2 ? 1 : attempts)),
   ),
-  "three-attempts": fault(
-    "HOOK-27",
-    "The third attempt is the last.",
+  "three-attempts": fault("HOOK-27", "The third attempt is the last.").by(
     retryDelays((attempts) => (attempts < 3 ? published(attempts) : null)),
   ),
-  "seven-attempts": fault(
-    "HOOK-28",
-    "Two more attempts follow, ten minutes apart.",
+  "seven-attempts": fault("HOOK-28", "Two more attempts follow, ten minutes apart.").by(
     retryDelays((attempts) => published(attempts) ?? (attempts < maxAttempts + 2 ? 10 * minuteMs : null)),
   ),
-  "one-attempt-more": fault(
-    "HOOK-28",
-    "One more attempt follows an hour after the last.",
+  "one-attempt-more": fault("HOOK-28", "One more attempt follows an hour after the last.").by(
     retryDelays((attempts) => published(attempts) ?? (attempts === maxAttempts ? 60 * minuteMs : null)),
   ),
-  "retries-without-end": fault(
-    ["HOOK-28", "HOOK-29"],
-    "Retries go on, an hour apart.",
+  "retries-without-end": fault(["HOOK-28", "HOOK-29"], "Retries go on, an hour apart.").by(
     retryDelays((attempts) => published(attempts) ?? 60 * minuteMs),
   ),
-  "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.", (base) => ({
+  "never-marked-failed": fault("HOOK-29", "A delivery stays pending after its last attempt.").by((base) => ({
     stateAfter: (progress, nextMs) => (progress.delivered ? base.stateAfter(progress, nextMs) : "pending"),
   })),
   "marked-delivered": fault(
     "HOOK-29",
     "A delivery is marked delivered after its last attempt, even if that failed.",
-    (base) => ({
-      stateAfter: (progress, nextMs) => (nextMs === null ? "delivered" : base.stateAfter(progress, nextMs)),
-    }),
-  ),
+  ).by((base) => ({
+    stateAfter: (progress, nextMs) => (nextMs === null ? "delivered" : base.stateAfter(progress, nextMs)),
+  })),
 });

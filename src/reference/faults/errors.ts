@@ -21,76 +21,51 @@ const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "addre
 const inNoForm = (value: unknown) => removeField(value, "error.status");
 
 export const errorFaults = faults("Errors", {
-  "input-answers-422": fault(
-    ["ERR-1", "ERR-10", "INV-10", "SSE-20"],
-    "A missing field responds with 422.",
+  "input-answers-422": fault(["ERR-1", "ERR-10", "INV-10", "SSE-20"], "A missing field responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422),
   ),
-  "invoke-errors-in-no-form": fault(
-    "ERR-2",
-    "Errors of invoke have a code and a message, and fit neither form.",
+  "invoke-errors-in-no-form": fault("ERR-2", "Errors of invoke have a code and a message, and fit neither form.").by(
     body(on("invoke"), inNoForm),
   ),
-  "stream-errors-in-no-form": fault(
-    "ERR-3",
-    "Errors of stream have a code and a message, and fit neither form.",
+  "stream-errors-in-no-form": fault("ERR-3", "Errors of stream have a code and a message, and fit neither form.").by(
     body(on("stream"), inNoForm),
   ),
   "other-errors-in-no-form": fault(
     "ERR-4",
     "Errors of list, usage and health have a code and a message, and fit neither form.",
-    body(on("list", "usage", "health"), inNoForm),
-  ),
-  "message-empty": fault(
-    "ERR-5",
-    "Messages are empty.",
+  ).by(body(on("list", "usage", "health"), inNoForm)),
+  "message-empty": fault("ERR-5", "Messages are empty.").by(
     body(every, (value) => setField(value, "error.message", "")),
   ),
-  "status-is-text": fault(
-    "ERR-6",
-    "`error.status` is text.",
+  "status-is-text": fault("ERR-6", "`error.status` is text.").by(
     body(every, (value) => editField(value, "error.status", String)),
   ),
-  "status-differs": fault(
-    "ERR-6",
-    "`error.status` is not the HTTP status.",
+  "status-differs": fault("ERR-6", "`error.status` is not the HTTP status.").by(
     body(every, (value) => editField(value, "error.status", (old) => Number(old) + 100)),
   ),
-  "details-are-text": fault("ERR-7", "Errors have form B, and the `details` of an unknown agent are text.", () => ({
+  "details-are-text": fault("ERR-7", "Errors have form B, and the `details` of an unknown agent are text.").by(() => ({
     errorBody: (input) =>
       input.cause === "agent-not-found" ? setField(formB(input), "error.details", "no such agent") : formB(input),
   })),
-  "retry-missing": fault(
-    "ERR-8",
-    "A 429 has no `retry_after`.",
+  "retry-missing": fault("ERR-8", "A 429 has no `retry_after`.").by(
     body(isLimit, (value) => removeField(value, "error.retry_after")),
   ),
-  "retry-is-text": fault(
-    "ERR-8",
-    "`retry_after` of a 429 is text.",
+  "retry-is-text": fault("ERR-8", "`retry_after` of a 429 is text.").by(
     body(isLimit, (value) => editField(value, "error.retry_after", String)),
   ),
-  "details-without-limit": fault("ERR-8", "Errors have form B, and the `details` of a 429 have no `limit`.", () => ({
+  "details-without-limit": fault("ERR-8", "Errors have form B, and the `details` of a 429 have no `limit`.").by(() => ({
     errorBody: (input) => removeField(formB(input), "error.details.limit"),
   })),
-  "limit-other-code": fault(
-    "ERR-9",
-    "A 429 has the code TOO_MANY_REQUESTS.",
+  "limit-other-code": fault("ERR-9", "A 429 has the code TOO_MANY_REQUESTS.").by(
     overrideErrorCode(limitCauses, "TOO_MANY_REQUESTS"),
   ),
-  "invalid-input-422": fault(
-    ["ERR-1", "ERR-10", "INV-20"],
-    "INVALID_INPUT has the status 422.",
+  "invalid-input-422": fault(["ERR-1", "ERR-10", "INV-20"], "INVALID_INPUT has the status 422.").by(
     overrideErrorStatus(["invalid-input", "malformed-json", "content-type"], 422),
   ),
-  "crash-answers-200": fault(
-    ["ERR-13", "INV-2"],
-    "An agent that fails responds with 200, with the error body.",
+  "crash-answers-200": fault(["ERR-13", "INV-2"], "An agent that fails responds with 200, with the error body.").by(
     overrideErrorStatus(["crash"], 200),
   ),
-  "crash-without-body": fault(
-    ["ERR-2", "ERR-13"],
-    "An agent that fails responds with an empty object.",
+  "crash-without-body": fault(["ERR-2", "ERR-13"], "An agent that fails responds with an empty object.").by(
     body(
       ({ cause }) => cause === "crash",
       () => ({}),
@@ -99,26 +74,23 @@ export const errorFaults = faults("Errors", {
   "details-name-no-field": fault(
     "ERR-15",
     "Errors have form B, and the `details` of a refused input name no field.",
-    () => ({
-      errorBody: (input) =>
-        input.detail.kind === "field" ? removeField(formB(input), "error.details.field") : formB(input),
-    }),
-  ),
-  "reset-at-is-number": fault("ERR-16", "Errors have form B, and `reset_at` is Unix seconds.", () => ({
+  ).by(() => ({
+    errorBody: (input) =>
+      input.detail.kind === "field" ? removeField(formB(input), "error.details.field") : formB(input),
+  })),
+  "reset-at-is-number": fault("ERR-16", "Errors have form B, and `reset_at` is Unix seconds.").by(() => ({
     errorBody: (input) => editField(formB(input), "error.details.reset_at", (time) => Date.parse(String(time)) / 1000),
   })),
-  "reset-at-of-yesterday": fault("ERR-16", "Errors have form B, and `reset_at` is a day before the reset.", () => ({
+  "reset-at-of-yesterday": fault("ERR-16", "Errors have form B, and `reset_at` is a day before the reset.").by(() => ({
     errorBody: (input) =>
       editField(formB(input), "error.details.reset_at", (time) =>
         new Date(Date.parse(String(time)) - 86_400_000).toISOString(),
       ),
   })),
-  "limit-answers-503": fault(
-    ["LIM-12", "ERR-1", "ERR-10"],
-    "Beyond a limit the status is 503.",
+  "limit-answers-503": fault(["LIM-12", "ERR-1", "ERR-10"], "Beyond a limit the status is 503.").by(
     overrideErrorStatus(limitCauses, 503),
   ),
-  "limit-without-error": fault(["LIM-12", "ERR-2", "ERR-3", "ERR-4"], "A 429 has a body without `error`.", () => ({
+  "limit-without-error": fault(["LIM-12", "ERR-2", "ERR-3", "ERR-4"], "A 429 has a body without `error`.").by(() => ({
     errorBody: (input) => (input.detail.kind === "limit" ? { message: input.message } : formA(input)),
   })),
 });

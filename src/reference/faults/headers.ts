@@ -72,89 +72,60 @@ const withStatus =
     isPlain(head) && statuses.includes(head.status);
 
 export const headerFaults = faults("Limits / Scope of limits 2", {
-  "headers-missing-on-200": fault(
-    "HDR-1",
-    "Successful responses have no rate-limit headers.",
+  "headers-missing-on-200": fault("HDR-1", "Successful responses have no rate-limit headers.").by(
     noHeaders(withStatus(200)),
   ),
-  "limit-missing-on-200": fault(
-    "HDR-1",
-    "Successful responses have no `X-RateLimit-Limit`.",
+  "limit-missing-on-200": fault("HDR-1", "Successful responses have no `X-RateLimit-Limit`.").by(
     noHeaders(withStatus(200), [rateLimit]),
   ),
-  "reset-after-missing-on-200": fault(
-    "HDR-1",
-    "Successful responses have no `X-RateLimit-Reset-After`.",
+  "reset-after-missing-on-200": fault("HDR-1", "Successful responses have no `X-RateLimit-Reset-After`.").by(
     noHeaders(withStatus(200), [rateResetAfter]),
   ),
-  "headers-missing-on-400": fault(
-    "HDR-2",
-    "A 400 has no rate-limit headers.",
+  "headers-missing-on-400": fault("HDR-2", "A 400 has no rate-limit headers.").by(
     noHeaders(({ status }) => status === 400),
   ),
-  "headers-missing-on-404": fault(
-    ["HDR-2", "HDR-7"],
-    "A 404 of an agent has no rate-limit headers.",
+  "headers-missing-on-404": fault(["HDR-2", "HDR-7"], "A 404 of an agent has no rate-limit headers.").by(
     noHeaders(({ status, operation }) => status === 404 && operation !== "unknown"),
   ),
-  "headers-missing-on-401": fault(
-    "HDR-3",
-    "A 401 has no rate-limit headers.",
+  "headers-missing-on-401": fault("HDR-3", "A 401 has no rate-limit headers.").by(
     noHeaders(({ status }) => status === 401),
   ),
-  "headers-missing-on-429": fault(
-    "HDR-4",
-    "A 429 has no rate-limit headers.",
+  "headers-missing-on-429": fault("HDR-4", "A 429 has no rate-limit headers.").by(
     noHeaders(({ status }) => status === 429),
   ),
-  "headers-missing-on-500": fault(
-    "HDR-5",
-    "A 500 has no rate-limit headers.",
+  "headers-missing-on-500": fault("HDR-5", "A 500 has no rate-limit headers.").by(
     noHeaders(({ status }) => status === 500),
   ),
-  "headers-missing-on-stream": fault(
-    "HDR-6",
-    "A stream has no rate-limit headers.",
+  "headers-missing-on-stream": fault("HDR-6", "A stream has no rate-limit headers.").by(
     noHeaders(({ operation, status }) => operation === "stream" && status === 200),
   ),
-  "headers-missing-on-health": fault(
-    "HDR-7",
-    "Health has no rate-limit headers.",
+  "headers-missing-on-health": fault("HDR-7", "Health has no rate-limit headers.").by(
     noHeaders(({ operation, status }) => operation === "health" && status === 200),
   ),
-  "headers-missing-on-unknown-path": fault(
-    "HDR-8",
-    "A path that is not defined has no rate-limit headers.",
+  "headers-missing-on-unknown-path": fault("HDR-8", "A path that is not defined has no rate-limit headers.").by(
     noHeaders(({ operation, status }) => operation === "unknown" && status === 404),
   ),
-  "limit-with-window": fault(
-    "HDR-9",
-    "`X-RateLimit-Limit` has its window behind it.",
+  "limit-with-window": fault("HDR-9", "`X-RateLimit-Limit` has its window behind it.").by(
     value(rateLimit, (limit, { window }) => `${limit};w=${windowSeconds[window]}`),
   ),
   "last-requests-negative": fault(
     "HDR-9",
     "`X-RateLimit-Remaining` of a large window is negative when hardly anything is left.",
-    value(rateRemaining, (left, advertised) => (isNearlyUsedUp(advertised) ? `-${left}` : left)),
-  ),
-  "limit-sent-twice": fault(
-    "HDR-9",
-    "`X-RateLimit-Limit` is sent twice.",
+  ).by(value(rateRemaining, (left, advertised) => (isNearlyUsedUp(advertised) ? `-${left}` : left))),
+  "limit-sent-twice": fault("HDR-9", "`X-RateLimit-Limit` is sent twice.").by(
     overrideResult("rateHeaders")((headers) => [...headers, ...headers.slice(0, 1)]),
   ),
-  "limit-of-no-tier": fault(
-    "HDR-10",
-    "`X-RateLimit-Limit` is one more than any tier's.",
+  "limit-of-no-tier": fault("HDR-10", "`X-RateLimit-Limit` is one more than any tier's.").by(
     value(rateLimit, (limit) => String(Number(limit) + 1)),
   ),
   "remaining-whole-on-key-usage": fault(
     ["HDR-12", "HDR-15"],
     "On key usage `X-RateLimit-Remaining` is always the whole limit.",
-    reading((old, _nowMs, { operation }) => (operation === "keyUsage" ? { ...old, remaining: old.limit } : old)),
-  ),
+  ).by(reading((old, _nowMs, { operation }) => (operation === "keyUsage" ? { ...old, remaining: old.limit } : old))),
   "remaining-above-limit": fault(
     "HDR-11",
     "`X-RateLimit-Remaining` is above the limit on a path that is not defined.",
+  ).by(
     value(rateRemaining, (left, { remaining, limit }, _nowMs, { operation }) =>
       operation === "unknown" ? String(remaining + limit) : left,
     ),
@@ -162,108 +133,87 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   "hour-says-none-left-too-early": fault(
     ["HDR-12", "HDR-19"],
     "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
-    reading((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old)),
-  ),
-  "remaining-skips": fault(
-    "HDR-12",
-    "`X-RateLimit-Remaining` skips a number in the middle of a window.",
+  ).by(reading((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old))),
+  "remaining-skips": fault("HDR-12", "`X-RateLimit-Remaining` skips a number in the middle of a window.").by(
     reading((old) => {
       const isPastMiddle = old.remaining < old.limit / 2;
       return { ...old, remaining: old.remaining - (isPastMiddle && old.remaining > 1 ? 1 : 0) };
     }),
   ),
-  "remaining-stands-still": fault(
-    ["HDR-12", "HDR-13"],
-    "`X-RateLimit-Remaining` stays where it was until it is 0.",
+  "remaining-stands-still": fault(["HDR-12", "HDR-13"], "`X-RateLimit-Remaining` stays where it was until it is 0.").by(
     reading((old) => ({ ...old, remaining: old.remaining === 0 ? 0 : old.limit - 1 })),
   ),
-  "reset-in-milliseconds": fault(
-    "HDR-14",
-    "`X-RateLimit-Reset` is in milliseconds.",
+  "reset-in-milliseconds": fault("HDR-14", "`X-RateLimit-Reset` is in milliseconds.").by(
     value(rateReset, (seconds) => `${seconds}000`),
   ),
-  "reset-is-a-delta": fault(
-    "HDR-14",
-    "`X-RateLimit-Reset` is the seconds until the reset.",
+  "reset-is-a-delta": fault("HDR-14", "`X-RateLimit-Reset` is the seconds until the reset.").by(
     value(rateReset, (seconds, _reading, nowMs) => String(Math.max(0, Number(seconds) - Math.floor(nowMs / 1000)))),
   ),
-  "reset-ten-seconds-off": fault(
-    "HDR-14",
-    "`X-RateLimit-Reset` is ten seconds late.",
+  "reset-ten-seconds-off": fault("HDR-14", "`X-RateLimit-Reset` is ten seconds late.").by(
     value(rateReset, (seconds) => String(Number(seconds) + 10)),
   ),
-  "reset-after-stands-still": fault(
-    "HDR-15",
-    "`X-RateLimit-Reset-After` is always the length of the window.",
+  "reset-after-stands-still": fault("HDR-15", "`X-RateLimit-Reset-After` is always the length of the window.").by(
     reading((old, nowMs) => ({ ...old, resetAtMs: nowMs + windowSeconds[old.window] * 1000 })),
   ),
-  "reset-after-the-window": fault(
-    "HDR-16",
-    "The reset is an hour and a minute too late.",
+  "reset-after-the-window": fault("HDR-16", "The reset is an hour and a minute too late.").by(
     reading((old) => ({ ...old, resetAtMs: old.resetAtMs + 3_660_000 })),
   ),
-  "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.", (base) => ({
+  "refusal-has-one-left": fault("HDR-17", "A 429 reports one request left.").by((base) => ({
     refusalWindow: (refusing, advertised) => ({ ...base.refusalWindow(refusing, advertised), remaining: 1 }),
   })),
   "goes-on-after-none-left": fault(
     "HDR-19",
     "The burst is admitted on top of the minute, after `X-RateLimit-Remaining` has said 0.",
-    () => ({
-      limiters: (limits) => {
-        const { perMinute, burst } = limits;
-        const { hour, minute } = windowsOf(limits);
-        const told = fixedWindow(minute);
-        const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
-        const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
-        return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => told.status(nowMs) })];
-      },
-    }),
-  ),
+  ).by(() => ({
+    limiters: (limits) => {
+      const { perMinute, burst } = limits;
+      const { hour, minute } = windowsOf(limits);
+      const told = fixedWindow(minute);
+      const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
+      const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
+      return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => told.status(nowMs) })];
+    },
+  })),
   "one-more-after-none-left-later": fault(
     "HDR-19",
     "From the second minute on one request more is admitted than `X-RateLimit-Remaining` tells; windows begin with their first request.",
-    () => ({
-      limiters: (limits) => {
-        const { hour, minute } = windowsOf(limits);
-        const told = anchoredWindow(minute);
-        const kept = anchoredWindow({ ...minute, limit: limits.perMinute + 1 });
-        let firstResetMs = Number.POSITIVE_INFINITY;
-        const count = (nowMs: number) => {
-          for (const each of [told, kept]) each.count(nowMs);
-          firstResetMs = Math.min(firstResetMs, told.status(nowMs).resetAtMs);
-        };
-        const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? told : kept).hasRoom(nowMs);
-        return [anchoredWindow(hour), overrideLimiter(kept, { hasRoom, count, status: (nowMs) => told.status(nowMs) })];
-      },
-    }),
-  ),
-  "retry-after-header-differs": fault("HDR-18", "`Retry-After` is twice the `retry_after` of the body.", () => ({
+  ).by(() => ({
+    limiters: (limits) => {
+      const { hour, minute } = windowsOf(limits);
+      const told = anchoredWindow(minute);
+      const kept = anchoredWindow({ ...minute, limit: limits.perMinute + 1 });
+      let firstResetMs = Number.POSITIVE_INFINITY;
+      const count = (nowMs: number) => {
+        for (const each of [told, kept]) each.count(nowMs);
+        firstResetMs = Math.min(firstResetMs, told.status(nowMs).resetAtMs);
+      };
+      const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? told : kept).hasRoom(nowMs);
+      return [anchoredWindow(hour), overrideLimiter(kept, { hasRoom, count, status: (nowMs) => told.status(nowMs) })];
+    },
+  })),
+  "retry-after-header-differs": fault("HDR-18", "`Retry-After` is twice the `retry_after` of the body.").by(() => ({
     retryAfterHeader: (seconds) => String(seconds * 2 + 10),
   })),
-  "remaining-with-fraction": fault(
-    "HDR-9",
-    "`X-RateLimit-Remaining` is a fraction.",
+  "remaining-with-fraction": fault("HDR-9", "`X-RateLimit-Remaining` is a fraction.").by(
     value(rateRemaining, (left) => `${left}.5`),
   ),
   "limit-with-a-burst-that-is-not-there": fault(
     "HDR-10",
     "`X-RateLimit-Limit` is the minute's with a burst on top that is not admitted.",
-    () => ({
-      limiters: (limits) => {
-        const { hour, minute } = windowsOf(limits);
-        return [fixedWindow(hour), fixedWindow({ ...minute, advertisedLimit: limits.perMinute + (limits.burst ?? 0) })];
-      },
-    }),
-  ),
+  ).by(() => ({
+    limiters: (limits) => {
+      const { hour, minute } = windowsOf(limits);
+      return [fixedWindow(hour), fixedWindow({ ...minute, advertisedLimit: limits.perMinute + (limits.burst ?? 0) })];
+    },
+  })),
   "counts-of-requests-at-once-lost": fault(
     "HDR-13",
     "Of requests at once the headers of a large window count some only.",
-    (base) => ({
-      limiters: (limits) =>
-        limits.perMinute > 200
-          ? [losesConcurrentCounts(windowsOf(limits).hour), losesConcurrentCounts(windowsOf(limits).minute)]
-          : base.limiters(limits),
-      refusalWindow: (refusing) => ({ ...refusing, remaining: 0 }),
-    }),
-  ),
+  ).by((base) => ({
+    limiters: (limits) =>
+      limits.perMinute > 200
+        ? [losesConcurrentCounts(windowsOf(limits).hour), losesConcurrentCounts(windowsOf(limits).minute)]
+        : base.limiters(limits),
+    refusalWindow: (refusing) => ({ ...refusing, remaining: 0 }),
+  })),
 });

@@ -6,75 +6,47 @@ import { fault, faults } from "../patch.ts";
 const health = overrideJson("healthBody");
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
-  "health-answers-203": fault("HLT-1", "Health responds with 203.", overrideSuccessStatus("health", 203)),
-  "health-status-ok": fault(
-    "HLT-2",
-    "A healthy agent is `ok`.",
+  "health-answers-203": fault("HLT-1", "Health responds with 203.").by(overrideSuccessStatus("health", 203)),
+  "health-status-ok": fault("HLT-2", "A healthy agent is `ok`.").by(
     health.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
   ),
-  "checks-is-array": fault(
-    "HLT-3",
-    "`checks` is an array.",
-    health.change("checks", (old) => [old]),
-  ),
-  "checks-missing": fault("HLT-3", "`checks` is missing.", health.remove("checks")),
-  "response-time-is-text": fault(
-    "HLT-4",
-    "`response_time_ms` is text.",
+  "checks-is-array": fault("HLT-3", "`checks` is an array.").by(health.change("checks", (old) => [old])),
+  "checks-missing": fault("HLT-3", "`checks` is missing.").by(health.remove("checks")),
+  "response-time-is-text": fault("HLT-4", "`response_time_ms` is text.").by(
     health.change("checks.agent.response_time_ms", (ms) => `${String(ms)} ms`),
   ),
-  "dependencies-are-objects": fault(
-    "HLT-5",
-    "A dependency's status is an object.",
+  "dependencies-are-objects": fault("HLT-5", "A dependency's status is an object.").by(
     health.change("checks.dependencies.store", (status) => ({ status })),
   ),
-  "dependencies-are-array": fault(
-    "HLT-5",
-    "The dependencies are an array.",
+  "dependencies-are-array": fault("HLT-5", "The dependencies are an array.").by(
     health.set("checks.dependencies", ["store", "model"]),
   ),
-  "memory-is-text": fault(
-    "HLT-6",
-    "`memory_usage_percent` is text.",
+  "memory-is-text": fault("HLT-6", "`memory_usage_percent` is text.").by(
     health.change("checks.resources.memory_usage_percent", (percent) => `${String(percent)}%`),
   ),
-  "health-version-is-number": fault(
-    "HLT-7",
-    "`version` is a number.",
+  "health-version-is-number": fault("HLT-7", "`version` is a number.").by(
     health.change("version", (version) => Number.parseFloat(String(version))),
   ),
-  "uptime-is-text": fault("HLT-8", "`uptime` is text.", health.change("uptime", String)),
-  "last-request-is-number": fault(
-    "HLT-9",
-    "`last_request` is Unix seconds.",
+  "uptime-is-text": fault("HLT-8", "`uptime` is text.").by(health.change("uptime", String)),
+  "last-request-is-number": fault("HLT-9", "`last_request` is Unix seconds.").by(
     health.set("last_request", 1_772_600_767),
   ),
-  "last-request-is-no-time": fault(
-    "HLT-9",
-    "`last_request` is no ISO 8601 timestamp.",
+  "last-request-is-no-time": fault("HLT-9", "`last_request` is no ISO 8601 timestamp.").by(
     health.set("last_request", "04/03/2026 5:06"),
   ),
-  "warnings-is-text": fault(
-    "HLT-10",
-    "`warnings` is text.",
+  "warnings-is-text": fault("HLT-10", "`warnings` is text.").by(
     health.change("warnings", (warnings) => JSON.stringify(warnings)),
   ),
-  "warnings-of-all-is-text": fault(
-    ["HLT-10", "HLT-21"],
-    "`warnings` of every agent is the text none.",
+  "warnings-of-all-is-text": fault(["HLT-10", "HLT-21"], "`warnings` of every agent is the text none.").by(
     health.set("warnings", "none"),
   ),
-  "warnings-are-objects": fault(
-    "HLT-10",
-    "`warnings` are objects.",
+  "warnings-are-objects": fault("HLT-10", "`warnings` are objects.").by(
     health.change("warnings", () => [{ message: "slow" }]),
   ),
-  "health-limited": fault("HLT-15", "Health is refused when the limits are used up.", (base) => ({
+  "health-limited": fault("HLT-15", "Health is refused when the limits are used up.").by((base) => ({
     isLimited: (operation) => operation === "health" || base.isLimited(operation),
   })),
-  "health-refused-while-slots-are-held": fault(
-    "HLT-15",
-    "Health is refused while all slots of the key are held.",
+  "health-refused-while-slots-are-held": fault("HLT-15", "Health is refused while all slots of the key are held.").by(
     (base) => {
       let lastOperation = "";
       return {
@@ -92,10 +64,10 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
       };
     },
   ),
-  "health-counts": fault("HLT-16", "Health uses up the allowance.", (base) => ({
+  "health-counts": fault("HLT-16", "Health uses up the allowance.").by((base) => ({
     counts: (operation) => operation === "health" || base.counts(operation),
   })),
-  "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.", (base) => {
+  "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.").by((base) => {
     let calls = 0;
     return {
       healthBody: (input) => {
@@ -104,85 +76,62 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
       },
     };
   }),
-  "percent-above-100": fault(
-    "HLT-17",
-    "A percentage is above 100.",
+  "percent-above-100": fault("HLT-17", "A percentage is above 100.").by(
     health.set("checks.resources.cpu_usage_percent", 140),
   ),
-  "checks-of-other-names": fault(
-    "HLT-20",
-    "None of the keys of `checks` is one of the three.",
+  "checks-of-other-names": fault("HLT-20", "None of the keys of `checks` is one of the three.").by(
     health.change("checks", () => ({ self: { status: "healthy" }, network: { status: "healthy" } })),
   ),
-  "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.", health.set("uptime", 86_400)),
-  "last-request-stands-still": fault(
-    "HLT-22",
-    "`last_request` is always the same.",
+  "uptime-stands-still": fault("HLT-22", "`uptime` is always the same.").by(health.set("uptime", 86_400)),
+  "last-request-stands-still": fault("HLT-22", "`last_request` is always the same.").by(
     health.set("last_request", "2026-03-01T00:00:00Z"),
   ),
-  "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.", () => ({
+  "last-request-not-of-streams": fault("HLT-22", "A stream does not move `last_request`.").by(() => ({
     updatesLastRequest: (operation) => operation !== "stream",
   })),
-  "degraded-warnings-empty": fault(
-    "HLT-21",
-    "The warnings of a degraded agent are an empty list.",
+  "degraded-warnings-empty": fault("HLT-21", "The warnings of a degraded agent are an empty list.").by(
     health.when(({ agent }) => agent.health === "degraded").set("warnings", []),
   ),
-  "unknown-agent-health-other-code": fault(
-    "HLT-18",
-    "Health of an unknown agent has the code NOT_FOUND.",
+  "unknown-agent-health-other-code": fault("HLT-18", "Health of an unknown agent has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "health"),
   ),
-  "unknown-agent-health-400": fault(
-    "HLT-18",
-    "Health of an unknown agent responds with 400.",
+  "unknown-agent-health-400": fault("HLT-18", "Health of an unknown agent responds with 400.").by(
     overrideError(["agent-not-found"], 400, "UNKNOWN_AGENT", "health"),
   ),
 });
 
 export const healthStateFaults = faults("States and transitions / Health status of an agent", {
-  "degraded-says-unhealthy": fault(
-    "HLT-11",
-    "A degraded agent is `unhealthy`, without warnings.",
+  "degraded-says-unhealthy": fault("HLT-11", "A degraded agent is `unhealthy`, without warnings.").by(
     health((body, { agent }) =>
       agent.health === "degraded" ? setField(removeField(body, "warnings"), "status", "unhealthy") : body,
     ),
   ),
-  "unhealthy-says-degraded": fault(
-    "HLT-12",
-    "An unhealthy agent is `degraded`, with a warning.",
+  "unhealthy-says-degraded": fault("HLT-12", "An unhealthy agent is `degraded`, with a warning.").by(
     health((body, { agent }) =>
       agent.health === "unhealthy" ? setField(setField(body, "status", "degraded"), "warnings", ["store fails"]) : body,
     ),
   ),
-  "healthy-with-failed-check": fault(
-    "HLT-13",
-    "A healthy agent's dependency is unhealthy.",
+  "healthy-with-failed-check": fault("HLT-13", "A healthy agent's dependency is unhealthy.").by(
     health.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "unhealthy"),
   ),
-  "healthy-with-warnings": fault(
-    "HLT-21",
-    "A healthy agent has warnings.",
+  "healthy-with-warnings": fault("HLT-21", "A healthy agent has warnings.").by(
     health.when(({ agent }) => agent.health === "healthy").set("warnings", ["careful"]),
   ),
-  "degraded-without-warnings": fault("HLT-14", "A degraded agent has no warnings.", health.remove("warnings")),
+  "degraded-without-warnings": fault("HLT-14", "A degraded agent has no warnings.").by(health.remove("warnings")),
   "degraded-warns-once": fault(
     "HLT-14",
     "A degraded agent has its warnings in its first report, and not in later ones.",
-    (base) => {
-      let reports = 0;
-      return {
-        healthBody: (input) => {
-          if (input.agent.health !== "degraded") return base.healthBody(input);
-          reports += 1;
-          return reports === 1 ? base.healthBody(input) : removeField(base.healthBody(input), "warnings");
-        },
-      };
-    },
-  ),
-  "degraded-and-silent": fault(
-    "HLT-14",
-    "The agent `echo` is degraded, and has no warnings.",
+  ).by((base) => {
+    let reports = 0;
+    return {
+      healthBody: (input) => {
+        if (input.agent.health !== "degraded") return base.healthBody(input);
+        reports += 1;
+        return reports === 1 ? base.healthBody(input) : removeField(base.healthBody(input), "warnings");
+      },
+    };
+  }),
+  "degraded-and-silent": fault("HLT-14", "The agent `echo` is degraded, and has no warnings.").by(
     health.when(({ agent }) => agent.id === "echo").set("status", "degraded"),
   ),
 });

@@ -43,22 +43,14 @@ export function refuseManyParameters(operation: Operation): Override {
 const text = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
-  "invoke-answers-202": fault("INV-1", "Invoke responds with 202.", overrideSuccessStatus("invoke", 202)),
-  "result-is-text": fault(
-    "INV-2",
-    "`result` is text.",
+  "invoke-answers-202": fault("INV-1", "Invoke responds with 202.").by(overrideSuccessStatus("invoke", 202)),
+  "result-is-text": fault("INV-2", "`result` is text.").by(
     body.change("result", (result) => (isObject(result) ? result["output"] : "")),
   ),
-  "result-is-array": fault(
-    "INV-2",
-    "`result` is an array.",
-    body.change("result", (old) => [old]),
-  ),
-  "result-missing": fault("INV-2", "`result` is missing.", body.remove("result")),
-  "usage-is-text": fault("INV-3", "`usage.prompt_tokens` is text.", body.change("usage.prompt_tokens", text)),
-  "usage-fractional": fault(
-    "INV-3",
-    "The tokens of `usage` are fractions, and still add up.",
+  "result-is-array": fault("INV-2", "`result` is an array.").by(body.change("result", (old) => [old])),
+  "result-missing": fault("INV-2", "`result` is missing.").by(body.remove("result")),
+  "usage-is-text": fault("INV-3", "`usage.prompt_tokens` is text.").by(body.change("usage.prompt_tokens", text)),
+  "usage-fractional": fault("INV-3", "The tokens of `usage` are fractions, and still add up.").by(
     body((value) =>
       editField(
         editField(value, "usage.prompt_tokens", (tokens) => Number(tokens) - 0.5),
@@ -67,167 +59,124 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       ),
     ),
   ),
-  "execution-time-is-text": fault(
-    "INV-4",
-    "`metadata.execution_time` is text with a unit.",
+  "execution-time-is-text": fault("INV-4", "`metadata.execution_time` is text with a unit.").by(
     body.change("metadata.execution_time", (seconds) => `${text(seconds)}s`),
   ),
-  "agent-version-is-number": fault(
-    "INV-5",
-    "`metadata.agent_version` is a number.",
+  "agent-version-is-number": fault("INV-5", "`metadata.agent_version` is a number.").by(
     body.change("metadata.agent_version", (version) => Number.parseFloat(text(version))),
   ),
-  "request-id-is-number": fault(
-    "INV-6",
-    "`metadata.request_id` is a number.",
+  "request-id-is-number": fault("INV-6", "`metadata.request_id` is a number.").by(
     body.change("metadata.request_id", (id) => Number(text(id).replace(/\D/g, ""))),
   ),
-  "tokens-do-not-add-up": fault(
-    "INV-7",
-    "`prompt_tokens` is one more than was counted; the total is right.",
+  "tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` is one more than was counted; the total is right.").by(
     body.change("usage.prompt_tokens", (tokens) => Number(tokens) + 1),
   ),
-  "request-id-repeats": fault("INV-8", "Every request has the same id.", () => ({ requestId: () => "req_same" })),
+  "request-id-repeats": fault("INV-8", "Every request has the same id.").by(() => ({ requestId: () => "req_same" })),
   "execution-time-is-text-out-of-a-cache": fault(
     "INV-4",
     "A repeated request at temperature 0 gets a cached response with `execution_time` as text.",
-    (base) => {
-      const known = new Set<string>();
-      let isKnown = false;
-      return {
-        validateBody: (request, ...rest) => {
-          const isCold = fieldsOf(fieldsOf(request)["parameters"])["temperature"] === 0;
-          isKnown = isCold && known.has(JSON.stringify(request));
-          if (isCold) known.add(JSON.stringify(request));
-          return base.validateBody(request, ...rest);
-        },
-        invokeBody: (...input) =>
-          isKnown
-            ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
-            : base.invokeBody(...input),
-      };
-    },
-  ),
+  ).by((base) => {
+    const known = new Set<string>();
+    let isKnown = false;
+    return {
+      validateBody: (request, ...rest) => {
+        const isCold = fieldsOf(fieldsOf(request)["parameters"])["temperature"] === 0;
+        isKnown = isCold && known.has(JSON.stringify(request));
+        if (isCold) known.add(JSON.stringify(request));
+        return base.validateBody(request, ...rest);
+      },
+      invokeBody: (...input) =>
+        isKnown
+          ? editField(base.invokeBody(...input), "metadata.execution_time", (seconds) => `${text(seconds)}s`)
+          : base.invokeBody(...input),
+    };
+  }),
   "missing-query-accepted-in-a-begun-session": fault(
     "INV-10",
     "A session that has begun accepts requests without a `query`.",
-    (base) => {
-      const begun = new Set<unknown>();
-      return {
-        validateBody: (request, ...rest) => {
-          const { query, session_id: session } = fieldsOf(request);
-          if (query !== undefined) begun.add(session);
-          const isBegun = query === undefined && session !== undefined && begun.has(session);
-          return isBegun ? null : base.validateBody(request, ...rest);
-        },
-      };
-    },
-  ),
-  "execution-time-negative": fault(
-    "INV-9",
-    "`execution_time` is negative.",
+  ).by((base) => {
+    const begun = new Set<unknown>();
+    return {
+      validateBody: (request, ...rest) => {
+        const { query, session_id: session } = fieldsOf(request);
+        if (query !== undefined) begun.add(session);
+        const isBegun = query === undefined && session !== undefined && begun.has(session);
+        return isBegun ? null : base.validateBody(request, ...rest);
+      },
+    };
+  }),
+  "execution-time-negative": fault("INV-9", "`execution_time` is negative.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", -1 - elapsedMs / 1000)),
   ),
-  "execution-time-too-long": fault(
-    ["INV-4", "INV-9"],
-    "`execution_time` is an hour more than the request took.",
+  "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
   // If the clock moves right after a slow request, a run cannot tell how short its execution was.
-  "execution-time-in-milliseconds": fault(
-    "INV-9",
-    "`execution_time` is in milliseconds.",
+  "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],
   ),
-  "execution-time-in-microseconds": fault(
-    ["INV-4", "INV-9"],
-    "`execution_time` is in microseconds.",
+  "execution-time-in-microseconds": fault(["INV-4", "INV-9"], "`execution_time` is in microseconds.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs * 1000)),
   ),
-  "missing-query-other-code": fault(
-    "INV-10",
-    "An absent `query` has the code INVALID_INPUT.",
+  "missing-query-other-code": fault("INV-10", "An absent `query` has the code INVALID_INPUT.").by(
     overrideErrorCode(["missing-field"], "INVALID_INPUT", "invoke"),
   ),
-  "missing-query-422": fault(
-    ["INV-10", "ERR-1", "ERR-10"],
-    "An absent `query` responds with 422.",
+  "missing-query-422": fault(["INV-10", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422, "invoke"),
   ),
   "missing-query-accepted-in-a-session": fault(
     "INV-10",
     "An absent `query` is taken as an empty one where there is a `session_id`.",
-    (base) => ({
-      validateBody: (value, violations, operation) => {
-        const error = base.validateBody(value, violations, operation);
-        const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
-        return isInSession && error?.cause === "missing-field" ? null : error;
-      },
-    }),
-  ),
-  "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.", (base) => ({
+  ).by((base) => ({
+    validateBody: (value, violations, operation) => {
+      const error = base.validateBody(value, violations, operation);
+      const isInSession = operation === "invoke" && isObject(value) && "session_id" in value;
+      return isInSession && error?.cause === "missing-field" ? null : error;
+    },
+  })),
+  "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.").by((base) => ({
     validateBody: (value, violations, operation) => {
       const error = base.validateBody(value, violations, operation);
       return operation === "invoke" && error?.cause === "missing-field" ? null : error;
     },
   })),
-  "unknown-agent-other-code": fault(
-    "INV-11",
-    "An agent that does not exist has the code NOT_FOUND.",
+  "unknown-agent-other-code": fault("INV-11", "An agent that does not exist has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "invoke"),
   ),
-  "unknown-agent-400": fault(
-    ["INV-11", "ERR-10"],
-    "An agent that does not exist responds with 400.",
+  "unknown-agent-400": fault(["INV-11", "ERR-10"], "An agent that does not exist responds with 400.").by(
     overrideErrorStatus(["agent-not-found"], 400, "invoke"),
   ),
-  "unknown-parameters-refused": fault(
-    "INV-12",
-    "Unknown keys inside `parameters` are refused.",
+  "unknown-parameters-refused": fault("INV-12", "Unknown keys inside `parameters` are refused.").by(
     refuseUnknownParameters("invoke"),
   ),
-  "parameters-together-refused": fault(
-    "INV-1",
-    "More than two keys inside `parameters` are refused.",
+  "parameters-together-refused": fault("INV-1", "More than two keys inside `parameters` are refused.").by(
     refuseManyParameters("invoke"),
   ),
-  "temperature-with-max-tokens-refused": fault(
-    "INV-1",
-    "`temperature` and `max_tokens` exclude each other.",
+  "temperature-with-max-tokens-refused": fault("INV-1", "`temperature` and `max_tokens` exclude each other.").by(
     refuseBody("invoke", "parameters", ({ parameters }) => {
       return isObject(parameters) && "temperature" in parameters && "max_tokens" in parameters;
     }),
   ),
-  "temperature-2-refused": fault(
-    "INV-13",
-    "A temperature of 2.0 is refused.",
+  "temperature-2-refused": fault("INV-13", "A temperature of 2.0 is refused.").by(
     refuseParameter("invoke", "temperature", (value) => value === 2),
   ),
-  "temperature-0-refused": fault(
-    "INV-13",
-    "A temperature of 0.0 is refused.",
+  "temperature-0-refused": fault("INV-13", "A temperature of 0.0 is refused.").by(
     refuseParameter("invoke", "temperature", (value) => value === 0),
   ),
-  "temperature-between-refused": fault(
-    "INV-13",
-    "A temperature between 0.0 and 2.0 is refused.",
+  "temperature-between-refused": fault("INV-13", "A temperature between 0.0 and 2.0 is refused.").by(
     refuseParameter("invoke", "temperature", (value) => value !== 0 && value !== 2),
   ),
-  "max-tokens-refused": fault("INV-14", "`max_tokens` is refused.", refuseParameter("invoke", "max_tokens")),
-  "max-tokens-ignored": fault("INV-15", "`max_tokens` is ignored.", () => ({ truncateText: (whole) => whole })),
-  "context-refused": fault("INV-16", "`context` is refused.", refuseParameter("invoke", "context")),
-  "session-refused": fault(
-    "INV-17",
-    "`session_id` is refused.",
+  "max-tokens-refused": fault("INV-14", "`max_tokens` is refused.").by(refuseParameter("invoke", "max_tokens")),
+  "max-tokens-ignored": fault("INV-15", "`max_tokens` is ignored.").by(() => ({ truncateText: (whole) => whole })),
+  "context-refused": fault("INV-16", "`context` is refused.").by(refuseParameter("invoke", "context")),
+  "session-refused": fault("INV-17", "`session_id` is refused.").by(
     refuseBody("invoke", "session_id", (fields) => "session_id" in fields),
   ),
-  "session-required": fault(
-    "INV-17",
-    "A request without `session_id` is refused.",
+  "session-required": fault("INV-17", "A request without `session_id` is refused.").by(
     refuseBody("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
   ),
-  "session-forgotten": fault(["INV-18", "SSE-36"], "No call remembers the one before it.", () => {
+  "session-forgotten": fault(["INV-18", "SSE-36"], "No call remembers the one before it.").by(() => {
     let calls = 0;
     return {
       conversationKey: () => {
@@ -236,40 +185,41 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       },
     };
   }),
-  "session-forgotten-at-the-third-call": fault("INV-18", "A session loses its context at its third call.", (base) => {
-    const calls = new Map<string, number>();
-    return {
-      conversationKey: (input) => {
-        const conversation = base.conversationKey(input);
-        const count = (calls.get(conversation) ?? 0) + 1;
-        calls.set(conversation, count);
-        return count < 3 ? conversation : `${conversation} from call ${count}`;
-      },
-    };
-  }),
-  "session-forgotten-after-a-stream": fault(
-    "INV-18",
-    "An agent forgets the invokes of a session after a stream of it.",
+  "session-forgotten-at-the-third-call": fault("INV-18", "A session loses its context at its third call.").by(
     (base) => {
-      const streams = new Map<string, number>();
+      const calls = new Map<string, number>();
       return {
         conversationKey: (input) => {
           const conversation = base.conversationKey(input);
-          const had = streams.get(conversation) ?? 0;
-          if (input.operation !== "stream") return `${conversation} after ${had}`;
-          streams.set(conversation, had + 1);
-          return conversation;
+          const count = (calls.get(conversation) ?? 0) + 1;
+          calls.set(conversation, count);
+          return count < 3 ? conversation : `${conversation} from call ${count}`;
         },
       };
     },
   ),
-  "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.", (base) => ({
+  "session-forgotten-after-a-stream": fault(
+    "INV-18",
+    "An agent forgets the invokes of a session after a stream of it.",
+  ).by((base) => {
+    const streams = new Map<string, number>();
+    return {
+      conversationKey: (input) => {
+        const conversation = base.conversationKey(input);
+        const had = streams.get(conversation) ?? 0;
+        if (input.operation !== "stream") return `${conversation} after ${had}`;
+        streams.set(conversation, had + 1);
+        return conversation;
+      },
+    };
+  }),
+  "query-number-crashes": fault("INV-20", "A `query` that is no string responds with 500.").by((base) => ({
     validateBody: (value, violations, operation) =>
       operation === "invoke" && isObject(value) && "query" in value && typeof value["query"] !== "string"
         ? fieldError("crash", "query", "made the server fail")
         : base.validateBody(value, violations, operation),
   })),
-  "text-mangled": fault("INV-22", "UTF-8 is read as if it were Latin-1.", (base) => ({
+  "text-mangled": fault("INV-22", "UTF-8 is read as if it were Latin-1.").by((base) => ({
     result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
   })),
 });

@@ -2,7 +2,7 @@ import { acceptExpiredKeys, withKeyTraits, overrideSuccessStatus } from "../over
 import { fault, faults } from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
-  "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.", (base) => ({
+  "temporary-key-stays": fault("KEY-3", "A temporary key does not expire.").by((base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
       return found !== undefined && (found.key.expiresInSeconds ?? 0) > 0
@@ -10,15 +10,13 @@ export const keyFaults = faults("Resources / API key", {
         : base.identify(credentials, ring, nowMs, operation);
     },
   })),
-  "temporary-key-lives-on-stream": fault(
-    "KEY-3",
-    "A temporary key can still stream after it has expired.",
+  "temporary-key-lives-on-stream": fault("KEY-3", "A temporary key can still stream after it has expired.").by(
     acceptExpiredKeys(
       ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
       (operation) => operation === "stream",
     ),
   ),
-  "temporary-key-prolonged-by-use": fault("KEY-3", "Each request prolongs the life of a temporary key.", (base) => {
+  "temporary-key-prolonged-by-use": fault("KEY-3", "Each request prolongs the life of a temporary key.").by((base) => {
     const livesUntilMs = new Map<string, number>();
     return {
       identify: (credentials, ring, nowMs, operation) => {
@@ -32,17 +30,19 @@ export const keyFaults = faults("Resources / API key", {
       },
     };
   }),
-  "key-without-prefix": fault("KEY-4", "Keys have no prefix.", () => ({ keyText: (text) => text.replace(/^.._/, "") })),
-  "reader-may-write": fault("KEY-5", "A read-only key may invoke.", (base) => ({
+  "key-without-prefix": fault("KEY-4", "Keys have no prefix.").by(() => ({
+    keyText: (text) => text.replace(/^.._/, ""),
+  })),
+  "reader-may-write": fault("KEY-5", "A read-only key may invoke.").by((base) => ({
     permits: (key, request) => base.permits({ ...key, scope: "full" }, request),
   })),
-  "any-agent": fault("KEY-6", "A key of one agent may call the others.", (base) => ({
+  "any-agent": fault("KEY-6", "A key of one agent may call the others.").by((base) => ({
     permits: (key, request) => base.permits({ ...key, agents: null }, request),
   })),
-  "any-address": fault("KEY-7", "A key may be used from anywhere.", (base) => ({
+  "any-address": fault("KEY-7", "A key may be used from anywhere.").by((base) => ({
     permits: (key, request) => base.permits({ ...key, allowedIps: null }, request),
   })),
-  "temporary-key-outlives-itself": fault("KEY-3", "A temporary key expires after twice its time.", (base) => ({
+  "temporary-key-outlives-itself": fault("KEY-3", "A temporary key expires after twice its time.").by((base) => ({
     identify: (credentials, ring, nowMs, operation) => {
       const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
       const lifeMs = (found?.key.expiresInSeconds ?? 0) * 1000;
@@ -52,101 +52,77 @@ export const keyFaults = faults("Resources / API key", {
   "temporary-key-turns-wrong": fault(
     "KEY-3",
     "A temporary key that has expired by itself has the code INVALID_API_KEY.",
-    (base) => ({
-      identify: (credentials, ring, nowMs, operation) => {
-        const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
-        const given = base.identify(credentials, ring, nowMs, operation);
-        return given.kind === "unauthenticated" && (found?.key.expiresInSeconds ?? 0) > 0
-          ? { kind: "unauthenticated", cause: "wrong-key" }
-          : given;
-      },
-    }),
-  ),
-  "prefixes-differ": fault("KEY-4", "Keys of the free tier have a prefix of their own.", () => ({
+  ).by((base) => ({
+    identify: (credentials, ring, nowMs, operation) => {
+      const found = credentials.kind === "bearer" ? ring.find(credentials.text) : undefined;
+      const given = base.identify(credentials, ring, nowMs, operation);
+      return given.kind === "unauthenticated" && (found?.key.expiresInSeconds ?? 0) > 0
+        ? { kind: "unauthenticated", cause: "wrong-key" }
+        : given;
+    },
+  })),
+  "prefixes-differ": fault("KEY-4", "Keys of the free tier have a prefix of their own.").by(() => ({
     keyText: (text) => text.replace(/^.._(?=free_)/, "fr_"),
   })),
-  "prefix-of-three-letters": fault("KEY-4", "The prefix of keys has three letters.", () => ({
+  "prefix-of-three-letters": fault("KEY-4", "The prefix of keys has three letters.").by(() => ({
     keyText: (text) => text.replace(/^.._/, "key_"),
   })),
-  "reader-may-create-webhooks": fault(
-    "KEY-5",
-    "A read-only key may create webhooks.",
+  "reader-may-create-webhooks": fault("KEY-5", "A read-only key may create webhooks.").by(
     withKeyTraits(["createWebhook"], { scope: "full" }),
   ),
-  "read-only-key-creates-alerts": fault(
-    "KEY-5",
-    "A read-only key may create alerts.",
+  "read-only-key-creates-alerts": fault("KEY-5", "A read-only key may create alerts.").by(
     withKeyTraits(["createAlert"], { scope: "full" }),
   ),
-  "read-only-key-submits-batches": fault(
-    "KEY-5",
-    "A read-only key may submit a batch, and may not invoke.",
+  "read-only-key-submits-batches": fault("KEY-5", "A read-only key may submit a batch, and may not invoke.").by(
     withKeyTraits(["batch"], { scope: "full" }),
   ),
-  "read-only-key-streams-alone": fault(
-    "KEY-5",
-    "A read-only key may stream, and may not invoke.",
+  "read-only-key-streams-alone": fault("KEY-5", "A read-only key may stream, and may not invoke.").by(
     withKeyTraits(["stream"], { scope: "full" }),
   ),
-  "any-agent-in-batch": fault(
-    "KEY-6",
-    "A key of one agent may submit batches to the others.",
+  "any-agent-in-batch": fault("KEY-6", "A key of one agent may submit batches to the others.").by(
     withKeyTraits(["batch"], { agents: null }),
   ),
-  "any-agent-in-stream": fault(
-    "KEY-6",
-    "A key of one agent may stream the others, and do nothing else with them.",
+  "any-agent-in-stream": fault("KEY-6", "A key of one agent may stream the others, and do nothing else with them.").by(
     withKeyTraits(["stream"], { agents: null }),
   ),
-  "any-agent-in-invoke": fault(
-    "KEY-6",
-    "A key of one agent may invoke the others, and do nothing else with them.",
+  "any-agent-in-invoke": fault("KEY-6", "A key of one agent may invoke the others, and do nothing else with them.").by(
     withKeyTraits(["invoke"], { agents: null }),
   ),
-  "one-agent-key-reads-other-health": fault(
-    "KEY-6",
-    "A key of one agent may read the health of the others.",
+  "one-agent-key-reads-other-health": fault("KEY-6", "A key of one agent may read the health of the others.").by(
     withKeyTraits(["health"], { agents: null }),
   ),
-  "one-agent-key-creates-other-webhook": fault(
-    "KEY-6",
-    "A key of one agent may create webhooks for the others.",
+  "one-agent-key-creates-other-webhook": fault("KEY-6", "A key of one agent may create webhooks for the others.").by(
     withKeyTraits(["createWebhook"], { agents: null }),
   ),
-  "any-address-for-alerts": fault(
-    "KEY-7",
-    "A key may create alerts from anywhere.",
+  "any-address-for-alerts": fault("KEY-7", "A key may create alerts from anywhere.").by(
     withKeyTraits(["createAlert"], { allowedIps: null }),
   ),
   "address-refused-once": fault(
     "KEY-7",
     "A key that comes from a foreign address is refused once on each operation.",
-    (base) => {
-      const refused = new Set<string>();
-      return {
-        permits: (key, request) => {
-          const known = refused.has(`${key.name} ${request.operation}`);
-          const permitted = base.permits(known ? { ...key, allowedIps: null } : key, request);
-          if (!permitted) refused.add(`${key.name} ${request.operation}`);
-          return permitted;
-        },
-      };
-    },
-  ),
-  "address-list-inverted": fault(
-    "KEY-7",
-    "The list of allowed addresses is used as a list of refused ones.",
+  ).by((base) => {
+    const refused = new Set<string>();
+    return {
+      permits: (key, request) => {
+        const known = refused.has(`${key.name} ${request.operation}`);
+        const permitted = base.permits(known ? { ...key, allowedIps: null } : key, request);
+        if (!permitted) refused.add(`${key.name} ${request.operation}`);
+        return permitted;
+      },
+    };
+  }),
+  "address-list-inverted": fault("KEY-7", "The list of allowed addresses is used as a list of refused ones.").by(
     (base) => ({
       permits: (key, request) =>
         base.permits({ ...key, allowedIps: null }, request) &&
         (key.allowedIps === null || !base.permits({ ...key, agents: null, scope: "full" }, request)),
     }),
   ),
-  "key-usage-missing": fault("KEY-9", "Key usage is not there.", () => ({
+  "key-usage-missing": fault("KEY-9", "Key usage is not there.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing"),
   })),
-  "key-usage-202": fault("KEY-9", "Key usage responds with 202.", overrideSuccessStatus("keyUsage", 202)),
-  "forwarded-address-believed": fault("KEY-7", "Whoever asks is believed in `X-Forwarded-For`.", () => ({
+  "key-usage-202": fault("KEY-9", "Key usage responds with 202.").by(overrideSuccessStatus("keyUsage", 202)),
+  "forwarded-address-believed": fault("KEY-7", "Whoever asks is believed in `X-Forwarded-For`.").by(() => ({
     trustedProxiesOf: () => ({ has: () => true }),
   })),
 });

@@ -74,52 +74,38 @@ export const rateFaults = faults("Limits / Request rate", {
   "one-too-many-a-minute": fault(
     "LIM-1",
     "One request a minute more is admitted than the tier's minute and burst allow together.",
-    () => ({
-      limiters: (limits) => {
-        const { perMinute, burst } = limits;
-        const { hour, minute } = windowsOf(limits);
-        const limit = perMinute + (burst ?? perMinute) + 1;
-        return [fixedWindow(hour), hideUntilRefusal(fixedWindow({ ...minute, limit, advertisedLimit: perMinute }))];
-      },
-    }),
-  ),
-  "no-minute-limit": fault("LIM-1", "Only the hour is limited.", () => ({
+  ).by(() => ({
+    limiters: (limits) => {
+      const { perMinute, burst } = limits;
+      const { hour, minute } = windowsOf(limits);
+      const limit = perMinute + (burst ?? perMinute) + 1;
+      return [fixedWindow(hour), hideUntilRefusal(fixedWindow({ ...minute, limit, advertisedLimit: perMinute }))];
+    },
+  })),
+  "no-minute-limit": fault("LIM-1", "Only the hour is limited.").by(() => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).hour)],
   })),
-  "hour-not-of-streams": fault(
-    "LIM-3",
-    "Streams are admitted while the hour is used up.",
+  "hour-not-of-streams": fault("LIM-3", "Streams are admitted while the hour is used up.").by(
     hourNotOfStreams(fixedWindow),
     ["HDR-19"],
   ),
-  "rolling-hour-not-of-streams": fault(
-    "LIM-3",
-    "Windows roll, and streams are admitted while the hour is used up.",
+  "rolling-hour-not-of-streams": fault("LIM-3", "Windows roll, and streams are admitted while the hour is used up.").by(
     hourNotOfStreams(rollingWindow),
     ["HDR-19"],
   ),
-  "batches-beyond-slots-503": fault(
-    "LIM-12",
-    "A batch that is refused for its slot responds with 503.",
+  "batches-beyond-slots-503": fault("LIM-12", "A batch that is refused for its slot responds with 503.").by(
     overrideError(["concurrency-limit"], 503, "UNAVAILABLE", "batch"),
   ),
-  "minute-too-short": fault(
-    "LIM-1",
-    "The minute lasts ten seconds.",
-    windows(() => ({ minuteLength: 10_000 })),
-  ),
+  "minute-too-short": fault("LIM-1", "The minute lasts ten seconds.").by(windows(() => ({ minuteLength: 10_000 }))),
   "looks-before-it-counts": fault(
     "LIM-3",
     "Concurrent requests all find the same room in the hour; the headers report the minute.",
-    (base) => ({
-      limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
-      advertisedWindow: (readings) =>
-        readings.find(({ window }) => window === "minute") ?? base.advertisedWindow(readings),
-    }),
-  ),
-  "one-too-few-a-minute": fault(
-    ["LIM-2", "HDR-12"],
-    "One request a minute less is admitted than the tier allows.",
+  ).by((base) => ({
+    limiters: (limits) => [racyLimiter(windowsOf(limits).hour), fixedWindow(windowsOf(limits).minute)],
+    advertisedWindow: (readings) =>
+      readings.find(({ window }) => window === "minute") ?? base.advertisedWindow(readings),
+  })),
+  "one-too-few-a-minute": fault(["LIM-2", "HDR-12"], "One request a minute less is admitted than the tier allows.").by(
     () => ({
       limiters: (limits) => {
         const { perMinute } = limits;
@@ -129,47 +115,38 @@ export const rateFaults = faults("Limits / Request rate", {
       },
     }),
   ),
-  "one-too-many-an-hour": fault(
-    "LIM-3",
-    "One request an hour more is admitted than the tier allows.",
+  "one-too-many-an-hour": fault("LIM-3", "One request an hour more is admitted than the tier allows.").by(
     windows(({ perHour }) => ({ hour: perHour + 1 })),
   ),
-  "no-hour-limit": fault("LIM-3", "Only the minute is limited.", () => ({
+  "no-hour-limit": fault("LIM-3", "Only the minute is limited.").by(() => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).minute)],
   })),
-  "hour-too-short": fault(
-    "LIM-3",
-    "The hour lasts half an hour.",
-    windows(() => ({ hourLength: hourMs / 2 })),
-  ),
-  "one-too-few-an-hour": fault(
-    "LIM-4",
-    "One request an hour less is admitted than the tier allows.",
+  "hour-too-short": fault("LIM-3", "The hour lasts half an hour.").by(windows(() => ({ hourLength: hourMs / 2 }))),
+  "one-too-few-an-hour": fault("LIM-4", "One request an hour less is admitted than the tier allows.").by(
     windows(({ perHour }) => ({ hour: perHour - 1 })),
   ),
-  "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.", (base) => ({
-    slots: (limits) => base.slots(limits) + 1,
-  })),
-  "no-concurrency-limit": fault(["LIM-5", "LIM-18"], "Any number of requests may run at once.", () => ({
+  "one-slot-too-many": fault(["LIM-5", "LIM-18"], "One request more may run at once than the tier allows.").by(
+    (base) => ({
+      slots: (limits) => base.slots(limits) + 1,
+    }),
+  ),
+  "no-concurrency-limit": fault(["LIM-5", "LIM-18"], "Any number of requests may run at once.").by(() => ({
     slots: () => unlimited,
   })),
-  "one-slot-too-few": fault("LIM-6", "One request less may run at once than the tier allows.", (base) => ({
+  "one-slot-too-few": fault("LIM-6", "One request less may run at once than the tier allows.").by((base) => ({
     slots: (limits) => base.slots(limits) - 1,
   })),
   "half-a-burst": fault(
     ["LIM-2", "LIM-7"],
     "Only half of a burst of 400 is admitted; the rest is spread over the minute.",
-    (base) => ({
-      limiters: (limits) => {
-        const { perMinute, burst } = limits;
-        const half = { ...windowsOf(limits).minute, limit: 200, advertisedLimit: perMinute };
-        return [...base.limiters(limits), ...(burst === 400 ? [hideUntilRefusal(tokenBucket(half, perMinute))] : [])];
-      },
-    }),
-  ),
-  "keys-share": fault(
-    ["LIM-9", "HDR-12"],
-    "A request of one key uses up the allowance of all others too.",
+  ).by((base) => ({
+    limiters: (limits) => {
+      const { perMinute, burst } = limits;
+      const half = { ...windowsOf(limits).minute, limit: 200, advertisedLimit: perMinute };
+      return [...base.limiters(limits), ...(burst === 400 ? [hideUntilRefusal(tokenBucket(half, perMinute))] : [])];
+    },
+  })),
+  "keys-share": fault(["LIM-9", "HDR-12"], "A request of one key uses up the allowance of all others too.").by(
     (base) => {
       const every: Limiter[] = [];
       return {
@@ -191,41 +168,40 @@ export const rateFaults = faults("Limits / Request rate", {
   "limits-shared-by-tier": fault(
     ["LIM-9", "HDR-12"],
     "Keys of one tier also share a minute and an hour; the headers report the key's own.",
-    (base) => {
-      const shared = new Map<TierLimits, readonly Limiter[]>();
-      return {
-        limiters: (limits) => {
-          const ofTier = shared.get(limits) ?? base.limiters(limits).map(hideUntilRefusal);
-          shared.set(limits, ofTier);
-          return [...base.limiters(limits), ...ofTier];
-        },
-      };
-    },
-  ),
+  ).by((base) => {
+    const shared = new Map<TierLimits, readonly Limiter[]>();
+    return {
+      limiters: (limits) => {
+        const ofTier = shared.get(limits) ?? base.limiters(limits).map(hideUntilRefusal);
+        shared.set(limits, ofTier);
+        return [...base.limiters(limits), ...ofTier];
+      },
+    };
+  }),
   "rolling-limits-shared-by-tier": fault(
     "LIM-9",
     "Keys of one tier also share a rolling minute and a rolling hour; the headers report the key's own.",
-    (base) => {
-      const shared = new Map<TierLimits, readonly Limiter[]>();
-      return {
-        limiters: (limits) => {
-          const { hour, minute } = windowsOf(limits);
-          const ofTier = shared.get(limits) ?? [
-            hideUntilRefusal(rollingWindow(hour)),
-            hideUntilRefusal(rollingWindow(minute)),
-          ];
-          shared.set(limits, ofTier);
-          return [...base.limiters(limits), ...ofTier];
-        },
-      };
-    },
-  ),
+  ).by((base) => {
+    const shared = new Map<TierLimits, readonly Limiter[]>();
+    return {
+      limiters: (limits) => {
+        const { hour, minute } = windowsOf(limits);
+        const ofTier = shared.get(limits) ?? [
+          hideUntilRefusal(rollingWindow(hour)),
+          hideUntilRefusal(rollingWindow(minute)),
+        ];
+        shared.set(limits, ofTier);
+        return [...base.limiters(limits), ...ofTier];
+      },
+    };
+  }),
   "one-account-for-a-tier": fault(
     "LIM-9",
     "Keys of one tier that are restricted in nothing are one account: allowance, slots and tokens.",
-    () => ({ accountOf: (key) => (isUnrestricted(key) ? key.tier : key.key) }),
+  ).by(() => ({ accountOf: (key) => (isUnrestricted(key) ? key.tier : key.key) })),
+  "scheme-case-counts-apart": fault("LIM-25", "A key whose scheme is written otherwise has another allowance.").by(
+    () => ({
+      accountOf: ({ key }, credentials) => (credentials.kind === "bearer" ? `${credentials.scheme} ${key}` : key),
+    }),
   ),
-  "scheme-case-counts-apart": fault("LIM-25", "A key whose scheme is written otherwise has another allowance.", () => ({
-    accountOf: ({ key }, credentials) => (credentials.kind === "bearer" ? `${credentials.scheme} ${key}` : key),
-  })),
 });

@@ -6,85 +6,69 @@ const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
 
 export const listFaults = faults("Endpoints / 4. List agents", {
-  "list-answers-203": fault("LST-1", "The list responds with 203.", overrideSuccessStatus("list", 203)),
-  "list-data-renamed": fault("LST-2", "`data` is called `agents`.", list.rename("data", "agents")),
-  "list-data-is-object": fault(
-    "LST-2",
-    "`data` is an object.",
-    list.change("data", (items) => ({ items })),
-  ),
-  "pagination-is-text": fault("LST-3", "`total` is text.", list.change("pagination.total", String)),
-  "pagination-missing": fault("LST-3", "`pagination` is missing.", list.remove("pagination")),
-  "pages-missing": fault("LST-3", "`pages` is missing.", list.remove("pagination.pages")),
-  "page-counts-from-0": fault(
-    "LST-4",
-    "`pagination.page` is one less than the requested page.",
+  "list-answers-203": fault("LST-1", "The list responds with 203.").by(overrideSuccessStatus("list", 203)),
+  "list-data-renamed": fault("LST-2", "`data` is called `agents`.").by(list.rename("data", "agents")),
+  "list-data-is-object": fault("LST-2", "`data` is an object.").by(list.change("data", (items) => ({ items }))),
+  "pagination-is-text": fault("LST-3", "`total` is text.").by(list.change("pagination.total", String)),
+  "pagination-missing": fault("LST-3", "`pagination` is missing.").by(list.remove("pagination")),
+  "pages-missing": fault("LST-3", "`pages` is missing.").by(list.remove("pagination.pages")),
+  "page-counts-from-0": fault("LST-4", "`pagination.page` is one less than the requested page.").by(
     list((body, { page }) => setField(body, "pagination.page", page - 1)),
   ),
-  "pages-rounded-down": fault(
-    "LST-5",
-    "`pages` is rounded down.",
+  "pages-rounded-down": fault("LST-5", "`pages` is rounded down.").by(
     list((body, { total, limit }) => setField(body, "pagination.pages", Math.floor(total / limit))),
   ),
-  "page-too-short": fault("LST-11", "A page has one agent less than its limit allows.", (base) => ({
+  "page-too-short": fault("LST-11", "A page has one agent less than its limit allows.").by((base) => ({
     pageItems: (agents, request) => base.pageItems(agents, request).slice(0, -1),
   })),
-  "page-too-long": fault(["LST-6", "LST-7"], "A page has one agent more than its limit.", () => ({
+  "page-too-long": fault(["LST-6", "LST-7"], "A page has one agent more than its limit.").by(() => ({
     pageItems: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit + 1),
   })),
-  "pages-overlap": fault("LST-7", "A page begins with the last agent of the page before it.", (base) => ({
+  "pages-overlap": fault("LST-7", "A page begins with the last agent of the page before it.").by((base) => ({
     pageItems: (agents, request) => {
       const { length } = base.pageItems(agents, request);
       const from = Math.max(0, (request.page - 1) * request.limit - 1);
       return agents.slice(from, from + length);
     },
   })),
-  "page-ignored": fault("LST-7", "Every page is the first one.", (base) => ({
+  "page-ignored": fault("LST-7", "Every page is the first one.").by((base) => ({
     pageItems: (agents, { limit }) => base.pageItems(agents, { page: 1, limit }),
   })),
-  "limit-ignored": fault(["LST-4", "LST-6", "LST-7"], "`page` and `limit` are ignored.", (base) => ({
+  "limit-ignored": fault(["LST-4", "LST-6", "LST-7"], "`page` and `limit` are ignored.").by((base) => ({
     effectivePage: () => base.effectivePage(undefined, undefined),
   })),
 });
 
 export const usageFaults = faults("Resources / Usage report", {
-  "usage-answers-203": fault("USE-1", "Usage responds with 203.", overrideSuccessStatus("usage", 203)),
-  "period-is-no-time": fault("USE-2", "`period` is no timestamp.", usage.set("period", "this month")),
-  "period-is-number": fault("USE-2", "`period` is Unix seconds.", usage.set("period", 1_772_323_200)),
-  "requests-are-text": fault("USE-3", "`requests.used` is text.", usage.change("requests.used", String)),
-  "requests-without-remaining": fault("USE-3", "`requests.remaining` is missing.", usage.remove("requests.remaining")),
-  "tokens-are-text": fault("USE-4", "`tokens.limit` is text.", usage.change("tokens.limit", String)),
-  "tokens-without-used": fault("USE-4", "`tokens.used` is missing.", usage.remove("tokens.used")),
-  "remaining-is-the-limit": fault(
-    "USE-5",
-    "`requests.remaining` is always the limit.",
+  "usage-answers-203": fault("USE-1", "Usage responds with 203.").by(overrideSuccessStatus("usage", 203)),
+  "period-is-no-time": fault("USE-2", "`period` is no timestamp.").by(usage.set("period", "this month")),
+  "period-is-number": fault("USE-2", "`period` is Unix seconds.").by(usage.set("period", 1_772_323_200)),
+  "requests-are-text": fault("USE-3", "`requests.used` is text.").by(usage.change("requests.used", String)),
+  "requests-without-remaining": fault("USE-3", "`requests.remaining` is missing.").by(
+    usage.remove("requests.remaining"),
+  ),
+  "tokens-are-text": fault("USE-4", "`tokens.limit` is text.").by(usage.change("tokens.limit", String)),
+  "tokens-without-used": fault("USE-4", "`tokens.used` is missing.").by(usage.remove("tokens.used")),
+  "remaining-is-the-limit": fault("USE-5", "`requests.remaining` is always the limit.").by(
     usage((body, { hour }) => setField(body, "requests.remaining", hour.limit)),
   ),
-  "token-limit-of-nobody": fault(
-    "USE-6",
-    "`tokens.limit` is no tier's.",
+  "token-limit-of-nobody": fault("USE-6", "`tokens.limit` is no tier's.").by(
     usage((body, { tokens }) =>
       setField(body, "tokens", { used: tokens.used, limit: 12_345_678, remaining: 12_345_678 - tokens.used }),
     ),
   ),
-  "requests-do-not-grow": fault(
-    "USE-7",
-    "`requests.used` is always 0.",
+  "requests-do-not-grow": fault("USE-7", "`requests.used` is always 0.").by(
     usage((body, { hour: { limit } }) => setField(body, "requests", { used: 0, limit, remaining: limit })),
   ),
-  "tokens-do-not-grow": fault(
-    "USE-8",
-    "`tokens.used` is always 0.",
+  "tokens-do-not-grow": fault("USE-8", "`tokens.used` is always 0.").by(
     usage((body, { tokens: { limit } }) => setField(body, "tokens", { used: 0, limit, remaining: limit })),
   ),
-  "tokens-of-streams-uncounted": fault("USE-8", "`tokens.used` does not grow by the tokens of streams.", (base) => ({
+  "tokens-of-streams-uncounted": fault("USE-8", "`tokens.used` does not grow by the tokens of streams.").by((base) => ({
     chargeTokens: (account, count, nowMs, operation) => {
       if (operation !== "stream") base.chargeTokens(account, count, nowMs, operation);
     },
   })),
-  "tokens-grow-twice": fault(
-    "USE-8",
-    "`tokens.used` grows by twice the tokens.",
+  "tokens-grow-twice": fault("USE-8", "`tokens.used` grows by twice the tokens.").by(
     usage((body, { tokens: { used, limit } }) =>
       setField(body, "tokens", { used: used * 2, limit, remaining: Math.max(0, limit - used * 2) }),
     ),

@@ -6,74 +6,55 @@ import { fieldError } from "../api-error.ts";
 const handle = overrideJson("handleBody");
 
 export const operationFaults = faults("Resources / Operation handle", {
-  "operation-without-id": fault(
-    "OPS-1",
-    "The handle of an operation has no `operation_id`.",
+  "operation-without-id": fault("OPS-1", "The handle of an operation has no `operation_id`.").by(
     handle.remove("operation_id"),
   ),
-  "operation-id-renamed": fault(
-    "OPS-1",
-    "The handle of an operation calls its id `id`.",
+  "operation-id-renamed": fault("OPS-1", "The handle of an operation calls its id `id`.").by(
     handle.rename("operation_id", "id"),
   ),
-  "operation-id-number": fault(
-    "OPS-1",
-    "The id of an operation is a number.",
+  "operation-id-number": fault("OPS-1", "The id of an operation is a number.").by(
     handle.change("operation_id", (id) => Number(String(id).replace(/\D/g, ""))),
   ),
-  "operation-begins-running": fault(
-    "OPS-2",
-    "A new operation has the status `running`.",
+  "operation-begins-running": fault("OPS-2", "A new operation has the status `running`.").by(
     handle.change("status", () => "running"),
   ),
-  "operation-status-upper-case": fault(
-    "OPS-2",
-    "The status of a new operation is in upper case.",
+  "operation-status-upper-case": fault("OPS-2", "The status of a new operation is in upper case.").by(
     handle.change("status", (status) => String(status).toUpperCase()),
   ),
-  "operation-without-status": fault("OPS-2", "The handle of an operation has no `status`.", handle.remove("status")),
-  "check-url-without-version": fault(
-    "OPS-3",
-    "`check_url` lacks the version.",
+  "operation-without-status": fault("OPS-2", "The handle of an operation has no `status`.").by(handle.remove("status")),
+  "check-url-without-version": fault("OPS-3", "`check_url` lacks the version.").by(
     handle.change("check_url", (path) => String(path).replace("/v1/", "/")),
   ),
   "check-url-without-version-later": fault(
     "OPS-3",
     "`check_url` lacks the version, from a key's second operation on.",
-    (base) => {
-      const ids = new Map<string, Set<string>>();
-      return {
-        handleBody: (operation) => {
-          const own = (ids.get(operation.owner) ?? new Set<string>()).add(operation.id);
-          ids.set(operation.owner, own);
-          const cut = (path: unknown): string => String(path).replace("/v1/", "/");
-          return own.size > 1 ? editField(base.handleBody(operation), "check_url", cut) : base.handleBody(operation);
-        },
-      };
-    },
-  ),
-  "check-url-absolute": fault(
-    "OPS-3",
-    "`check_url` is a whole URL.",
+  ).by((base) => {
+    const ids = new Map<string, Set<string>>();
+    return {
+      handleBody: (operation) => {
+        const own = (ids.get(operation.owner) ?? new Set<string>()).add(operation.id);
+        ids.set(operation.owner, own);
+        const cut = (path: unknown): string => String(path).replace("/v1/", "/");
+        return own.size > 1 ? editField(base.handleBody(operation), "check_url", cut) : base.handleBody(operation);
+      },
+    };
+  }),
+  "check-url-absolute": fault("OPS-3", "`check_url` is a whole URL.").by(
     handle.change("check_url", (path) => `https://agents.example${String(path)}`),
   ),
-  "check-url-of-another": fault(
-    "OPS-3",
-    "`check_url` names another operation.",
+  "check-url-of-another": fault("OPS-3", "`check_url` names another operation.").by(
     handle.change("check_url", (path) => `${String(path)}0`),
   ),
-  "operation-without-check-url": fault(
-    "OPS-3",
-    "The handle of an operation has no `check_url`.",
+  "operation-without-check-url": fault("OPS-3", "The handle of an operation has no `check_url`.").by(
     handle.remove("check_url"),
   ),
 });
 
 export const batchFaults = faults("Endpoints / 11. Batch submission", {
-  "batch-refused": fault("BAT-1", "Every batch is refused.", () => ({
+  "batch-refused": fault("BAT-1", "Every batch is refused.").by(() => ({
     validateBatch: () => fieldError("invalid-input", "batch", "is not supported"),
   })),
-  "batch-of-one": fault("BAT-1", "A batch of more than one entry is refused.", (base) => ({
+  "batch-of-one": fault("BAT-1", "A batch of more than one entry is refused.").by((base) => ({
     validateBatch: (body) => {
       const found = base.validateBatch(body);
       const { batch } = fieldsOf(body);
@@ -83,7 +64,7 @@ export const batchFaults = faults("Endpoints / 11. Batch submission", {
       );
     },
   })),
-  "batch-under-another-name": fault("BAT-1", "A batch is expected under the name `requests`.", () => ({
+  "batch-under-another-name": fault("BAT-1", "A batch is expected under the name `requests`.").by(() => ({
     validateBatch: (body) => ("requests" in fieldsOf(body) ? null : fieldError("missing-field", "requests", "missing")),
   })),
 });

@@ -6,15 +6,13 @@ import { fault, faults } from "../patch.ts";
 
 /** Faults of the whole service, its transport and its version. */
 export const serviceFaults = faults("What the service does", {
-  "usage-not-json": fault("SVC-1", "The usage report has a comma after its last field.", (base) => ({
+  "usage-not-json": fault("SVC-1", "The usage report has a comma after its last field.").by((base) => ({
     jsonText: (value, facts) => {
       const text = base.jsonText(value, facts);
       return facts.operation === "usage" && facts.status === 200 ? text.replace(/\}$/, ",}") : text;
     },
   })),
-  "gzip-in-name-only": fault(
-    "SVC-1",
-    "JSON is declared as gzipped where the client offers it, and is not.",
+  "gzip-in-name-only": fault("SVC-1", "JSON is declared as gzipped where the client offers it, and is not.").by(
     (base) => ({
       encode: (text, acceptEncoding) =>
         /\bgzip\b/.test(acceptEncoding)
@@ -22,53 +20,54 @@ export const serviceFaults = faults("What the service does", {
           : base.encode(text, acceptEncoding),
     }),
   ),
-  "stream-declared-json": fault(["SVC-2", "REQ-4", "SSE-1"], "A stream is declared as application/json.", (base) => ({
-    contentType: (_kind, facts) => base.contentType("json", facts),
-  })),
-  "usage-not-below-v1": fault(["SVC-3", "USE-1"], "Usage is served below `/v2` only.", () => ({
+  "stream-declared-json": fault(["SVC-2", "REQ-4", "SSE-1"], "A stream is declared as application/json.").by(
+    (base) => ({
+      contentType: (_kind, facts) => base.contentType("json", facts),
+    }),
+  ),
+  "usage-not-below-v1": fault(["SVC-3", "USE-1"], "Usage is served below `/v2` only.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
   })),
-  "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.", (base) => ({
+  "sends-to-v2": fault(["VER-1", "HLT-18"], "Health of an unknown agent sends the client to `/v2`.").by((base) => ({
     ...overrideError(["agent-not-found"], 308, "MOVED", "health")(base),
     headers: (headers, facts) => {
       const own = base.headers(headers, facts);
       return facts.status === 308 ? [...own, ["Location", "/v2/agents/nobody/health"]] : own;
     },
   })),
-  "health-version-differs": fault("VER-4", "Health reports another version than invoke.", (base) => ({
+  "health-version-differs": fault("VER-4", "Health reports another version than invoke.").by((base) => ({
     healthBody: (facts) => base.healthBody({ ...facts, version: `${facts.version}-1` }),
   })),
   "version-of-invoke-stays": fault(
     "VER-4",
     "After an update, an invoke still has the old version; health has the new one.",
-    (base) => {
-      const first = new Map<string, string>();
-      return {
-        agentVersion: (agent) => {
-          const known = first.get(agent.id) ?? base.agentVersion(agent);
-          first.set(agent.id, known);
-          return known;
-        },
-        healthBody: (facts) => base.healthBody({ ...facts, version: facts.agent.version }),
-      };
-    },
-  ),
+  ).by((base) => {
+    const first = new Map<string, string>();
+    return {
+      agentVersion: (agent) => {
+        const known = first.get(agent.id) ?? base.agentVersion(agent);
+        first.set(agent.id, known);
+        return known;
+      },
+      healthBody: (facts) => base.healthBody({ ...facts, version: facts.agent.version }),
+    };
+  }),
 });
 
 const envelopeMetadata = { execution_time: 0, tokens_used: 0 };
 
 export const requestFaults = faults("Endpoints / Common request rules", {
-  "health-needs-no-key": fault(["REQ-2", "AUTH-8"], "Health needs no key and accepts a wrong one.", (base) => ({
+  "health-needs-no-key": fault(["REQ-2", "AUTH-8"], "Health needs no key and accepts a wrong one.").by((base) => ({
     requiresKey: (operation, credentials) => operation !== "health" && base.requiresKey(operation, credentials),
   })),
-  "json-declared-html": fault("REQ-4", "JSON responses are declared as HTML.", (base) => ({
+  "json-declared-html": fault("REQ-4", "JSON responses are declared as HTML.").by((base) => ({
     contentType: (kind, facts) =>
       kind === "json" && facts.status === 200 ? "text/html; charset=utf-8" : base.contentType(kind, facts),
   })),
-  "white-space-refused": fault("REQ-5", "A body with white space between its tokens is refused.", () => ({
+  "white-space-refused": fault("REQ-5", "A body with white space between its tokens is refused.").by(() => ({
     readsText: (text) => !/^\s|[{,]\s|\s\}$/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')),
   })),
-  "key-order-matters": fault("REQ-5", "A body is refused unless `query` is its first key.", (base) => ({
+  "key-order-matters": fault("REQ-5", "A body is refused unless `query` is its first key.").by((base) => ({
     validateBody: (body, violations, operation) =>
       isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
         ? fieldError("invalid-input", "query", "must come first")
@@ -77,14 +76,12 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   "usage-in-another-shape": fault(
     ["REQ-7", "USE-2", "USE-3", "USE-4"],
     "The usage report is wrapped in neither of the published shapes.",
-    overrideJson("usageBody")((payload) => ({ payload })),
-  ),
+  ).by(overrideJson("usageBody")((payload) => ({ payload }))),
   "list-in-another-shape": fault(
     ["REQ-7", "LST-2", "LST-3"],
     "The list is wrapped in neither of the published shapes.",
-    overrideJson("listBody")((payload) => ({ payload })),
-  ),
-  "list-shape-wavers": fault("REQ-7", "The list alternates between the top level and the envelope.", (base) => {
+  ).by(overrideJson("listBody")((payload) => ({ payload }))),
+  "list-shape-wavers": fault("REQ-7", "The list alternates between the top level and the envelope.").by((base) => {
     let lists = 0;
     return {
       listBody: (facts) => {
@@ -97,23 +94,20 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   "envelope-status-ok": fault(
     "REQ-8",
     "Usage is in an envelope whose `status` is `ok` and whose `tokens_used` is text.",
-    (base) => ({
-      usageBody: (facts) => ({
-        status: "ok",
-        data: { result: base.usageBody(facts), metadata: { execution_time: "0", tokens_used: "0" } },
-      }),
+  ).by((base) => ({
+    usageBody: (facts) => ({
+      status: "ok",
+      data: { result: base.usageBody(facts), metadata: { execution_time: "0", tokens_used: "0" } },
     }),
-  ),
-  "envelope-metadata-text": fault("REQ-8", "Usage is in an envelope whose `execution_time` is text.", (base) => ({
+  })),
+  "envelope-metadata-text": fault("REQ-8", "Usage is in an envelope whose `execution_time` is text.").by((base) => ({
     usageBody: (facts) =>
       setField({ status: "success", data: { result: base.usageBody(facts) } }, "data.metadata", {
         execution_time: "fast",
         tokens_used: 0,
       }),
   })),
-  "json-of-alerts-refused": fault(
-    ["REQ-3", "ALR-1"],
-    "`application/json` is refused where an alert is created.",
+  "json-of-alerts-refused": fault(["REQ-3", "ALR-1"], "`application/json` is refused where an alert is created.").by(
     (base) => ({
       acceptsContentType: (contentType, operation) =>
         operation !== "createAlert" && base.acceptsContentType(contentType, operation),

@@ -24,62 +24,46 @@ const done = overrideJson("doneData");
 const error = overrideJson("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
-  "stream-answers-201": fault("SSE-1", "A stream responds with 201.", overrideSuccessStatus("stream", 201)),
-  "stream-missing-query-422": fault(
-    ["SSE-20", "ERR-1", "ERR-10"],
-    "An absent `query` responds with 422.",
+  "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
+  "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422, "stream"),
   ),
-  "stream-unknown-agent-other-code": fault(
-    "SSE-21",
-    "An agent that does not exist has the code NOT_FOUND.",
+  "stream-unknown-agent-other-code": fault("SSE-21", "An agent that does not exist has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "stream"),
   ),
-  "stream-unknown-agent-400": fault(
-    ["SSE-21", "ERR-10"],
-    "An agent that does not exist responds with 400.",
+  "stream-unknown-agent-400": fault(["SSE-21", "ERR-10"], "An agent that does not exist responds with 400.").by(
     overrideErrorStatus(["agent-not-found"], 400, "stream"),
   ),
-  "stream-temperature-refused": fault(
-    "SSE-34",
-    "`temperature` is refused on a stream.",
+  "stream-temperature-refused": fault("SSE-34", "`temperature` is refused on a stream.").by(
     refuseParameter("stream", "temperature"),
   ),
-  "stream-max-tokens-refused": fault(
-    "SSE-34",
-    "`max_tokens` is refused on a stream.",
+  "stream-max-tokens-refused": fault("SSE-34", "`max_tokens` is refused on a stream.").by(
     refuseParameter("stream", "max_tokens"),
   ),
-  "stream-context-refused": fault("SSE-34", "`context` is refused on a stream.", refuseParameter("stream", "context")),
-  "resume-refused": fault("SSE-22", "`resume_from_index` is refused.", refuseParameter("stream", "resume_from_index")),
-  "delay-refused": fault("SSE-22", "`stream_delay_ms` is refused.", refuseParameter("stream", "stream_delay_ms")),
-  "chunk-size-refused": fault("SSE-22", "`chunk_size` is refused.", refuseParameter("stream", "chunk_size")),
-  "stream-unknown-parameters-refused": fault(
-    "SSE-22",
-    "Unknown keys inside `parameters` are refused.",
+  "stream-context-refused": fault("SSE-34", "`context` is refused on a stream.").by(
+    refuseParameter("stream", "context"),
+  ),
+  "resume-refused": fault("SSE-22", "`resume_from_index` is refused.").by(
+    refuseParameter("stream", "resume_from_index"),
+  ),
+  "delay-refused": fault("SSE-22", "`stream_delay_ms` is refused.").by(refuseParameter("stream", "stream_delay_ms")),
+  "chunk-size-refused": fault("SSE-22", "`chunk_size` is refused.").by(refuseParameter("stream", "chunk_size")),
+  "stream-unknown-parameters-refused": fault("SSE-22", "Unknown keys inside `parameters` are refused.").by(
     refuseUnknownParameters("stream"),
   ),
-  "stream-parameters-together-refused": fault(
-    "SSE-1",
-    "More than two keys inside `parameters` are refused.",
+  "stream-parameters-together-refused": fault("SSE-1", "More than two keys inside `parameters` are refused.").by(
     refuseManyParameters("stream"),
   ),
-  "stream-session-refused": fault(
-    "SSE-26",
-    "`session_id` is refused.",
+  "stream-session-refused": fault("SSE-26", "`session_id` is refused.").by(
     refuseBody("stream", "session_id", (fields) => "session_id" in fields),
   ),
-  "stream-temperature-zero-refused": fault(
-    "SSE-34",
-    "A stream refuses a `temperature` of 0.0.",
+  "stream-temperature-zero-refused": fault("SSE-34", "A stream refuses a `temperature` of 0.0.").by(
     refuseParameter("stream", "temperature", (value) => value === 0),
   ),
-  "stream-temperature-two-refused": fault(
-    "SSE-34",
-    "A stream refuses a `temperature` of 2.0.",
+  "stream-temperature-two-refused": fault("SSE-34", "A stream refuses a `temperature` of 2.0.").by(
     refuseParameter("stream", "temperature", (value) => value === 2),
   ),
-  "stream-session-forgotten": fault("SSE-36", "No stream remembers the one before it.", (base) => {
+  "stream-session-forgotten": fault("SSE-36", "No stream remembers the one before it.").by((base) => {
     let streams = 0;
     return {
       conversationKey: (facts) => {
@@ -88,12 +72,10 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
       },
     };
   }),
-  "stream-outlives-client": fault("SSE-27", "A stream runs to its end although the client has left.", () => ({
+  "stream-outlives-client": fault("SSE-27", "A stream runs to its end although the client has left.").by(() => ({
     noticesDisconnect: () => "never",
   })),
-  "slot-late-on-disconnect": fault(
-    "SSE-27",
-    "The slot of a stream whose client has left is free after 20 seconds.",
+  "slot-late-on-disconnect": fault("SSE-27", "The slot of a stream whose client has left is free after 20 seconds.").by(
     (base) => ({
       releaseDelayMs: (moment, facts) => (moment === "left" ? 20_000 : base.releaseDelayMs(moment, facts)),
     }),
@@ -101,164 +83,114 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "slot-late-on-second-disconnect": fault(
     "SSE-27",
     "From the second lost client on, the slot of its stream is free after 20 seconds.",
-    (base) => {
-      let left = 0;
-      return {
-        releaseDelayMs: (moment, facts) => {
-          left += Number(moment === "left");
-          return moment === "left" && left > 1 ? 20_000 : base.releaseDelayMs(moment, facts);
-        },
-      };
-    },
-  ),
+  ).by((base) => {
+    let left = 0;
+    return {
+      releaseDelayMs: (moment, facts) => {
+        left += Number(moment === "left");
+        return moment === "left" && left > 1 ? 20_000 : base.releaseDelayMs(moment, facts);
+      },
+    };
+  }),
   "stream-missing-query-code-of-other-status": fault(
     ["SSE-20", "ERR-10"],
     "An absent `query` responds with 400 with the code AGENT_NOT_FOUND.",
-    overrideErrorCode(["missing-field"], "AGENT_NOT_FOUND", "stream"),
-  ),
+  ).by(overrideErrorCode(["missing-field"], "AGENT_NOT_FOUND", "stream")),
 });
 
 export const sequenceFaults = faults("States and transitions / Stream sequence", {
-  "start-missing": fault(
-    "SSE-4",
-    "There is no `start`.",
-    plan((steps) => steps.filter((step) => !isStart(step))),
-  ),
-  "start-twice": fault(
-    "SSE-4",
-    "`start` comes twice.",
-    plan((steps) => [{ kind: "start" }, ...steps]),
-  ),
-  "start-late": fault(
-    ["SSE-4", "SSE-6"],
-    "`start` follows the first chunk.",
+  "start-missing": fault("SSE-4", "There is no `start`.").by(plan((steps) => steps.filter((step) => !isStart(step)))),
+  "start-twice": fault("SSE-4", "`start` comes twice.").by(plan((steps) => [{ kind: "start" }, ...steps])),
+  "start-late": fault(["SSE-4", "SSE-6"], "`start` follows the first chunk.").by(
     plan((steps) => {
       const first = steps.find(isChunk);
       const rest = steps.filter((step) => step !== first && !isStart(step));
       return first === undefined ? steps : [first, { kind: "start" }, ...rest];
     }),
   ),
-  "end-missing": fault(
-    "SSE-5",
-    "A stream that went well just ends.",
+  "end-missing": fault("SSE-5", "A stream that went well just ends.").by(
     plan((steps) => steps.filter((step) => step.kind !== "done")),
   ),
-  "done-twice": fault(
-    "SSE-5",
-    "The last event comes twice.",
-    plan((steps) => [...steps, ...steps.filter(isEnd)]),
-  ),
-  "chunk-after-done": fault(
-    "SSE-5",
-    "A chunk follows `done`.",
+  "done-twice": fault("SSE-5", "The last event comes twice.").by(plan((steps) => [...steps, ...steps.filter(isEnd)])),
+  "chunk-after-done": fault("SSE-5", "A chunk follows `done`.").by(
     plan((steps, { chunks, ending }) =>
       ending.kind === "done"
         ? [...steps, { kind: "chunk", chunk: { text: "late", index: (chunks.at(-1)?.index ?? -1) + 1 } }]
         : steps,
     ),
   ),
-  "error-and-done": fault(
-    "SSE-5",
-    "`done` follows `error`.",
+  "error-and-done": fault("SSE-5", "`done` follows `error`.").by(
     plan((steps) => {
       const failed = steps.some((step) => step.kind === "error");
       return failed ? [...steps, { kind: "done", usage: { prompt: 0, completion: 0 } }] : steps;
     }),
   ),
-  "no-chunks": fault(
-    "SSE-6",
-    "The content is never sent.",
-    plan((steps) => steps.filter((step) => !isChunk(step))),
-  ),
-  "failure-says-done": fault(
-    ["SSE-17", "SSE-19"],
-    "A failure while streaming is reported as `done`.",
+  "no-chunks": fault("SSE-6", "The content is never sent.").by(plan((steps) => steps.filter((step) => !isChunk(step)))),
+  "failure-says-done": fault(["SSE-17", "SSE-19"], "A failure while streaming is reported as `done`.").by(
     plan((steps) =>
       steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),
     ),
   ),
-  "failure-cuts": fault(
-    ["SSE-17", "SSE-19"],
-    "A failure while streaming drops the connection.",
+  "failure-cuts": fault(["SSE-17", "SSE-19"], "A failure while streaming drops the connection.").by(
     plan((steps) => steps.map((step) => (step.kind === "error" ? { kind: "cut" } : step))),
   ),
-  "stays-open": fault(
-    "SSE-28",
-    "The stream stays open for an hour behind its end.",
+  "stays-open": fault("SSE-28", "The stream stays open for an hour behind its end.").by(
     plan((steps) => [...steps, { kind: "wait", ms: 3_600_000 }]),
   ),
-  "all-at-the-end": fault(
-    "SSE-29",
-    "Everything is sent at the end.",
+  "all-at-the-end": fault("SSE-29", "Everything is sent at the end.").by(
     plan((steps) => [...steps.filter(({ kind }) => kind === "wait"), ...steps.filter(({ kind }) => kind !== "wait")]),
   ),
 });
 
 export const eventFaults = faults("Events / Stream events (SSE)", {
-  "event-without-name": fault("SSE-2", "Chunks have no `event:` line.", (base) => ({
+  "event-without-name": fault("SSE-2", "Chunks have no `event:` line.").by((base) => ({
     frame: (name, data, number) => (name === "chunk" ? [`data: ${data}\n\n`] : base.frame(name, data, number)),
   })),
-  "event-of-another-name": fault("SSE-2", "An event `ping` comes before the end.", (base) => ({
+  "event-of-another-name": fault("SSE-2", "An event `ping` comes before the end.").by((base) => ({
     frame: (name, data, number) =>
       name === "done" || name === "error"
         ? [...base.frame("ping", "{}", number), ...base.frame(name, data, number)]
         : base.frame(name, data, number),
   })),
-  "start-data-is-text": fault("SSE-3", "The data of `start` is no JSON.", (base) => ({
+  "start-data-is-text": fault("SSE-3", "The data of `start` is no JSON.").by((base) => ({
     frame: (name, data, number) => base.frame(name, name === "start" ? "started" : data, number),
   })),
-  "start-data-is-array": fault("SSE-3", "The data of `start` is an array.", (base) => ({
+  "start-data-is-array": fault("SSE-3", "The data of `start` is an array.").by((base) => ({
     frame: (name, data, number) => base.frame(name, name === "start" ? "[]" : data, number),
   })),
-  "line-feeds-raw": fault(
-    "SSE-3",
-    "A line feed of the text is not escaped in the data, so it ends their line.",
+  "line-feeds-raw": fault("SSE-3", "A line feed of the text is not escaped in the data, so it ends their line.").by(
     (base) => ({ frame: (name, data, number) => base.frame(name, data.replaceAll("\\n", "\n"), number) }),
   ),
-  "start-without-message": fault("SSE-7", "`start` has no `message`.", start.remove("message")),
-  "start-message-is-number": fault("SSE-7", "`message` of `start` is a number.", start.set("message", 1)),
-  "session-is-number": fault("SSE-8", "`session_id` is a number.", start.set("session_id", 7)),
-  "content-missing": fault("SSE-9", "Chunks have no `content`.", chunk.remove("content")),
-  "content-is-object": fault(
-    "SSE-9",
-    "`content` is an object.",
-    chunk.change("content", (old) => ({ text: old })),
+  "start-without-message": fault("SSE-7", "`start` has no `message`.").by(start.remove("message")),
+  "start-message-is-number": fault("SSE-7", "`message` of `start` is a number.").by(start.set("message", 1)),
+  "session-is-number": fault("SSE-8", "`session_id` is a number.").by(start.set("session_id", 7)),
+  "content-missing": fault("SSE-9", "Chunks have no `content`.").by(chunk.remove("content")),
+  "content-is-object": fault("SSE-9", "`content` is an object.").by(chunk.change("content", (old) => ({ text: old }))),
+  "index-is-text": fault("SSE-10", "`index` is text.").by(chunk.change("index", String)),
+  "done-without-message": fault("SSE-12", "`done` has no `message`.").by(done.remove("message")),
+  "done-without-usage": fault("SSE-13", "`done` has no `usage`.").by(done.remove("usage")),
+  "done-total-is-text": fault("SSE-13", "`total_tokens` of `done` is text.").by(
+    done.change("usage.total_tokens", String),
   ),
-  "index-is-text": fault("SSE-10", "`index` is text.", chunk.change("index", String)),
-  "done-without-message": fault("SSE-12", "`done` has no `message`.", done.remove("message")),
-  "done-without-usage": fault("SSE-13", "`done` has no `usage`.", done.remove("usage")),
-  "done-total-is-text": fault("SSE-13", "`total_tokens` of `done` is text.", done.change("usage.total_tokens", String)),
-  "done-total-is-fraction": fault(
-    "SSE-13",
-    "`total_tokens` of `done` is a fraction.",
+  "done-total-is-fraction": fault("SSE-13", "`total_tokens` of `done` is a fraction.").by(
     done.change("usage.total_tokens", (tokens) => Number(tokens) + 0.5),
   ),
-  "done-without-time": fault("SSE-14", "`done` has no `execution_time`.", done.remove("execution_time")),
-  "done-time-is-text": fault("SSE-14", "`execution_time` of `done` is text.", done.change("execution_time", String)),
-  "error-without-text": fault("SSE-15", "`error` has no text.", error.remove("error")),
-  "error-is-object": fault(
-    "SSE-15",
-    "`error` is an object.",
-    error.change("error", (message) => ({ message })),
-  ),
-  "error-retry-is-text": fault("SSE-16", "`retry_after` of `error` is text.", error.change("retry_after", String)),
-  "failure-retry-is-text": fault(
-    "SSE-16",
-    "`retry_after` of a failure is a word.",
+  "done-without-time": fault("SSE-14", "`done` has no `execution_time`.").by(done.remove("execution_time")),
+  "done-time-is-text": fault("SSE-14", "`execution_time` of `done` is text.").by(done.change("execution_time", String)),
+  "error-without-text": fault("SSE-15", "`error` has no text.").by(error.remove("error")),
+  "error-is-object": fault("SSE-15", "`error` is an object.").by(error.change("error", (message) => ({ message }))),
+  "error-retry-is-text": fault("SSE-16", "`retry_after` of `error` is text.").by(error.change("retry_after", String)),
+  "failure-retry-is-text": fault("SSE-16", "`retry_after` of a failure is a word.").by(
     error((data) => (isObject(data) && data["code"] === "STREAM_ERROR" ? setField(data, "retry_after", "soon") : data)),
   ),
-  "failure-other-code": fault(
-    "SSE-18",
-    "A failure has the code FAILED.",
+  "failure-other-code": fault("SSE-18", "A failure has the code FAILED.").by(
     error.change("code", (code) => (code === "STREAM_ERROR" ? "FAILED" : code)),
   ),
-  "overload-other-code": fault(
-    "SSE-19",
-    "An overload has the code OVERLOADED.",
+  "overload-other-code": fault("SSE-19", "An overload has the code OVERLOADED.").by(
     error.change("code", (code) => (code === "CAPACITY_ERROR" ? "OVERLOADED" : code)),
   ),
-  "overload-without-retry": fault("SSE-19", "An overload has no `retry_after`.", error.remove("retry_after")),
-  "chunks-cut-characters": fault("SSE-30", "Chunks are cut between the bytes of a character.", (base) => ({
+  "overload-without-retry": fault("SSE-19", "An overload has no `retry_after`.").by(error.remove("retry_after")),
+  "chunks-cut-characters": fault("SSE-30", "Chunks are cut between the bytes of a character.").by((base) => ({
     splitText: (text, chunkSize) =>
       base.splitText(text, chunkSize).flatMap((piece) => {
         const bytes = Buffer.from(piece, "utf8");
@@ -266,10 +198,8 @@ export const eventFaults = faults("Events / Stream events (SSE)", {
         return at === 0 ? [piece] : [bytes.subarray(0, at).toString("utf8"), bytes.subarray(at).toString("utf8")];
       }),
   })),
-  "done-time-negative": fault("SSE-31", "`execution_time` is negative.", done.set("execution_time", -1)),
-  "done-time-too-long": fault(
-    ["SSE-14", "SSE-31"],
-    "`execution_time` is an hour more than the stream took.",
+  "done-time-negative": fault("SSE-31", "`execution_time` is negative.").by(done.set("execution_time", -1)),
+  "done-time-too-long": fault(["SSE-14", "SSE-31"], "`execution_time` is an hour more than the stream took.").by(
     done.change("execution_time", (seconds) => Number(seconds) + 3600),
   ),
 });

@@ -31,27 +31,26 @@ const acceptAnyValue =
   });
 
 export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
-  "result-alone": variant("Invoke returns `result` alone.", invoke.remove("usage", "metadata")),
-  "metadata-empty": variant("`metadata` has none of its fields.", invoke.set("metadata", {})),
-  "result-of-other-shape": variant("`result` has another shape.", () => ({
+  "result-alone": variant("Invoke returns `result` alone.").by(invoke.remove("usage", "metadata")),
+  "metadata-empty": variant("`metadata` has none of its fields.").by(invoke.set("metadata", {})),
+  "result-of-other-shape": variant("`result` has another shape.").by(() => ({
     result: ({ text, turn }) => ({ messages: [{ role: "agent", parts: [text] }], turn }),
   })),
-  "temperature-out-of-range-accepted": variant(
-    "A temperature outside 0.0 to 2.0 is accepted.",
+  "temperature-out-of-range-accepted": variant("A temperature outside 0.0 to 2.0 is accepted.").by(
     acceptAnyValue("/parameters/temperature"),
   ),
-  "query-number-accepted": variant("A `query` that is no string is taken as text.", acceptAnyValue("/query")),
-  "empty-query-refused": variant("An empty `query` is refused.", (base) => ({
+  "query-number-accepted": variant("A `query` that is no string is taken as text.").by(acceptAnyValue("/query")),
+  "empty-query-refused": variant("An empty `query` is refused.").by((base) => ({
     validateBody: (body, violations, operation) =>
       isObject(body) && body["query"] === ""
         ? fieldError("invalid-input", "query", "is empty")
         : base.validateBody(body, violations, operation),
   })),
-  "body-before-agent": variant("The body is validated before the agent.", () => ({
+  "body-before-agent": variant("The body is validated before the agent.").by(() => ({
     chooseError: (agent, body) => body ?? agent,
   })),
-  "small-bodies-only": variant("Bodies of more than 16 KiB are refused.", () => ({ maxBodyBytes: () => 16 * 1024 })),
-  "query-number-other-code": variant("A `query` that is no string counts as missing.", (base) => ({
+  "small-bodies-only": variant("Bodies of more than 16 KiB are refused.").by(() => ({ maxBodyBytes: () => 16 * 1024 })),
+  "query-number-other-code": variant("A `query` that is no string counts as missing.").by((base) => ({
     validateBody: (value, violations, operation) => {
       const isNumber = isObject(value) && "query" in value && typeof value["query"] !== "string";
       return operation === "invoke" && isNumber
@@ -59,42 +58,39 @@ export const invokeVariants = variants("Endpoints / 1. Invoke an agent", {
         : base.validateBody(value, violations, operation);
     },
   })),
-  "query-number-own-code": variant(
-    "Input that is invalid has the code VALIDATION_ERROR.",
+  "query-number-own-code": variant("Input that is invalid has the code VALIDATION_ERROR.").by(
     overrideErrorCode(["invalid-input"], "VALIDATION_ERROR"),
   ),
-  "usage-total-only": variant(
-    "`usage` has `total_tokens` alone.",
+  "usage-total-only": variant("`usage` has `total_tokens` alone.").by(
     invoke((value, { usage: { prompt, completion } }) =>
       setField(value, "usage", { total_tokens: prompt + completion }),
     ),
   ),
-  "usage-null": variant("`usage` is `null`.", invoke.set("usage", null)),
-  "metadata-null": variant("`metadata` is `null`.", invoke.set("metadata", null)),
-  "metadata-fields-null": variant(
-    "The fields of `metadata` are `null`.",
+  "usage-null": variant("`usage` is `null`.").by(invoke.set("usage", null)),
+  "metadata-null": variant("`metadata` is `null`.").by(invoke.set("metadata", null)),
+  "metadata-fields-null": variant("The fields of `metadata` are `null`.").by(
     invoke.set("metadata", { execution_time: null, agent_version: null, request_id: null }),
   ),
 });
 
 export const healthVariants = variants("Endpoints / 3. Health check", {
-  "checks-empty": variant("Health has only what is required, and `checks` is empty.", () => ({
+  "checks-empty": variant("Health has only what is required, and `checks` is empty.").by(() => ({
     healthBody: ({ agent }) => ({
       status: agent.health,
       checks: {},
       ...(agent.health === "degraded" ? { warnings: agent.warnings } : {}),
     }),
   })),
-  "checks-in-part": variant("`checks` has only the agent.", health.remove("checks.dependencies", "checks.resources")),
-  "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.", (base) => ({
+  "checks-in-part": variant("`checks` has only the agent.").by(
+    health.remove("checks.dependencies", "checks.resources"),
+  ),
+  "unhealthy-answers-503": variant("The report of an unhealthy agent has the status 503.").by((base) => ({
     successStatus: (operation, state) => (state === "unhealthy" ? 503 : base.successStatus(operation, state)),
   })),
   "checks-with-part-of-their-fields": variant(
     "`checks.agent` has no `status`, and `checks.resources` no `cpu_usage_percent`.",
-    health.remove("checks.agent.status", "checks.resources.cpu_usage_percent"),
-  ),
-  "health-nulls": variant(
-    "Unknown fields of a report are `null`.",
+  ).by(health.remove("checks.agent.status", "checks.resources.cpu_usage_percent")),
+  "health-nulls": variant("Unknown fields of a report are `null`.").by(
     health((value, { agent }) => ({
       ...fieldsOf(value),
       uptime: null,
@@ -106,33 +102,31 @@ export const healthVariants = variants("Endpoints / 3. Health check", {
 });
 
 export const listVariants = variants("Endpoints / 4. List agents", {
-  "list-envelope": variant("The list comes in the envelope, its fields in `data`.", list(inData)),
-  "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.", list(inResult)),
-  "list-items-by-id": variant(
-    "Items of the list have `id` and `name`.",
+  "list-envelope": variant("The list comes in the envelope, its fields in `data`.").by(list(inData)),
+  "list-envelope-result": variant("The list comes in the envelope, its fields in `data.result`.").by(list(inResult)),
+  "list-items-by-id": variant("Items of the list have `id` and `name`.").by(
     overrideJson("listItem")((item) => renameField(renameField(item, "agent_id", "id"), "agent_name", "name")),
   ),
-  "limit-below-1-refused": variant("A `page` or `limit` of 0 or below is refused.", () => ({
+  "limit-below-1-refused": variant("A `page` or `limit` of 0 or below is refused.").by(() => ({
     validatePage: (page = 1, limit = 1) =>
       page < 1 || limit < 1 ? fieldError("invalid-input", page < 1 ? "page" : "limit", "must be 1 or more") : null,
   })),
-  "page-past-the-end-404": variant("A page past the end responds with 404.", () => ({
+  "page-past-the-end-404": variant("A page past the end responds with 404.").by(() => ({
     validatePage: (page = 1, limit = 20, total) =>
       limit > 0 && page > Math.ceil(total / limit) ? apiError("unknown-path", "There is no such page.") : null,
   })),
-  "list-of-ten": variant("The default of `limit` is 10.", (base) => ({
+  "list-of-ten": variant("The default of `limit` is 10.").by((base) => ({
     effectivePage: (page, limit) => base.effectivePage(page, limit ?? 10),
   })),
 });
 
 export const usageVariants = variants("Resources / Usage report", {
-  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.", usage(inData)),
-  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.", usage(inResult)),
-  "usage-of-minute": variant("`requests` reports the minute.", (base) => ({
+  "usage-envelope": variant("Usage comes in the envelope, its fields in `data`.").by(usage(inData)),
+  "usage-envelope-result": variant("Usage comes in the envelope, its fields in `data.result`.").by(usage(inResult)),
+  "usage-of-minute": variant("`requests` reports the minute.").by((base) => ({
     usageBody: (facts) => base.usageBody({ ...facts, hour: facts.minute }),
   })),
-  "period-of-hour": variant(
-    "`period` is the start of the hour, with an offset.",
+  "period-of-hour": variant("`period` is the start of the hour, with an offset.").by(
     usage((body, { nowMs }) =>
       setField(body, "period", isoTime(Math.floor(nowMs / hourMs) * hourMs).replace("Z", ".000+00:00")),
     ),

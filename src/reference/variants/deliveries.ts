@@ -19,59 +19,54 @@ const retryDelays =
   });
 
 export const deliveredEventVariants = variants("Resources / Webhook delivery event", {
-  "event-without-deployment": variant("An event has no `deployment_id`.", event.remove("deployment_id")),
-  "event-id-of-attempt": variant(
-    "Each attempt has an event id of its own.",
+  "event-without-deployment": variant("An event has no `deployment_id`.").by(event.remove("deployment_id")),
+  "event-id-of-attempt": variant("Each attempt has an event id of its own.").by(
     () => ({ eventId: (number, attempt) => `evt_${number}_${attempt}` }),
     ["HOOK-32"],
   ),
-  "event-id-of-request": variant(
-    "The events of one execution have the id of its request.",
+  "event-id-of-request": variant("The events of one execution have the id of its request.").by(
     event((body, { data }) => {
       const request = fieldsOf(data)["request_id"];
       return typeof request === "string" ? setField(body, "id", request) : body;
     }),
     ["HOOK-40"],
   ),
-  "event-ids-of-uuid": variant("Events have UUIDs.", () => ({
+  "event-ids-of-uuid": variant("Events have UUIDs.").by(() => ({
     eventId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
   })),
-  "event-created-with-offset": variant(
-    "`created` has microseconds and the offset +00:00.",
+  "event-created-with-offset": variant("`created` has microseconds and the offset +00:00.").by(
     event.change("created", (time) => String(time).replace("Z", "000+00:00")),
   ),
-  "event-with-more": variant(
-    "An event has fields that the document does not name.",
+  "event-with-more": variant("An event has fields that the document does not name.").by(
     event((body) => setField(setField(body, "api_version", "v1"), "data.more", { of: "this" })),
   ),
-  "event-payloads-of-other-shape": variant(
-    "The payloads that the document does not show are empty.",
+  "event-payloads-of-other-shape": variant("The payloads that the document does not show are empty.").by(
     event((body, { type }) =>
       type === "agent.completed" || type === "agent.failed" ? body : setField(body, "data", {}),
     ),
   ),
-  "stream-left-fails": variant("A stream whose client leaves before its end has failed.", () => ({
+  "stream-left-fails": variant("A stream whose client leaves before its end has failed.").by(() => ({
     disconnectEvent: () => "agent.failed",
   })),
-  "event-created-without-zone": variant(
-    "`created` is in UTC, without a zone.",
+  "event-created-without-zone": variant("`created` is in UTC, without a zone.").by(
     event.change("created", (time) => String(time).replace("Z", "")),
     ["HOOK-39"],
   ),
-  "event-deployment-always-null": variant("`deployment_id` is `null`.", event.set("deployment_id", null)),
+  "event-deployment-always-null": variant("`deployment_id` is `null`.").by(event.set("deployment_id", null)),
 });
 
 export const deliveryWireVariants = variants("Events / Delivery security and policy", {
-  "delivery-headers": variant("Deliveries carry their event type, their id and their attempt in headers.", (base) => ({
-    deliveryHeaders: (facts, signature, custom) => [
-      ...base.deliveryHeaders(facts, signature, custom),
-      ["X-Event-Type", facts.type ?? "alert"],
-      ["X-Delivery-Id", facts.deliveryId],
-      ["X-Attempt", String(facts.attempt)],
-    ],
-  })),
-  "delivery-headers-lower-case": variant(
-    "Deliveries have their header names in lower case, and a charset.",
+  "delivery-headers": variant("Deliveries carry their event type, their id and their attempt in headers.").by(
+    (base) => ({
+      deliveryHeaders: (facts, signature, custom) => [
+        ...base.deliveryHeaders(facts, signature, custom),
+        ["X-Event-Type", facts.type ?? "alert"],
+        ["X-Delivery-Id", facts.deliveryId],
+        ["X-Attempt", String(facts.attempt)],
+      ],
+    }),
+  ),
+  "delivery-headers-lower-case": variant("Deliveries have their header names in lower case, and a charset.").by(
     (base) => ({
       deliveryHeaders: (facts, signature, custom) =>
         base
@@ -81,30 +76,29 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
           ),
     }),
   ),
-  "delivery-pretty": variant("The body of a delivery is printed over many lines.", () => ({
+  "delivery-pretty": variant("The body of a delivery is printed over many lines.").by(() => ({
     deliveryBytes: (body) => Buffer.from(`${JSON.stringify(body, null, 2)}\n`),
   })),
-  "delivery-escaped": variant("All but ASCII is escaped in the body of a delivery.", () => ({
+  "delivery-escaped": variant("All but ASCII is escaped in the body of a delivery.").by(() => ({
     deliveryBytes: (body) => Buffer.from(escapeNonAscii(JSON.stringify(body))),
   })),
-  "delivery-awaits-answer-body": variant("A response counts only after its whole body.", () => ({
+  "delivery-awaits-answer-body": variant("A response counts only after its whole body.").by(() => ({
     awaitsResponseBody: () => true,
   })),
-  "delivery-chunked": variant("The body of a delivery is chunked.", () => ({ deliveryFraming: () => "chunked" })),
+  "delivery-chunked": variant("The body of a delivery is chunked.").by(() => ({ deliveryFraming: () => "chunked" })),
   "delivery-signed-without-secret": variant(
     "Deliveries of a webhook without a secret are signed with an empty one.",
-    (base) => ({
-      deliverySignature: (bytes, secret) =>
-        secret === null ? createHmac("sha256", "").update(bytes).digest("hex") : base.deliverySignature(bytes, secret),
-    }),
-  ),
-  "delivery-late": variant("Events are sent 50 ms later.", () => ({ firstDelayMs: () => 50 })),
-  "delivery-twice": variant("Every event that was delivered at once is delivered a second time.", (base) => ({
+  ).by((base) => ({
+    deliverySignature: (bytes, secret) =>
+      secret === null ? createHmac("sha256", "").update(bytes).digest("hex") : base.deliverySignature(bytes, secret),
+  })),
+  "delivery-late": variant("Events are sent 50 ms later.").by(() => ({ firstDelayMs: () => 50 })),
+  "delivery-twice": variant("Every event that was delivered at once is delivered a second time.").by((base) => ({
     nextAttemptMs: (progress) =>
       progress.delivered && progress.attemptCount === 1 ? progress.lastMs + 5 : base.nextAttemptMs(progress),
     stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
   })),
-  "attempts-twice": variant("Each attempt is made twice.", (base) => ({
+  "attempts-twice": variant("Each attempt is made twice.").by((base) => ({
     nextAttemptMs: ({ attemptCount, lastMs, delivered }) => {
       if (attemptCount % 2 === 1) return lastMs + 5;
       const delayMs = retryDelaysMs[attemptCount / 2];
@@ -112,31 +106,27 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
     },
     stateAfter: (progress, nextMs) => (progress.delivered ? "delivered" : base.stateAfter(progress, nextMs)),
   })),
-  "delivery-one-at-a-time": variant("A webhook gets one delivery at a time.", () => ({
+  "delivery-one-at-a-time": variant("A webhook gets one delivery at a time.").by(() => ({
     maxConcurrentPerQueue: () => 1,
   })),
-  "receiver-has-ten-seconds": variant("A receiver has 10 seconds.", () => ({ responseTimeoutMs: () => 10_000 })),
-  "receiver-has-two-minutes": variant("A receiver has two minutes.", () => ({ responseTimeoutMs: () => 120_000 })),
+  "receiver-has-ten-seconds": variant("A receiver has 10 seconds.").by(() => ({ responseTimeoutMs: () => 10_000 })),
+  "receiver-has-two-minutes": variant("A receiver has two minutes.").by(() => ({ responseTimeoutMs: () => 120_000 })),
 });
 
 export const scheduleVariants = variants("Events / Delivery security and policy 4", {
-  "retries-from-first": variant(
-    "The delays of retries count from the first attempt.",
+  "retries-from-first": variant("The delays of retries count from the first attempt.").by(
     retryDelays(retryDelaysMs.slice(1, maxAttempts), "first"),
   ),
-  "six-attempts": variant(
-    "A first delivery, an immediate retry, and then the rest of the schedule.",
+  "six-attempts": variant("A first delivery, an immediate retry, and then the rest of the schedule.").by(
     retryDelays(retryDelaysMs, "previous"),
   ),
-  "six-attempts-from-first": variant(
-    "Six attempts, with delays that count from the first.",
+  "six-attempts-from-first": variant("Six attempts, with delays that count from the first.").by(
     retryDelays(retryDelaysMs, "first"),
   ),
-  "four-retries": variant(
-    "A first delivery, an immediate retry, and then the schedule up to the fifth attempt.",
+  "four-retries": variant("A first delivery, an immediate retry, and then the schedule up to the fifth attempt.").by(
     retryDelays(retryDelaysMs.slice(0, maxAttempts - 1), "previous"),
   ),
-  "retries-with-jitter": variant("Retries come up to five per cent late.", (base) => ({
+  "retries-with-jitter": variant("Retries come up to five per cent late.").by((base) => ({
     nextAttemptMs: (progress) => {
       const nextMs = base.nextAttemptMs(progress);
       return nextMs === null ? null : nextMs + Math.round((nextMs - progress.lastMs) / 20);

@@ -4,46 +4,40 @@ import { setField, removeField } from "../json-edit.ts";
 import { variant, variants } from "../patch.ts";
 
 export const errorVariants = variants("Errors", {
-  "form-b": variant("Errors have form B.", () => ({ errorBody: formB })),
-  "form-b-without-empty-details": variant("Errors have form B; without details, `details` is missing.", () => ({
+  "form-b": variant("Errors have form B.").by(() => ({ errorBody: formB })),
+  "form-b-without-empty-details": variant("Errors have form B; without details, `details` is missing.").by(() => ({
     errorBody: (facts) => (facts.detail.kind === "none" ? removeField(formB(facts), "error.details") : formB(facts)),
   })),
-  "both-forms": variant("Errors have the fields of both forms.", () => ({ errorBody: bothForms })),
-  "forms-by-endpoint": variant("Errors of invoke and stream have form A, all others form B.", () => ({
+  "both-forms": variant("Errors have the fields of both forms.").by(() => ({ errorBody: bothForms })),
+  "forms-by-endpoint": variant("Errors of invoke and stream have form A, all others form B.").by(() => ({
     errorBody: (facts) => (facts.operation === "invoke" || facts.operation === "stream" ? formA(facts) : formB(facts)),
   })),
-  "code-rate-limited": variant(
-    "A 429 has the code RATE_LIMITED.",
+  "code-rate-limited": variant("A 429 has the code RATE_LIMITED.").by(
     overrideError(["request-limit", "concurrency-limit", "token-quota", "address-limit"], 429, "RATE_LIMITED"),
   ),
   "concurrency-code-rate-limited": variant(
     "A 429 for concurrency has the code RATE_LIMITED, others have RATE_LIMIT_EXCEEDED.",
-    overrideError(["concurrency-limit"], 429, "RATE_LIMITED"),
-  ),
-  "retry-after-header": variant("A 429 has a `Retry-After` header.", () => ({
+  ).by(overrideError(["concurrency-limit"], 429, "RATE_LIMITED")),
+  "retry-after-header": variant("A 429 has a `Retry-After` header.").by(() => ({
     retryAfterHeader: (seconds) => String(seconds),
   })),
-  "unknown-path-html": variant("A path that is not defined responds with 404 with a page of HTML.", () => ({
+  "unknown-path-html": variant("A path that is not defined responds with 404 with a page of HTML.").by(() => ({
     unknownPathPage: () => ({ contentType: "text/html", text: "<!doctype html><title>404</title><p>Not found" }),
   })),
-  "unknown-method-405": variant(
-    "A method that is not defined responds with 405.",
+  "unknown-method-405": variant("A method that is not defined responds with 405.").by(
     overrideError(["unknown-method"], 405, "METHOD_NOT_ALLOWED"),
   ),
-  "crash-other-code": variant("A crash has the code AGENT_FAILED.", overrideError(["crash"], 500, "AGENT_FAILED")),
-  "timeout-504": variant(
-    "An agent that times out responds with 504.",
+  "crash-other-code": variant("A crash has the code AGENT_FAILED.").by(overrideError(["crash"], 500, "AGENT_FAILED")),
+  "timeout-504": variant("An agent that times out responds with 504.").by(
     overrideError(["timeout"], 504, "GATEWAY_TIMEOUT"),
   ),
-  "too-large-400": variant(
-    "A body that is too large responds with 400.",
+  "too-large-400": variant("A body that is too large responds with 400.").by(
     overrideError(["too-large"], 400, "INVALID_INPUT"),
   ),
-  "malformed-json-other-code": variant(
-    "A body that is no JSON has the code MALFORMED_JSON.",
+  "malformed-json-other-code": variant("A body that is no JSON has the code MALFORMED_JSON.").by(
     overrideError(["malformed-json"], 400, "MALFORMED_JSON"),
   ),
-  "invoke-errors-waver": variant("Errors of invoke have form A and form B by turns.", (base) => {
+  "invoke-errors-waver": variant("Errors of invoke have form A and form B by turns.").by((base) => {
     let errors = 0;
     return {
       errorBody: (facts) => {
@@ -53,25 +47,24 @@ export const errorVariants = variants("Errors", {
       },
     };
   }),
-  "crash-answers-502": variant("An agent that fails responds with 502.", overrideErrorStatus(["crash"], 502)),
-  "crash-answers-503": variant("An agent that fails responds with 503.", overrideErrorStatus(["crash"], 503)),
-  "gateway-in-form-b": variant("A gateway refuses keys in form B, and the application responds in form A.", () => ({
+  "crash-answers-502": variant("An agent that fails responds with 502.").by(overrideErrorStatus(["crash"], 502)),
+  "crash-answers-503": variant("An agent that fails responds with 503.").by(overrideErrorStatus(["crash"], 503)),
+  "gateway-in-form-b": variant("A gateway refuses keys in form B, and the application responds in form A.").by(() => ({
     errorBody: (facts) => (facts.status === 401 ? formB(facts) : formA(facts)),
   })),
   "gateway-in-form-a": variant(
     "A gateway refuses keys and limits in form A, and the application responds in form B.",
-    () => ({ errorBody: (facts) => (facts.status === 401 || facts.status === 429 ? formA(facts) : formB(facts)) }),
-  ),
-  "form-a-with-details": variant("Errors have form A, with their details added.", () => ({
+  ).by(() => ({ errorBody: (facts) => (facts.status === 401 || facts.status === 429 ? formA(facts) : formB(facts)) })),
+  "form-a-with-details": variant("Errors have form A, with their details added.").by(() => ({
     errorBody: (facts) => setField(formA(facts), "error.details", detailsOf(facts.detail)),
   })),
-  "form-b-with-status": variant("Errors have form B, and their status in it.", () => ({
+  "form-b-with-status": variant("Errors have form B, and their status in it.").by(() => ({
     errorBody: (facts) => setField(formB(facts), "error.status", facts.status),
   })),
-  "form-b-details-null": variant("Errors have form B; where there are no details, `details` is `null`.", () => ({
+  "form-b-details-null": variant("Errors have form B; where there are no details, `details` is `null`.").by(() => ({
     errorBody: (facts) => (facts.detail.kind === "none" ? setField(formB(facts), "error.details", null) : formB(facts)),
   })),
-  "details-of-several-fields": variant("Errors have form B, and their details list each field.", () => ({
+  "details-of-several-fields": variant("Errors have form B, and their details list each field.").by(() => ({
     errorBody: (facts) =>
       facts.detail.kind === "field"
         ? setField(formB(facts), "error.details", { errors: [detailsOf(facts.detail)] })
@@ -80,40 +73,35 @@ export const errorVariants = variants("Errors", {
 });
 
 export const authenticationVariants = variants("Authentication", {
-  "missing-key-other-code": variant(
-    "A missing key has the code MISSING_API_KEY.",
+  "missing-key-other-code": variant("A missing key has the code MISSING_API_KEY.").by(
     overrideError(["missing-key", "malformed-key"], 401, "MISSING_API_KEY"),
   ),
-  "scheme-as-written": variant("The scheme must be written `Bearer`.", (base) => ({
+  "scheme-as-written": variant("The scheme must be written `Bearer`.").by((base) => ({
     credentials: (authorization) => {
       const given = base.credentials(authorization);
       return given.kind === "bearer" && given.scheme !== "Bearer" ? { kind: "malformed" } : given;
     },
   })),
-  "keys-of-another-prefix": variant("Keys begin with `zq_`.", () => ({
+  "keys-of-another-prefix": variant("Keys begin with `zq_`.").by(() => ({
     keyText: (text) => text.replace(/^.._/, "zq_"),
   })),
-  "forbidden-401": variant(
-    "A key that lacks permission responds with 401.",
+  "forbidden-401": variant("A key that lacks permission responds with 401.").by(
     overrideError(["forbidden"], 401, "INSUFFICIENT_SCOPE"),
   ),
-  "forbidden-404": variant(
-    "A key that lacks permission gets the 404 of an unknown agent.",
+  "forbidden-404": variant("A key that lacks permission gets the 404 of an unknown agent.").by(
     overrideError(["forbidden"], 404, "AGENT_NOT_FOUND"),
   ),
-  "signature-ignored": variant("Signatures are not checked.", () => ({ acceptsSignature: () => true })),
-  "signature-of-path-only": variant("The signed path has no query string.", (base) => ({
+  "signature-ignored": variant("Signatures are not checked.").by(() => ({ acceptsSignature: () => true })),
+  "signature-of-path-only": variant("The signed path has no query string.").by((base) => ({
     signedBytes: (request) => base.signedBytes({ ...request, path: request.path.replace(/\?.*$/s, "") }),
   })),
-  "bad-signature-400": variant(
-    "A bad signature responds with 400.",
+  "bad-signature-400": variant("A bad signature responds with 400.").by(
     overrideError(["bad-signature"], 400, "BAD_SIGNATURE"),
   ),
-  "bad-signature-403": variant(
-    "A bad signature responds with 403.",
+  "bad-signature-403": variant("A bad signature responds with 403.").by(
     overrideError(["bad-signature"], 403, "INVALID_SIGNATURE"),
   ),
-  "unknown-agent-before-key": variant("An agent that does not exist responds with 404 to whoever asks.", () => ({
+  "unknown-agent-before-key": variant("An agent that does not exist responds with 404 to whoever asks.").by(() => ({
     authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent,
   })),
 });

@@ -41,30 +41,27 @@ function reportOnly(window: WindowName): Override {
 const addressLimit = 20;
 
 export const limitVariants = variants("Limits", {
-  "headers-of-hour": variant("The headers report the hour.", reportOnly("hour")),
-  "headers-of-hour-throughout": variant("The headers report the hour, even if the minute refuses.", (base) => ({
+  "headers-of-hour": variant("The headers report the hour.").by(reportOnly("hour")),
+  "headers-of-hour-throughout": variant("The headers report the hour, even if the minute refuses.").by((base) => ({
     ...reportOnly("hour")(base),
     refusalWindow: (_, advertised) => advertised,
   })),
   "headers-of-nobody-on-404": variant(
     "A 404 is sent before the key is checked, and its headers report the address.",
-    (base) => ({
-      rateHeaders: (reading, nowMs, facts) =>
-        base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
-    }),
-  ),
-  "headers-of-minute": variant("The headers report the minute.", reportOnly("minute")),
-  "rolling-windows": variant("Hour and minute are rolling.", withLimiters(rollingWindow, rollingWindow)),
-  "rolling-hour": variant("The hour is rolling, the minute fixed.", withLimiters(rollingWindow, fixedWindow)),
-  "anchored-windows": variant(
-    "Windows begin with the first request in them.",
+  ).by((base) => ({
+    rateHeaders: (reading, nowMs, facts) =>
+      base.rateHeaders(facts.status === 404 ? { ...reading, limit: 1234, remaining: 1233 } : reading, nowMs, facts),
+  })),
+  "headers-of-minute": variant("The headers report the minute.").by(reportOnly("minute")),
+  "rolling-windows": variant("Hour and minute are rolling.").by(withLimiters(rollingWindow, rollingWindow)),
+  "rolling-hour": variant("The hour is rolling, the minute fixed.").by(withLimiters(rollingWindow, fixedWindow)),
+  "anchored-windows": variant("Windows begin with the first request in them.").by(
     withLimiters(anchoredWindow, anchoredWindow),
   ),
-  "sliding-windows": variant(
-    "Windows are rolling, estimated from two fixed ones.",
+  "sliding-windows": variant("Windows are rolling, estimated from two fixed ones.").by(
     withLimiters(slidingWindow, slidingWindow),
   ),
-  "token-bucket": variant("The minute is a bucket of the tier's burst that fills up all the time.", (base) => ({
+  "token-bucket": variant("The minute is a bucket of the tier's burst that fills up all the time.").by((base) => ({
     limiters: (limits) => {
       const { perMinute, burst } = limits;
       const { hour, minute } = windowsOf(limits);
@@ -72,7 +69,7 @@ export const limitVariants = variants("Limits", {
       return burst === null ? base.limiters(limits) : [rollingWindow(hour), tokenBucket(bucket, perMinute)];
     },
   })),
-  "burst-adds": variant("The burst adds to the minute; the headers report the hour.", (base) => ({
+  "burst-adds": variant("The burst adds to the minute; the headers report the hour.").by((base) => ({
     limiters: (limits) => {
       const { perMinute, burst } = limits;
       const { hour, minute } = windowsOf(limits);
@@ -81,43 +78,39 @@ export const limitVariants = variants("Limits", {
     },
     ...reportOnly("hour")(base),
   })),
-  "team-burst-50": variant("A tier without a published burst has one of 50.", (base) => ({
+  "team-burst-50": variant("A tier without a published burst has one of 50.").by((base) => ({
     limiters: (limits) => {
       const bucket = { ...windowsOf(limits).minute, limit: 50, advertisedLimit: limits.perMinute };
       const burst = limits.burst === null ? [hideUntilRefusal(tokenBucket(bucket, limits.perMinute))] : [];
       return [...base.limiters(limits), ...burst];
     },
   })),
-  "refusals-count": variant("Refused requests use up the allowance.", () => ({ countsRefused: () => true })),
-  "concurrency-refusals-count": variant(
-    "Requests refused for concurrency use up the allowance, others do not.",
+  "refusals-count": variant("Refused requests use up the allowance.").by(() => ({ countsRefused: () => true })),
+  "concurrency-refusals-count": variant("Requests refused for concurrency use up the allowance, others do not.").by(
     () => ({ countsRefused: (kind) => kind === "concurrency-limit" }),
   ),
-  "errors-do-not-count": variant("Requests that end in an error do not use up the allowance.", () => ({
+  "errors-do-not-count": variant("Requests that end in an error do not use up the allowance.").by(() => ({
     remainsCounted: ({ status }) => status < 400,
   })),
-  "only-turns-count": variant("Only invoke and stream use up the allowance.", () => ({ counts: runsAgent })),
-  "only-turns-are-limited": variant("Only invoke and stream are limited, and use up the allowance.", () => ({
+  "only-turns-count": variant("Only invoke and stream use up the allowance.").by(() => ({ counts: runsAgent })),
+  "only-turns-are-limited": variant("Only invoke and stream are limited, and use up the allowance.").by(() => ({
     isLimited: runsAgent,
     counts: runsAgent,
   })),
-  "concurrency-of-turns": variant("Only invoke and stream take a slot.", () => ({ takesSlot: runsAgent })),
-  "retry-rounded-up": variant("`retry_after` is a second more than the time that is left.", (base) => ({
+  "concurrency-of-turns": variant("Only invoke and stream take a slot.").by(() => ({ takesSlot: runsAgent })),
+  "retry-rounded-up": variant("`retry_after` is a second more than the time that is left.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1,
   })),
-  "wrong-keys-limited": variant("An address may send 20 requests a minute without a valid key.", () => ({
+  "wrong-keys-limited": variant("An address may send 20 requests a minute without a valid key.").by(() => ({
     addressLimiter: () => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
   })),
-  "over-quota-402": variant(
-    "Beyond the month's tokens the status is 402.",
+  "over-quota-402": variant("Beyond the month's tokens the status is 402.").by(
     overrideError(["token-quota"], 402, "PAYMENT_REQUIRED"),
   ),
-  "over-quota-403": variant(
-    "Beyond the month's tokens the status is 403.",
+  "over-quota-403": variant("Beyond the month's tokens the status is 403.").by(
     overrideError(["token-quota"], 403, "QUOTA_EXCEEDED"),
   ),
-  "retry-is-the-window": variant(
-    "`retry_after` is the length of the window, and a minute.",
+  "retry-is-the-window": variant("`retry_after` is the length of the window, and a minute.").by(
     (base) => ({
       retryAfterSeconds: (refusal, nowMs) =>
         refusal.kind === "request-limit"
@@ -126,18 +119,17 @@ export const limitVariants = variants("Limits", {
     }),
     ["LIM-14"],
   ),
-  "remaining-read-late": variant("`X-RateLimit-Remaining` is read when the response is sent.", () => ({
+  "remaining-read-late": variant("`X-RateLimit-Remaining` is read when the response is sent.").by(() => ({
     refreshesBeforeSending: () => true,
     turnsBeforeResponse: () => 20,
   })),
-  "burst-adds-and-shows": variant("The burst adds to the minute and to `X-RateLimit-Limit`.", () => ({
+  "burst-adds-and-shows": variant("The burst adds to the minute and to `X-RateLimit-Limit`.").by(() => ({
     limiters: (limits) => {
       const { hour, minute } = windowsOf(limits);
       return [fixedWindow(hour), fixedWindow({ ...minute, limit: limits.perMinute + (limits.burst ?? 0) })];
     },
   })),
-  "reset-after-with-decimals": variant(
-    "`X-RateLimit-Reset-After` has decimals.",
+  "reset-after-with-decimals": variant("`X-RateLimit-Reset-After` has decimals.").by(
     overrideResult("rateHeaders")((headers, { resetAtMs }, nowMs) =>
       headers.map(([name, value]): Header => [
         name,
@@ -147,17 +139,16 @@ export const limitVariants = variants("Limits", {
   ),
   "resets-with-decimals": variant(
     "Windows begin with their first request, and both headers of their reset have decimals.",
-    (base) => ({
-      ...withLimiters(anchoredWindow, anchoredWindow)(base),
-      rateHeaders: (reading, nowMs, facts) =>
-        base.rateHeaders(reading, nowMs, facts).map(([name, value]): Header => {
-          if (name === headerNames.rateReset) return [name, (reading.resetAtMs / 1000).toFixed(3)];
-          if (name !== headerNames.rateResetAfter) return [name, value];
-          return [name, (Math.max(0, reading.resetAtMs - nowMs) / 1000).toFixed(3)];
-        }),
-    }),
-  ),
-  "token-refusals-of-month": variant("The headers of a refusal for tokens report the month.", () => ({
+  ).by((base) => ({
+    ...withLimiters(anchoredWindow, anchoredWindow)(base),
+    rateHeaders: (reading, nowMs, facts) =>
+      base.rateHeaders(reading, nowMs, facts).map(([name, value]): Header => {
+        if (name === headerNames.rateReset) return [name, (reading.resetAtMs / 1000).toFixed(3)];
+        if (name !== headerNames.rateResetAfter) return [name, value];
+        return [name, (Math.max(0, reading.resetAtMs - nowMs) / 1000).toFixed(3)];
+      }),
+  })),
+  "token-refusals-of-month": variant("The headers of a refusal for tokens report the month.").by(() => ({
     tokenQuotaWindow: (advertised, { limit }, backAtMs) => ({
       ...advertised,
       limit,
@@ -167,6 +158,5 @@ export const limitVariants = variants("Limits", {
   })),
   "limits-told-last": variant(
     "An invoke or a stream of an unknown agent, or without a query, gets that error even beyond a limit.",
-    () => ({ reportsLimitErrorsLast: () => true }),
-  ),
+  ).by(() => ({ reportsLimitErrorsLast: () => true })),
 });

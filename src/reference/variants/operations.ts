@@ -15,85 +15,77 @@ const otherStatus: Readonly<Record<string, string>> = {
 };
 
 export const operationVariants = variants("Endpoints / 10. Check an asynchronous operation", {
-  "batch-accepted-202": variant("A batch responds with 202.", overrideSuccessStatus("batch", 202)),
-  "batch-200": variant("A batch responds with 200.", overrideSuccessStatus("batch", 200)),
-  "handle-envelope": variant(
-    "The handle of an operation is in the envelope, as `data`.",
+  "batch-accepted-202": variant("A batch responds with 202.").by(overrideSuccessStatus("batch", 202)),
+  "batch-200": variant("A batch responds with 200.").by(overrideSuccessStatus("batch", 200)),
+  "handle-envelope": variant("The handle of an operation is in the envelope, as `data`.").by(
     overrideJson("handleBody")(inEnvelope),
   ),
-  "handle-with-more": variant("The handle of an operation has more fields.", (base) => ({
+  "handle-with-more": variant("The handle of an operation has more fields.").by((base) => ({
     handleBody: (operation) => base.operationBody(operation),
   })),
-  "operation-envelope": variant(
-    "The response of `check_url` is in the envelope, as `data`.",
+  "operation-envelope": variant("The response of `check_url` is in the envelope, as `data`.").by(
     overrideJson("operationBody")(inEnvelope),
   ),
-  "operation-of-other-words": variant(
-    "After `pending` an operation is `in_progress`, `succeeded` or `error`.",
+  "operation-of-other-words": variant("After `pending` an operation is `in_progress`, `succeeded` or `error`.").by(
     overrideJson("operationBody")((body, { status }) => setField(body, "status", otherStatus[status] ?? status)),
   ),
-  "operation-without-results": variant(
-    "The response of `check_url` never has results.",
+  "operation-without-results": variant("The response of `check_url` never has results.").by(
     overrideJson("operationBody").remove("results"),
   ),
-  "operation-done-at-once": variant("An operation is done with as soon as anybody can look at it.", () => ({
+  "operation-done-at-once": variant("An operation is done with as soon as anybody can look at it.").by(() => ({
     pendingMs: () => 0,
     entryMs: () => 0,
   })),
-  "operation-ids-of-uuid": variant("Operations have UUIDs.", () => ({
+  "operation-ids-of-uuid": variant("Operations have UUIDs.").by(() => ({
     operationId: (number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
   })),
-  "slow-operations": variant("Each entry of a batch takes four seconds.", () => ({
+  "slow-operations": variant("Each entry of a batch takes four seconds.").by(() => ({
     pendingMs: () => 2000,
     entryMs: () => 4000,
   })),
 });
 
 export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
-  "no-execution-path": variant("There is no local execution path.", () => ({
+  "no-execution-path": variant("There is no local execution path.").by(() => ({
     servedPath: (path) => path.replace(/^\/api\/v1\/agents\//, "/api/v1/nothing/"),
   })),
-  "execution-path-bare-result": variant("The local execution path returns the bare result.", (base) => ({
+  "execution-path-bare-result": variant("The local execution path returns the bare result.").by((base) => ({
     jsonText: (value, facts) =>
       base.jsonText(
         facts.operation === "execute" && isObject(value) && "result" in value ? value["result"] : value,
         facts,
       ),
   })),
-  "no-agent-description": variant("There is no detailed information about an agent.", () => ({
+  "no-agent-description": variant("There is no detailed information about an agent.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/agents\/([^/?]+)(?=\?|$)/, "/v1/agents/$1/nothing"),
   })),
-  "agent-description-envelope": variant(
-    "The details of an agent are in the envelope, as `data`.",
+  "agent-description-envelope": variant("The details of an agent are in the envelope, as `data`.").by(
     overrideJson("agentDetailsBody")(inEnvelope),
   ),
-  "agent-description-short": variant("Detailed information about an agent is what the list has.", () => ({
+  "agent-description-short": variant("Detailed information about an agent is what the list has.").by(() => ({
     agentDetailsBody: ({ listItem }) => listItem,
   })),
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": variant(
-    "Key usage stands in the envelope, as `data`.",
+  "key-usage-envelope": variant("Key usage stands in the envelope, as `data`.").by(
     overrideJson("keyUsageBody")(inEnvelope),
   ),
-  "key-usage-as-usage": variant("Key usage has the body of usage.", (base) => ({
+  "key-usage-as-usage": variant("Key usage has the body of usage.").by((base) => ({
     keyUsageBody: (facts) => base.usageBody(facts),
   })),
-  "key-usage-as-list": variant("Key usage is a list of the keys, with this one in it.", () => ({
+  "key-usage-as-list": variant("Key usage is a list of the keys, with this one in it.").by(() => ({
     keyUsageBody: ({ key, hour, tokens }) => ({
       keys: [{ key_name: key.name, request_count: hour.limit - hour.remaining, token_count: tokens.used }],
     }),
   })),
-  "key-usage-not-counted": variant("Reading key usage does not count.", (base) => ({
+  "key-usage-not-counted": variant("Reading key usage does not count.").by((base) => ({
     counts: (operation) => operation !== "keyUsage" && base.counts(operation),
   })),
-  "reader-may-invoke": variant(
-    "A read-only key may invoke and stream, for that changes nothing.",
+  "reader-may-invoke": variant("A read-only key may invoke and stream, for that changes nothing.").by(
     withKeyTraits(["invoke", "stream"], { scope: "full" }),
   ),
-  "reader-may-batch": variant(
-    "A read-only key may run agents.",
+  "reader-may-batch": variant("A read-only key may run agents.").by(
     withKeyTraits(["invoke", "stream", "batch"], { scope: "full" }),
   ),
 });

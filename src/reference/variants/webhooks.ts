@@ -24,36 +24,38 @@ const markedFailed: Override = (base) => ({
 });
 
 export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
-  "webhook-answers-200": variant("Creating a webhook responds with 200.", overrideSuccessStatus("createWebhook", 200)),
-  "webhook-id-as-id": variant("The id of a webhook is called `id`.", created.rename("webhook_id", "id")),
-  "webhook-in-data": variant("A webhook stands in the envelope, as `data`.", created(inData)),
-  "webhook-in-result": variant("A webhook stands in the envelope, as `data.result`.", created(inResult)),
-  "webhook-id-alone": variant(
-    "The response of a created webhook has only its id.",
+  "webhook-answers-200": variant("Creating a webhook responds with 200.").by(
+    overrideSuccessStatus("createWebhook", 200),
+  ),
+  "webhook-id-as-id": variant("The id of a webhook is called `id`.").by(created.rename("webhook_id", "id")),
+  "webhook-in-data": variant("A webhook stands in the envelope, as `data`.").by(created(inData)),
+  "webhook-in-result": variant("A webhook stands in the envelope, as `data.result`.").by(created(inResult)),
+  "webhook-id-alone": variant("The response of a created webhook has only its id.").by(
     created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
   ),
   "webhook-of-any-types-accepted": variant(
     "A `url` that is a number and `events` that is a text are accepted, and nothing is ever sent.",
-    (base) => ({
-      validateWebhook: (body, refusedAddress) =>
-        typeof getPath(body, "url") === "number" || typeof getPath(body, "events") === "string"
-          ? null
-          : base.validateWebhook(body, refusedAddress),
-    }),
-  ),
-  "webhook-unknown-events-accepted": variant("Unknown event types are accepted, and select nothing.", (base) => ({
+  ).by((base) => ({
+    validateWebhook: (body, refusedAddress) =>
+      typeof getPath(body, "url") === "number" || typeof getPath(body, "events") === "string"
+        ? null
+        : base.validateWebhook(body, refusedAddress),
+  })),
+  "webhook-unknown-events-accepted": variant("Unknown event types are accepted, and select nothing.").by((base) => ({
     validateWebhook: (body, refusedAddress) => {
       const known = Array.isArray(getPath(body, "events")) ? setField(body, "events", ["agent.*"]) : body;
       return base.validateWebhook(known, refusedAddress);
     },
   })),
-  "webhook-needs-secret": variant("A webhook without a secret is refused.", (base) => ({
+  "webhook-needs-secret": variant("A webhook without a secret is refused.").by((base) => ({
     validateWebhook: (body, refusedAddress) =>
       base.validateWebhook(body, refusedAddress) ??
       (getPath(body, "secret") === undefined ? fieldError("missing-field", "secret", "missing") : null),
   })),
-  "webhook-answers-202": variant("Creating a webhook responds with 202.", overrideSuccessStatus("createWebhook", 202)),
-  "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.", (base) => {
+  "webhook-answers-202": variant("Creating a webhook responds with 202.").by(
+    overrideSuccessStatus("createWebhook", 202),
+  ),
+  "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.").by((base) => {
     let made = 0;
     return {
       successStatus: (operation, health) => {
@@ -66,28 +68,21 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
 });
 
 export const deliveryListVariants = variants("Endpoints / 7. List webhook deliveries", {
-  "deliveries-as-array": variant(
-    "The list of deliveries is an array.",
-    listed((body) => getPath(body, "data")),
-  ),
-  "deliveries-under-their-name": variant(
-    "The list of deliveries is called `deliveries`.",
+  "deliveries-as-array": variant("The list of deliveries is an array.").by(listed((body) => getPath(body, "data"))),
+  "deliveries-under-their-name": variant("The list of deliveries is called `deliveries`.").by(
     listed.rename("data", "deliveries"),
   ),
-  "deliveries-in-envelope": variant("The list of deliveries stands in the envelope, as `data`.", listed(inData)),
+  "deliveries-in-envelope": variant("The list of deliveries stands in the envelope, as `data`.").by(listed(inData)),
   "webhook-marked-failed": variant(
     "Once a delivery has failed, the webhook is marked failed and gets no more events.",
-    (base) => ({
-      acceptsEvent: (load) => load.failed === 0 && base.acceptsEvent(load),
-      ...markedFailed(base),
-    }),
-  ),
+  ).by((base) => ({
+    acceptsEvent: (load) => load.failed === 0 && base.acceptsEvent(load),
+    ...markedFailed(base),
+  })),
   "webhook-marked-failed-and-served": variant(
     "Once a delivery has failed, the webhook is marked failed, and still gets events.",
-    markedFailed,
-  ),
-  "failed-delivery-of-another-word": variant(
-    "The state of a failed delivery is called `exhausted`.",
+  ).by(markedFailed),
+  "failed-delivery-of-another-word": variant("The state of a failed delivery is called `exhausted`.").by(
     listed((body) => {
       const items = getPath(body, "data");
       const word = (item: unknown) =>
@@ -98,23 +93,23 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
 });
 
 export const metricsVariants = variants("Resources / Webhook metrics", {
-  "no-webhook-metrics": variant("There are no webhook metrics.", () => ({
+  "no-webhook-metrics": variant("There are no webhook metrics.").by(() => ({
     servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing"),
   })),
-  "metrics-in-seconds": variant("`average_response_time` is in seconds.", (base) => ({
+  "metrics-in-seconds": variant("`average_response_time` is in seconds.").by((base) => ({
     metricsBody: (webhook, counted) =>
       base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
   })),
-  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.", metrics(inData)),
-  "metrics-last-null": variant("`last_delivery` is null.", metrics.set("last_delivery", null)),
+  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metrics(inData)),
+  "metrics-last-null": variant("`last_delivery` is null.").by(metrics.set("last_delivery", null)),
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
-  "alert-answers-200": variant("Creating an alert responds with 200.", overrideSuccessStatus("createAlert", 200)),
-  "alert-id-as-id": variant("The id of an alert is called `id`.", alert.rename("alert_id", "id")),
-  "alert-in-data": variant("An alert stands in the envelope, as `data`.", alert(inData)),
-  "alert-of-minute": variant("Alerts watch the minute.", () => ({ watchedWindow: () => "minute" })),
-  "alert-message-as-event": variant("The message of an alert has the shape of an event.", (base) => ({
+  "alert-answers-200": variant("Creating an alert responds with 200.").by(overrideSuccessStatus("createAlert", 200)),
+  "alert-id-as-id": variant("The id of an alert is called `id`.").by(alert.rename("alert_id", "id")),
+  "alert-in-data": variant("An alert stands in the envelope, as `data`.").by(alert(inData)),
+  "alert-of-minute": variant("Alerts watch the minute.").by(() => ({ watchedWindow: () => "minute" })),
+  "alert-message-as-event": variant("The message of an alert has the shape of an event.").by((base) => ({
     alertMessage: (made, reading, nowMs) => ({
       id: made.id,
       type: "usage.alert",
@@ -122,28 +117,27 @@ export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
       data: base.alertMessage(made, reading, nowMs),
     }),
   })),
-  "alert-fires-on-every-request": variant("An alert fires with every request from its threshold on.", (base) => ({
+  "alert-fires-on-every-request": variant("An alert fires with every request from its threshold on.").by((base) => ({
     firesAlert: (threshold, { before, after }) =>
       base.firesAlert(threshold, { before: { ...before, remaining: before.limit }, after }),
   })),
-  "alert-threshold-beyond-accepted": variant("A threshold outside 0 to 100 is accepted.", (base) => ({
+  "alert-threshold-beyond-accepted": variant("A threshold outside 0 to 100 is accepted.").by((base) => ({
     validateAlert: (body, refusedAddress) =>
       base.validateAlert(
         typeof getPath(body, "threshold") === "number" ? setField(body, "threshold", 50) : body,
         refusedAddress,
       ),
   })),
-  "alert-of-unknown-type-accepted": variant("An alert of any type is accepted, and watches requests.", (base) => ({
+  "alert-of-unknown-type-accepted": variant("An alert of any type is accepted, and watches requests.").by((base) => ({
     validateAlert: (body, refusedAddress) =>
       base.validateAlert(
         typeof getPath(body, "type") === "string" ? setField(body, "type", "rate_limit") : body,
         refusedAddress,
       ),
   })),
-  "alert-answers-202": variant("Creating an alert responds with 202.", overrideSuccessStatus("createAlert", 202)),
-  "alert-never-fires": variant("An alert never fires.", () => ({ firesAlert: () => false }), ["ALR-3"]),
-  "alert-fires-at-the-end": variant(
-    "An alert fires when no requests are left, regardless of its threshold.",
+  "alert-answers-202": variant("Creating an alert responds with 202.").by(overrideSuccessStatus("createAlert", 202)),
+  "alert-never-fires": variant("An alert never fires.").by(() => ({ firesAlert: () => false }), ["ALR-3"]),
+  "alert-fires-at-the-end": variant("An alert fires when no requests are left, regardless of its threshold.").by(
     () => ({
       firesAlert: (_threshold, { before, after }) => usedPercent(before) < 100 && usedPercent(after) >= 100,
     }),

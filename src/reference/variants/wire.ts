@@ -35,27 +35,26 @@ function addFields(value: unknown, name = ""): unknown {
 }
 
 export const wireVariants = variants("Endpoints / Common request rules", {
-  "keys-reversed": variant("JSON objects have their keys in another order.", (base) => ({
+  "keys-reversed": variant("JSON objects have their keys in another order.").by((base) => ({
     jsonText: (value, facts) => base.jsonText(reverseKeys(value), facts),
     eventText: (data) => base.eventText(reverseKeys(data)),
   })),
-  "json-indented": variant("JSON has white space.", () => ({
+  "json-indented": variant("JSON has white space.").by(() => ({
     jsonText: (value) => `\n${JSON.stringify(value, null, 2)}\n`,
   })),
-  "json-escaped": variant("Characters beyond ASCII are escaped in JSON.", (base) => ({
+  "json-escaped": variant("Characters beyond ASCII are escaped in JSON.").by((base) => ({
     jsonText: (value, facts) => escapeNonAscii(base.jsonText(value, facts)),
     eventText: (data) => escapeNonAscii(base.eventText(data)),
   })),
-  "integers-with-fraction": variant("Integers are written as `1.0`.", () => ({
+  "integers-with-fraction": variant("Integers are written as `1.0`.").by(() => ({
     jsonText: withFractions,
     eventText: withFractions,
   })),
-  "extra-fields": variant("Every object has a field that the document does not know.", (base) => ({
+  "extra-fields": variant("Every object has a field that the document does not know.").by((base) => ({
     jsonText: (value, facts) => base.jsonText(addFields(value), facts),
     eventText: (data) => base.eventText(addFields(data)),
   })),
-  "extra-headers": variant(
-    "Responses have headers that the document does not know.",
+  "extra-headers": variant("Responses have headers that the document does not know.").by(
     overrideResult("headers")((headers) => [
       ...headers,
       ["X-Request-Id", "abc"],
@@ -63,52 +62,48 @@ export const wireVariants = variants("Endpoints / Common request rules", {
       ["Server", "other/1.0"],
     ]),
   ),
-  "headers-lower-case": variant(
-    "Header names are in lower case.",
+  "headers-lower-case": variant("Header names are in lower case.").by(
     overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toLowerCase(), value])),
   ),
-  "headers-upper-case": variant(
-    "Header names are in upper case.",
+  "headers-upper-case": variant("Header names are in upper case.").by(
     overrideResult("headers")((headers) => headers.map(([name, value]) => [name.toUpperCase(), value])),
   ),
-  "no-date": variant(
-    "Responses have no `Date` header.",
+  "no-date": variant("Responses have no `Date` header.").by(
     overrideResult("headers")((headers) => headers.filter(([name]) => name.toLowerCase() !== "date")),
   ),
-  gzip: variant("JSON is sent gzipped where the client offers it.", (base) => ({
+  gzip: variant("JSON is sent gzipped where the client offers it.").by((base) => ({
     encode: (text, acceptEncoding) =>
       /\bgzip\b/.test(acceptEncoding)
         ? { bytes: gzipSync(text), headers: [["Content-Encoding", "gzip"]] }
         : base.encode(text, acceptEncoding),
   })),
-  "bodies-chunked": variant("Bodies are sent chunked, without a length.", () => ({ framing: () => "chunked" })),
-  "connection-close": variant(
-    "The connection is closed after every response.",
+  "bodies-chunked": variant("Bodies are sent chunked, without a length.").by(() => ({ framing: () => "chunked" })),
+  "connection-close": variant("The connection is closed after every response.").by(
     overrideResult("headers")((headers) => [...headers, ["Connection", "close"]]),
   ),
-  "content-type-bare": variant("Content types have no charset.", () => ({
+  "content-type-bare": variant("Content types have no charset.").by(() => ({
     contentType: (kind) => (kind === "json" ? "application/json" : "text/event-stream"),
   })),
-  "content-type-upper-case": variant("Content types are in other letter case.", () => ({
+  "content-type-upper-case": variant("Content types are in other letter case.").by(() => ({
     contentType: (kind) => (kind === "json" ? "Application/JSON;charset=UTF-8" : "Text/Event-Stream;charset=UTF-8"),
   })),
-  "answers-late": variant("Responses are delayed and overtake each other.", () => ({ turnsBeforeResponse: () => 30 })),
-  "stream-needs-accept": variant("A stream is refused with 406 unless `text/event-stream` is accepted.", () => ({
+  "answers-late": variant("Responses are delayed and overtake each other.").by(() => ({
+    turnsBeforeResponse: () => 30,
+  })),
+  "stream-needs-accept": variant("A stream is refused with 406 unless `text/event-stream` is accepted.").by(() => ({
     supportsAccept: (operation, accept) =>
       operation !== "stream" || accept === "" || /text\/event-stream|\*\/\*/.test(accept),
   })),
-  "content-type-ignored": variant("A body is read as JSON with any `Content-Type`.", () => ({
+  "content-type-ignored": variant("A body is read as JSON with any `Content-Type`.").by(() => ({
     acceptsContentType: () => true,
   })),
-  "content-type-415": variant(
-    "A body that is not declared as JSON responds with 415.",
+  "content-type-415": variant("A body that is not declared as JSON responds with 415.").by(
     overrideError(["content-type"], 415, "UNSUPPORTED_MEDIA_TYPE"),
   ),
-  "long-agent-ids-unrouted": variant("No path has an agent's id of more than 16 characters.", (base) => ({
+  "long-agent-ids-unrouted": variant("No path has an agent's id of more than 16 characters.").by((base) => ({
     servedPath: (path) => base.servedPath(path).replace(/^\/v1\/agents\/[^/?]{17,}(?=\/)/, "/v1/nothing"),
   })),
-  "date-late": variant(
-    "`Date` is two seconds late.",
+  "date-late": variant("`Date` is two seconds late.").by(
     overrideResult("headers")((headers) =>
       headers.map(([name, value]): Header => [
         name,
@@ -116,7 +111,7 @@ export const wireVariants = variants("Endpoints / Common request rules", {
       ]),
     ),
   ),
-  "json-with-charset-refused": variant("`application/json` is refused where a charset follows.", () => ({
+  "json-with-charset-refused": variant("`application/json` is refused where a charset follows.").by(() => ({
     acceptsContentType: (contentType) => contentType === "application/json",
   })),
 });

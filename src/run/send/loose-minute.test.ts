@@ -12,7 +12,7 @@ import { runSuites } from "../run.ts";
 
 /** Allows 390 requests a minute. Its headers report the hour, so only the admitted requests show the fault. */
 const looseMinute = faults("Limits / Request rate", {
-  "minute-of-390": fault("LIM-1", "A minute that a request opens admits 390.", (base) => ({
+  "minute-of-390": fault("LIM-1", "A minute that a request opens admits 390.").by((base) => ({
     limiters: (limits) => {
       const { hour, minute } = windowsOf(limits);
       return [anchoredWindow(hour), anchoredWindow({ ...minute, limit: 390, advertisedLimit: limits.perMinute })];

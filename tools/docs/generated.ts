@@ -3,7 +3,7 @@ import { z } from "zod";
 import { evidenceSchema } from "../../src/evidence/evidence.ts";
 import { loadEvidenceSchema } from "../../src/load/load-evidence.ts";
 import { scenarios } from "../../src/load/scenarios.ts";
-import { gapsDocument } from "../../src/reference/gaps/gaps.ts";
+import { gapsDocument } from "../../src/reference/gaps.ts";
 import { comparisonSchema } from "../../src/report/compare/comparison.ts";
 import { reportSchema } from "../../src/report/model/report.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { clauseIds, clauseOf } from "../../spec/clauses.ts";
+import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import { gaps } from "./gaps.ts";
-import { findPatch } from "../catalogue.ts";
+import { findPatch } from "./catalogue.ts";
 
 describe("the gaps", () => {
   it("name existing variants", () => {

@@ -6,6 +6,7 @@ import type { WindowStatus } from "../limits/windows.ts";
 import { apiError, type ApiError, type ErrorCause, type Operation } from "../api-error.ts";
 import type { Credentials } from "../behaviour/authentication.ts";
 import type { ServerState } from "./state.ts";
+import { disconnectSignal, type DisconnectSignal } from "./wait.ts";
 
 /** A request before its body is read. */
 export interface IncomingRequest {
@@ -18,6 +19,8 @@ export interface IncomingRequest {
 
 /** One request, from its arrival to the end of its response. */
 export interface RequestContext {
+  readonly state: ServerState;
+  readonly client: DisconnectSignal;
   readonly operation: Operation;
   readonly arrivedMs: number;
   /** `null` for requests without a valid key. */
@@ -173,7 +176,7 @@ interface Admission {
   readonly advertised?: WindowStatus;
 }
 
-type ContextInput = Omit<RequestContext, "rateHeaders" | "onResponseEvent">;
+type ContextInput = Omit<RequestContext, "state" | "client" | "rateHeaders" | "onResponseEvent">;
 
 function createContext(state: ServerState, input: ContextInput, admission: Admission = {}): RequestContext {
   const { behaviour, clock } = state;
@@ -183,6 +186,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
   let window = admission.advertised ?? behaviour.advertisedWindow(account.windows(arrivedMs));
   return {
     ...input,
+    state,
+    client: disconnectSignal(),
     rateHeaders: (head) => {
       const nowMs = clock.now();
       const isUndone = isCounted && !behaviour.remainsCounted(head);

@@ -5,13 +5,12 @@ import { headerNames } from "../../spec/headers.ts";
 import { signingSecret } from "../keys.ts";
 import { normalizeAddress, clientAddress } from "../addresses.ts";
 import { apiError, type Operation, type ApiError } from "../api-error.ts";
-import { failed, ok, sendResult, type OpenRequest } from "./response.ts";
+import { failed, ok, sendResult } from "./response.ts";
 import { addControlRoutes, validateControlToken } from "./control.ts";
 import { openApiOptions } from "./openapi.ts";
 import { admitRequest, type RequestContext } from "./admission.ts";
 import { createListener, type TlsFiles, answerMalformed } from "./listener.ts";
 import { addBodyParser, readQuery, apiErrorOf } from "./parsing.ts";
-import { disconnectSignal } from "./wait.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
@@ -48,15 +47,15 @@ export async function createApp(
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaController: { compilersFactory: { buildValidator } },
     frameworkErrors: (_error, request, reply) => {
-      const { context } = open(state, log, request, reply, "unknown");
+      const context = open(state, log, request, reply, "unknown");
       const unreadable = context.error ?? apiError("malformed-http", "The path cannot be read.");
-      sendResult(state, request, reply, failed(unreadable));
+      sendResult(request, reply, failed(unreadable));
     },
     rewriteUrl: ({ url = "" }) => state.behaviour.servedPath(url),
     clientErrorHandler: (error, socket) => answerMalformed(state, error, socket),
   });
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  app.decorateRequest("openRequest", null);
+  app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
   // Otherwise Node itself responds 417, without the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
@@ -66,19 +65,17 @@ export async function createApp(
   });
   app.addHook("preValidation", (request, reply, done) => {
     if (signatureHolds(state, request)) done();
-    else sendResult(state, request, reply, failed(apiError("bad-signature", "The signature does not hold.")));
+    else sendResult(request, reply, failed(apiError("bad-signature", "The signature does not hold.")));
   });
-  app.setNotFoundHandler((request, reply) => sendResult(state, request, reply, failed(unknownRoute(request))));
-  app.setErrorHandler<FastifyError>((error, request, reply) =>
-    sendResult(state, request, reply, failed(apiErrorOf(error))),
-  );
+  app.setNotFoundHandler((request, reply) => sendResult(request, reply, failed(unknownRoute(request))));
+  app.setErrorHandler<FastifyError>((error, request, reply) => sendResult(request, reply, failed(apiErrorOf(error))));
   await app.register(swagger, openApiOptions);
   app.after(() => {
-    addRoutes(app, state);
+    addRoutes(app);
     addControlRoutes(app, state);
   });
   app.get("/openapi.json", { config: { operation: "description" }, schema: { hide: true } }, (request, reply) =>
-    sendResult(state, request, reply, ok(app.swagger())),
+    sendResult(request, reply, ok(app.swagger())),
   );
   await app.ready();
   return app;
@@ -87,7 +84,7 @@ export async function createApp(
 /** Starts to handle a request. Returns `false` if the response is already sent. */
 function admit(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
   const operation = request.is404 ? "unknown" : (request.routeOptions.config.operation ?? "unknown");
-  const { context } = open(state, log, request, reply, operation);
+  const context = open(state, log, request, reply, operation);
   const error =
     context.error ??
     validateControlToken(operation, request.headers, state.controlToken) ??
@@ -95,7 +92,7 @@ function admit(state: ServerState, log: Log | null, request: FastifyRequest, rep
       ? (context.deferredError ?? unknownRoute(request))
       : (hostError(request) ?? acceptError(state, request, operation)));
   if (error === null) return true;
-  sendResult(state, request, reply, failed(error));
+  sendResult(request, reply, failed(error));
   return false;
 }
 
@@ -105,22 +102,21 @@ function open(
   request: FastifyRequest,
   reply: FastifyReply,
   operation: Operation,
-): OpenRequest {
+): RequestContext {
   const authorization = request.headers.authorization ?? "";
   const address = addressOf(state, request);
   const context = admitRequest(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
-  const openRequest = { context, client: disconnectSignal() };
-  request.openRequest = openRequest;
+  request.requestContext = context;
   reply.raw.sendDate = false;
   reply.raw.on("close", () => {
     const left = !reply.raw.writableFinished;
     if (left && state.behaviour.noticesDisconnect() === "at once") {
       context.onResponseEvent("left", { operation, status: reply.raw.statusCode });
     }
-    if (left) openRequest.client.disconnect();
-    log?.(requestLine(state, request, reply, context, left));
+    if (left) context.client.disconnect();
+    log?.(requestLine(request, reply, context, left));
   });
-  return openRequest;
+  return context;
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
@@ -138,13 +134,12 @@ function agentIdOf(params: unknown): string | null {
 }
 
 function requestLine(
-  state: ServerState,
   request: FastifyRequest,
   reply: FastifyReply,
   context: RequestContext,
   left: boolean,
 ): RequestLine {
-  const nowMs = state.clock.now();
+  const nowMs = context.state.clock.now();
   return {
     at: new Date(nowMs).toISOString(),
     method: request.method,

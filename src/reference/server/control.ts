@@ -36,7 +36,7 @@ function isSame(first: string, second: string): boolean {
 /** Adds the control routes, which are not in the document. */
 export function addControlRoutes(app: FastifyInstance, state: ServerState): void {
   app.post("/control/deployments", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
-    sendResult(state, request, reply, controlDeployment(state, request.body)),
+    sendResult(request, reply, controlDeployment(state, request.body)),
   );
   if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
 }
@@ -55,10 +55,10 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
       reply.hijack();
       if (request.validationError !== undefined) {
         const refused = fieldError("invalid-input", "seconds", `must be a number from 0 to ${maxMoveSeconds}`);
-        return sendResult(state, request, reply, failed(refused));
+        return sendResult(request, reply, failed(refused));
       }
       await clock.advance(Math.round(request.body.seconds * 1000), () => state.outbox.whenIdle());
-      return sendResult(state, request, reply, ok({ now: new Date(clock.now()).toISOString() }));
+      return sendResult(request, reply, ok({ now: new Date(clock.now()).toISOString() }));
     },
   );
 }

@@ -4,7 +4,6 @@ import type { SchemaViolation, TokenUsage } from "../behaviour/invoke.ts";
 import { eventTypeByStage, type ExecutionStage } from "../behaviour/webhooks.ts";
 import { fieldsOf } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
-import type { ServerState } from "./state.ts";
 
 /** The parameters of an invoke or a stream, from a valid body. */
 export interface ExecutionRequest {
@@ -38,23 +37,15 @@ export interface IncomingExecution {
 }
 
 /** The error of a request to run an agent: of the agent, the body, or the deferred error. */
-export function validateExecution(
-  state: ServerState,
-  context: RequestContext,
-  request: IncomingExecution,
-): ApiError | null {
-  const { behaviour, agents } = state;
+export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
+  const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.operation);
-  const agent = validateAgent(agents, request.agentId) ?? validateEntrypoint(state, context, request);
+  const agent = validateAgent(agents, request.agentId) ?? validateEntrypoint(context, request);
   return behaviour.chooseError(agent, body) ?? context.deferredError;
 }
 
-function validateEntrypoint(
-  { agents }: ServerState,
-  { operation }: RequestContext,
-  request: IncomingExecution,
-): ApiError | null {
-  const agent = agents.get(request.agentId);
+function validateEntrypoint({ operation, state }: RequestContext, request: IncomingExecution): ApiError | null {
+  const agent = state.agents.get(request.agentId);
   if (agent === undefined || findEntrypoint(agent, request.tag, operation === "stream") !== undefined) return null;
   const wanted = operation === "stream" ? "streaming entrypoint" : "entrypoint that does not stream";
   return apiError(
@@ -78,37 +69,31 @@ export function validateAgent(agents: ReadonlyMap<string, Agent>, id: string): A
 
 /** Runs an agent. Stores the turn in its session and charges the tokens. */
 export function executeAgent(
-  state: ServerState,
   context: RequestContext,
   agent: Agent,
   request: ExecutionRequest,
   entrypoint: Entrypoint | undefined,
 ): Execution {
+  const { state, operation, account } = context;
   const { behaviour, clock, conversations } = state;
-  const newConversation = { turn: 1, previousQuery: null };
   const conversation =
     agent.remembers && request.session !== null
-      ? conversations.addTurn(conversationName(state, context, agent, request.session), request.query)
-      : newConversation;
+      ? conversations.addTurn(conversationKey(context, agent, request.session), request.query)
+      : { turn: 1, previousQuery: null };
   const full = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
   const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens);
   const usage = { prompt: behaviour.countTokens(request.query), completion: behaviour.countTokens(text) };
   const timesOut = agent.processingMs > behaviour.timeoutMs(agent);
   const processingMs = timesOut ? behaviour.timeoutMs(agent) : agent.processingMs;
-  if (behaviour.updatesLastRequest(context.operation)) state.lastRequestMs.set(agent.id, clock.now());
+  if (behaviour.updatesLastRequest(operation)) state.lastRequestMs.set(agent.id, clock.now());
   if (!timesOut && agent.failure.kind === "none") {
-    behaviour.chargeTokens(context.account, usage.prompt + usage.completion, clock.now(), context.operation);
+    behaviour.chargeTokens(account, usage.prompt + usage.completion, clock.now(), operation);
   }
   return { agent, text, ...conversation, usage, processingMs, timesOut };
 }
 
-function conversationName(state: ServerState, context: RequestContext, agent: Agent, session: string): string {
-  return state.behaviour.conversationKey({
-    account: context.accountName,
-    agent: agent.id,
-    session,
-    operation: context.operation,
-  });
+function conversationKey({ state, accountName, operation }: RequestContext, agent: Agent, session: string): string {
+  return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, operation });
 }
 
 /** Reads a valid body. A variant may accept values of other types: they count as absent. */
@@ -144,12 +129,8 @@ export interface ExecutionEvents {
 }
 
 /** Sends the event of an execution's start. It only adds to the outbox, so no request waits for a webhook. */
-export function emitExecutionStart(
-  state: ServerState,
-  context: RequestContext,
-  agent: Agent,
-  input: unknown,
-): ExecutionEvents {
+export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
+  const { state, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;
   const requestId = behaviour.requestId(state.nextRequestNumber());
   const emit = (stage: ExecutionStage) =>
@@ -162,7 +143,7 @@ export function emitExecutionStart(
   emit({ kind: "invoked" });
   return {
     requestId,
-    ended: (execution) => emit(stageOf(execution, clock.now() - context.arrivedMs)),
+    ended: (execution) => emit(stageOf(execution, clock.now() - arrivedMs)),
     disconnected: () => {
       if (behaviour.disconnectEvent() === null) return;
       emit({ kind: "failed", message: "The stream was stopped.", details: "The client left before its end." });

@@ -1,6 +1,5 @@
 import type { Agent } from "../agents.ts";
 import type { UsageInput } from "../behaviour/health-list-usage.ts";
-import type { Account } from "../limits/account.ts";
 import type { WindowName } from "../limits/windows.ts";
 import { apiError } from "../api-error.ts";
 import { failed, ok, type RouteResult } from "./response.ts";
@@ -14,67 +13,51 @@ import {
   unknownAgentError,
   type IncomingExecution,
 } from "./execution.ts";
-import { sleep, type DisconnectSignal } from "./wait.ts";
-import type { ServerState } from "./state.ts";
+import { sleep } from "./wait.ts";
 
 /** Endpoint 1: runs an agent and returns its whole response, or an error. */
-export async function invoke(
-  state: ServerState,
-  context: RequestContext,
-  client: DisconnectSignal,
-  request: IncomingExecution,
-): Promise<RouteResult> {
-  const { behaviour, clock, agents } = state;
-  const error = validateExecution(state, context, request);
+export async function invoke(context: RequestContext, request: IncomingExecution): Promise<RouteResult> {
+  const { behaviour, clock, agents } = context.state;
+  const error = validateExecution(context, request);
   const agent = agents.get(request.agentId);
   if (error !== null || agent === undefined) return failed(error ?? unknownAgentError);
-  const execution = executeAgent(
-    state,
-    context,
-    agent,
-    readExecutionRequest(request.body),
-    findEntrypoint(agent, request.tag, false),
-  );
-  const events = emitExecutionStart(state, context, agent, request.body);
-  if (execution.processingMs > 0) await sleep(clock, execution.processingMs, client);
+  const entrypoint = findEntrypoint(agent, request.tag, false);
+  const execution = executeAgent(context, agent, readExecutionRequest(request.body), entrypoint);
+  const events = emitExecutionStart(context, agent, request.body);
+  if (execution.processingMs > 0) await sleep(clock, execution.processingMs, context.client);
   events.ended(execution);
   if (execution.timesOut) return failed(apiError("timeout", "The agent did not answer within its timeout."));
   if (agent.failure.kind !== "none") return failed(apiError("crash", "The agent failed to answer."));
-  const input = {
-    ...execution,
-    elapsedMs: clock.now() - context.arrivedMs,
-    requestId: events.requestId,
-  };
+  const input = { ...execution, elapsedMs: clock.now() - context.arrivedMs, requestId: events.requestId };
   return ok(behaviour.invokeBody(input, behaviour.result(input), behaviour.agentVersion(agent)));
 }
 
 /** Endpoint 3: an agent's health report. */
-export function health(state: ServerState, context: RequestContext, agentId: string): RouteResult {
-  const { behaviour, clock } = state;
-  return forAgent(state, context, agentId, (agent) => {
-    const uptimeMs = clock.now() - state.startedMs;
-    const lastRequestMs = state.lastRequestMs.get(agentId) ?? null;
+export function health(context: RequestContext, agentId: string): RouteResult {
+  const { behaviour, clock, startedMs, lastRequestMs: lastRequests } = context.state;
+  return forAgent(context, agentId, (agent) => {
+    const uptimeMs = clock.now() - startedMs;
+    const lastRequestMs = lastRequests.get(agentId) ?? null;
     const version = behaviour.agentVersion(agent);
     return ok(behaviour.healthBody({ agent, version, uptimeMs, lastRequestMs }), agent.health);
   });
 }
 
 /** Endpoint 12: the details of an agent. */
-export function describeAgent(state: ServerState, context: RequestContext, agentId: string): RouteResult {
-  const { behaviour } = state;
-  return forAgent(state, context, agentId, (agent) => {
+export function describeAgent(context: RequestContext, agentId: string): RouteResult {
+  const { behaviour } = context.state;
+  return forAgent(context, agentId, (agent) => {
     const version = behaviour.agentVersion(agent);
     return ok(behaviour.agentDetailsBody({ agent, version, listItem: behaviour.listItem(agent, version) }));
   });
 }
 
 function forAgent(
-  { agents }: ServerState,
-  { deferredError }: RequestContext,
+  { state, deferredError }: RequestContext,
   id: string,
   respond: (agent: Agent) => RouteResult,
 ): RouteResult {
-  const agent = agents.get(id);
+  const agent = state.agents.get(id);
   if (agent === undefined) return failed(unknownAgentError);
   return deferredError === null ? respond(agent) : failed(deferredError);
 }
@@ -86,9 +69,9 @@ export interface ListQuery {
 }
 
 /** Endpoint 4: a page of the list of agents. */
-export function listAgents(state: ServerState, context: RequestContext, query: ListQuery): RouteResult {
+export function listAgents({ state, deferredError }: RequestContext, query: ListQuery): RouteResult {
   const { behaviour, agents } = state;
-  if (context.deferredError !== null) return failed(context.deferredError);
+  if (deferredError !== null) return failed(deferredError);
   const all = [...agents.values()];
   const error = behaviour.validatePage(query.page, query.limit, all.length);
   if (error !== null) return failed(error);
@@ -100,25 +83,27 @@ export function listAgents(state: ServerState, context: RequestContext, query: L
 }
 
 /** Endpoint 5: the usage of a key. */
-export function usage(state: ServerState, { account, deferredError }: RequestContext): RouteResult {
-  return deferredError === null ? ok(state.behaviour.usageBody(usageInput(state, account))) : failed(deferredError);
+export function usage(context: RequestContext): RouteResult {
+  const { state, deferredError } = context;
+  return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
 }
 
 /** Endpoint 9: the usage of a key, with its permissions. */
-export function keyUsage(state: ServerState, { key, account, deferredError, lastUsedMs }: RequestContext): RouteResult {
+export function keyUsage(context: RequestContext): RouteResult {
+  const { state, key, deferredError, lastUsedMs } = context;
   if (deferredError !== null || key === null)
     return failed(deferredError ?? apiError("missing-key", "A key is required."));
   const expiresAtMs = state.ring.find(key.key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
   const input = {
-    ...usageInput(state, account),
+    ...usageInput(context),
     key,
-    lastUsedMs: lastUsedMs,
+    lastUsedMs,
     expiresAtMs: Number.isFinite(expiresAtMs) ? expiresAtMs : null,
   };
   return ok(state.behaviour.keyUsageBody(input));
 }
 
-function usageInput({ behaviour, clock }: ServerState, account: Account): UsageInput {
+function usageInput({ account, state: { behaviour, clock } }: RequestContext): UsageInput {
   const nowMs = clock.now();
   const windows = account.windows(nowMs);
   const advertised = behaviour.advertisedWindow(windows);

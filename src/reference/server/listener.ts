@@ -37,15 +37,10 @@ export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException
     socket.destroy();
     return;
   }
-  const request = {
-    operation: "unknown",
-    authorization: "",
-    address: socket.remoteAddress ?? "",
-    agentId: null,
-  } as const;
-  const context = admitRequest(state, request);
+  const address = socket.remoteAddress ?? "";
+  const context = admitRequest(state, { operation: "unknown", authorization: "", address, agentId: null });
   const result = failed(apiError("malformed-http", "The bytes received are no HTTP request."));
-  const { status, headers, bytes } = renderResponse(state, context, result, "");
+  const { status, headers, bytes } = renderResponse(context, result, "");
   const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,

@@ -5,8 +5,7 @@ import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
 import type { ApiError, Operation } from "../api-error.ts";
 import type { RequestContext } from "./admission.ts";
-import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
-import type { ServerState } from "./state.ts";
+import { sleep, eventLoopTurns } from "./wait.ts";
 
 /** The result of a route. */
 export type RouteResult =
@@ -28,20 +27,15 @@ export interface HttpResponse {
 }
 
 /** Makes the response of a result: body, encoding and headers. */
-export function renderResponse(
-  state: ServerState,
-  context: RequestContext,
-  result: RouteResult,
-  acceptEncoding: string,
-): HttpResponse {
+export function renderResponse(context: RequestContext, result: RouteResult, acceptEncoding: string): HttpResponse {
+  const { operation, state } = context;
   const { behaviour } = state;
-  const { operation } = context;
   const status =
     result.kind === "json"
       ? behaviour.successStatus(operation, result.health)
       : behaviour.errorStatus(result.error.cause, operation);
   const head: HeadInput = { operation, status };
-  const { contentType, text } = bodyOf(state, result, head);
+  const { contentType, text } = bodyOf(behaviour, result, head);
   const { bytes, headers } = behaviour.encode(text, acceptEncoding);
   const length: readonly Header[] =
     behaviour.framing() === "length" ? [["Content-Length", String(Buffer.byteLength(bytes))]] : [];
@@ -51,7 +45,7 @@ export function renderResponse(
     ...headers,
     ...length,
   ];
-  return { status, headers: responseHeaders(state, context, head, own), bytes };
+  return { status, headers: responseHeaders(context, head, own), bytes };
 }
 
 function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[] {
@@ -61,14 +55,10 @@ function retryAfter(behaviour: Behaviour, result: RouteResult): readonly Header[
 }
 
 /** All headers of a response: the common ones and `own`. */
-export function responseHeaders(
-  state: ServerState,
-  context: RequestContext,
-  head: HeadInput,
-  own: readonly Header[],
-): readonly Header[] {
-  const date: Header = ["Date", dateText(state.clock.now())];
-  return state.behaviour.headers([date, ...context.rateHeaders(head), ...own], head);
+export function responseHeaders(context: RequestContext, head: HeadInput, own: readonly Header[]): readonly Header[] {
+  const { clock, behaviour } = context.state;
+  const date: Header = ["Date", dateText(clock.now())];
+  return behaviour.headers([date, ...context.rateHeaders(head), ...own], head);
 }
 
 let lastDate = { second: Number.NaN, text: "" };
@@ -88,11 +78,10 @@ export function rawHeaders(headers: readonly Header[]): string[] {
 }
 
 function bodyOf(
-  state: ServerState,
+  behaviour: Behaviour,
   result: RouteResult,
   head: HeadInput,
 ): { readonly contentType: string; readonly text: string } {
-  const { behaviour } = state;
   const page = result.kind === "error" && result.error.cause === "unknown-path" ? behaviour.unknownPathPage() : null;
   if (page !== null) return page;
   const value =
@@ -116,15 +105,9 @@ function send(socket: ServerResponse, context: RequestContext, { status, headers
   socket.end(bytes);
 }
 
-/** A request that is being handled. */
-export interface OpenRequest {
-  readonly context: RequestContext;
-  readonly client: DisconnectSignal;
-}
-
 declare module "fastify" {
   interface FastifyRequest {
-    openRequest: OpenRequest | null;
+    requestContext: RequestContext | null;
     /** The body as received; `null` if there is none. */
     rawBody: Buffer | null;
   }
@@ -134,19 +117,13 @@ declare module "fastify" {
 }
 
 /** Sends a result without Fastify's own serialization, so that the behaviour decides about every byte. */
-export function sendResult(
-  state: ServerState,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: RouteResult,
-): void {
-  const { openRequest } = request;
+export function sendResult(request: FastifyRequest, reply: FastifyReply, result: RouteResult): void {
+  const { requestContext: context } = request;
   reply.hijack();
-  if (openRequest === null) return void reply.raw.destroy();
-  const { context } = openRequest;
+  if (context === null) return void reply.raw.destroy();
+  const { operation, state } = context;
   const acceptEncoding = request.headers["accept-encoding"] ?? "";
-  const finish = () => send(reply.raw, context, renderResponse(state, context, result, acceptEncoding));
-  const { operation } = context;
+  const finish = () => send(reply.raw, context, renderResponse(context, result, acceptEncoding));
   const isLimited = result.kind === "error" && result.error.detail.kind === "limit";
   const turns = state.behaviour.turnsBeforeResponse({ operation });
   const delayMs = state.behaviour.responseDelayMs({ operation, isLimited });

@@ -12,7 +12,6 @@ import { checkOperation, submitBatch } from "./batch.ts";
 import type { RequestContext } from "./admission.ts";
 import { describeAgent, health, invoke, keyUsage, listAgents, usage, type ListQuery } from "./handlers.ts";
 import { agentSchemas, operationSchemas } from "./agent-schemas.ts";
-import type { ServerState } from "./state.ts";
 import { stream } from "./stream.ts";
 import { validateExecution, unknownAgentError, type IncomingExecution } from "./execution.ts";
 import { webhookSchemas } from "./webhook-schemas.ts";
@@ -26,18 +25,16 @@ interface RouteShape {
 type RouteRequest = FastifyRequest<RouteShape>;
 
 /** Handles a request and sends the result, now or later. Never rejects. */
-type Handle = (state: ServerState, request: RouteRequest, reply: FastifyReply) => void | Promise<void>;
+type Handle = (context: RequestContext, request: RouteRequest, reply: FastifyReply) => void | Promise<void>;
 
 /** An endpoint whose result is ready at once. */
 const immediate =
-  (respond: (state: ServerState, context: RequestContext, request: RouteRequest) => RouteResult): Handle =>
-  (state, request, reply) => {
-    if (request.openRequest !== null)
-      sendResult(state, request, reply, respond(state, request.openRequest.context, request));
-  };
+  (respond: (context: RequestContext, request: RouteRequest) => RouteResult): Handle =>
+  (context, request, reply) =>
+    sendResult(request, reply, respond(context, request));
 
 /** Adds all endpoints of the document. Source: Endpoints 1 to 12. */
-export function addRoutes(app: FastifyInstance, state: ServerState): void {
+export function addRoutes(app: FastifyInstance): void {
   const add = (method: "GET" | "POST", url: string, operation: Operation, schema: FastifySchema, handle: Handle) =>
     app.route<RouteShape>({
       method,
@@ -45,7 +42,7 @@ export function addRoutes(app: FastifyInstance, state: ServerState): void {
       schema,
       attachValidation: true,
       config: { operation },
-      handler: (request, reply) => void handle(state, request, reply),
+      handler: (request, reply) => void (request.requestContext && handle(request.requestContext, request, reply)),
     });
   const agent = "/v1/agents/:agent_id";
   add("POST", `${agent}/invoke`, "invoke", agentSchemas.invoke, sendInvoke);
@@ -66,57 +63,42 @@ export function addRoutes(app: FastifyInstance, state: ServerState): void {
   add("POST", "/v1/alerts", "createAlert", webhookSchemas.createAlert, byBody(createAlert));
 }
 
-type RespondById = (state: ServerState, context: RequestContext, id: string, body: unknown) => RouteResult;
+type RespondById = (context: RequestContext, id: string, body: unknown) => RouteResult;
 
 const byAgent = (respond: RespondById): Handle =>
-  immediate((state, context, { params, body }) => respond(state, context, params.agent_id, body));
+  immediate((context, { params, body }) => respond(context, params.agent_id, body));
 const byOperation = (respond: RespondById): Handle =>
-  immediate((state, context, { params, body }) => respond(state, context, params.operation_id, body));
+  immediate((context, { params, body }) => respond(context, params.operation_id, body));
 const byWebhook = (respond: RespondById): Handle =>
-  immediate((state, context, { params, body }) => respond(state, context, params.webhook_id, body));
-const byBody = (respond: (state: ServerState, context: RequestContext, body: unknown) => RouteResult): Handle =>
-  immediate((state, context, { body }) => respond(state, context, body));
+  immediate((context, { params, body }) => respond(context, params.webhook_id, body));
+const byBody = (respond: (context: RequestContext, body: unknown) => RouteResult): Handle =>
+  immediate((context, { body }) => respond(context, body));
 
-async function sendInvoke(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
+const sendInvoke: Handle = async (context, request, reply) => {
   reply.hijack();
-  if (request.openRequest === null) return;
-  const { context, client } = request.openRequest;
-  try {
-    const result = await invoke(state, context, client, executionRequest(request));
-    sendResult(state, request, reply, result);
-  } catch {
-    sendResult(state, request, reply, failed(apiError("crash", "The server failed.")));
-  }
-}
+  const crash = failed(apiError("crash", "The server failed."));
+  sendResult(request, reply, await invoke(context, executionRequest(request)).catch(() => crash));
+};
 
-async function sendStream(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
+const sendStream: Handle = async (context, request, reply) => {
   reply.hijack();
-  if (request.openRequest === null) return;
-  const { context, client } = request.openRequest;
   const incoming = executionRequest(request);
-  const error = validateExecution(state, context, incoming);
-  const agent = state.agents.get(incoming.agentId);
-  if (error !== null || agent === undefined) {
-    sendResult(state, request, reply, failed(error ?? unknownAgentError));
-    return;
-  }
-  try {
-    await stream(state, context, client, reply.raw, agent, incoming);
-  } catch {
-    reply.raw.destroy();
-  }
-}
+  const error = validateExecution(context, incoming);
+  const agent = context.state.agents.get(incoming.agentId);
+  if (error !== null || agent === undefined) return sendResult(request, reply, failed(error ?? unknownAgentError));
+  await stream(context, reply.raw, agent, incoming).catch(() => reply.raw.destroy());
+};
 
-function listForQuery(state: ServerState, context: RequestContext, request: RouteRequest): RouteResult {
+const sendExecute: Handle = (context, request, reply) => {
+  const send = request.params.entrypoint_tag?.endsWith("_stream") === true ? sendStream : sendInvoke;
+  return send(context, request, reply);
+};
+
+function listForQuery(context: RequestContext, request: RouteRequest): RouteResult {
   const [violation] = violationsOf(request);
   return violation === undefined
-    ? listAgents(state, context, request.query)
+    ? listAgents(context, request.query)
     : failed(fieldError("invalid-input", violation.path.slice(1), violation.message));
-}
-
-function sendExecute(state: ServerState, request: RouteRequest, reply: FastifyReply): Promise<void> {
-  const streams = request.params.entrypoint_tag?.endsWith("_stream") === true;
-  return streams ? sendStream(state, request, reply) : sendInvoke(state, request, reply);
 }
 
 function executionRequest(request: RouteRequest): IncomingExecution {

@@ -13,40 +13,38 @@ import {
   type ExecutionRequest,
 } from "./execution.ts";
 import { responseHeaders, rawHeaders } from "./response.ts";
-import type { ServerState } from "./state.ts";
-import { sleep, eventLoopTurns, type DisconnectSignal } from "./wait.ts";
+import { sleep, eventLoopTurns } from "./wait.ts";
 
 /** Endpoint 2: streams the response of an agent to the end, or until the client has left. Never rejects. */
 export async function stream(
-  state: ServerState,
   context: RequestContext,
-  client: DisconnectSignal,
   response: ServerResponse,
   agent: Agent,
   { body, tag }: IncomingExecution,
 ): Promise<void> {
-  const input: HeadInput = { operation: "stream", status: state.behaviour.successStatus("stream", null) };
+  const { behaviour } = context.state;
+  const head: HeadInput = { operation: "stream", status: behaviour.successStatus("stream", null) };
   const request = readExecutionRequest(body);
-  const execution = executeAgent(state, context, agent, request, findEntrypoint(agent, tag, true));
-  const events = emitExecutionStart(state, context, agent, body);
-  const steps = streamInput(state, execution, request);
-  const type = state.behaviour.contentType("events", input);
+  const execution = executeAgent(context, agent, request, findEntrypoint(agent, tag, true));
+  const events = emitExecutionStart(context, agent, body);
+  const steps = streamInput(context, execution, request);
   const own = [
-    ["Content-Type", type],
+    ["Content-Type", behaviour.contentType("events", head)],
     ["Cache-Control", "no-cache"],
   ] as const;
-  response.writeHead(input.status, rawHeaders(responseHeaders(state, context, input, own)));
-  context.onResponseEvent("head", input);
+  response.writeHead(head.status, rawHeaders(responseHeaders(context, head, own)));
+  context.onResponseEvent("head", head);
   const chunks = chunkWriter(response);
   // Only the waits are awaited: an `await` after each event would cost more than the event itself.
-  for (const wait of runSteps({ state, context, client, response, chunks }, steps)) await wait;
-  if (client.isDisconnected()) events.disconnected();
+  for (const wait of runSteps({ context, response, chunks }, steps)) await wait;
+  const hasLeft = context.client.isDisconnected();
+  if (hasLeft) events.disconnected();
   else events.ended(execution);
-  context.onResponseEvent(client.isDisconnected() ? "left" : "end", input);
+  context.onResponseEvent(hasLeft ? "left" : "end", head);
   chunks.end();
 }
 
-function streamInput(state: ServerState, execution: Execution, request: ExecutionRequest): StreamInput {
+function streamInput({ state }: RequestContext, execution: Execution, request: ExecutionRequest): StreamInput {
   const { behaviour } = state;
   const { agent, text, processingMs } = execution;
   const all = behaviour.splitText(text, request.chunkSize).map((part, index): Chunk => ({ text: part, index }));
@@ -69,22 +67,20 @@ function endingOf({ agent: { failure }, timesOut, usage }: Execution): StreamEnd
 }
 
 interface Connection {
-  readonly state: ServerState;
   readonly context: RequestContext;
-  readonly client: DisconnectSignal;
   readonly response: ServerResponse;
   readonly chunks: ChunkWriter;
 }
 
 /** Runs the steps of a stream in order. Yields a promise where the stream has to wait before the next step. */
 function* runSteps(connection: Connection, input: StreamInput): Generator<Promise<void>, void> {
-  const { behaviour } = connection.state;
+  const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
   let events = 0;
   if (write(connection, behaviour.prelude())) yield drained(connection);
   for (const step of behaviour.plan(input)) {
     if (
-      connection.client.isDisconnected() &&
+      connection.context.client.isDisconnected() &&
       (notices === "at once" || (notices === "at the next write" && isEvent(step)))
     )
       return;
@@ -105,7 +101,8 @@ function isEvent(step: Step): step is EventStep {
 async function pause(connection: Connection, step: Exclude<Step, EventStep>, untilLeft: boolean): Promise<void> {
   // The client gets the head before any wait.
   connection.chunks.open();
-  if (step.kind === "wait") await sleep(connection.state.clock, step.ms, untilLeft ? connection.client : null);
+  if (step.kind === "wait")
+    await sleep(connection.context.state.clock, step.ms, untilLeft ? connection.context.client : null);
   else if (step.kind === "turns") await eventLoopTurns(step.count);
   else await cut(connection.response);
 }
@@ -120,7 +117,7 @@ async function cut(response: ServerResponse): Promise<void> {
 }
 
 function writeEvent(connection: Connection, input: StreamInput, step: EventStep, number: number): boolean {
-  const { behaviour, clock } = connection.state;
+  const { behaviour, clock } = connection.context.state;
   if (step.kind === "chunk") {
     for (let more = behaviour.requestsPerChunk(); more > 0; more -= 1) connection.context.account.count(clock.now());
   }
@@ -128,7 +125,8 @@ function writeEvent(connection: Connection, input: StreamInput, step: EventStep,
   return write(connection, behaviour.frame(behaviour.eventName(step.kind), data, number));
 }
 
-function dataOf({ state: { behaviour, clock }, context }: Connection, input: StreamInput, step: EventStep): unknown {
+function dataOf({ context }: Connection, input: StreamInput, step: EventStep): unknown {
+  const { behaviour, clock } = context.state;
   switch (step.kind) {
     case "start":
       return behaviour.startData(input);
@@ -142,16 +140,16 @@ function dataOf({ state: { behaviour, clock }, context }: Connection, input: Str
 }
 
 /** Returns whether the socket is full. The agent then waits, so that a slow reader does not fill the memory. */
-function write({ client, response, chunks }: Connection, writes: readonly Write[]): boolean {
+function write({ context, response, chunks }: Connection, writes: readonly Write[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
-    if (client.isDisconnected() || response.destroyed) return false;
+    if (context.client.isDisconnected() || response.destroyed) return false;
     isFull = chunks.write(bytes);
   }
   return isFull;
 }
 
-function drained({ client, response }: Connection): Promise<void> {
+function drained({ context, response }: Connection): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       forget();
@@ -160,7 +158,7 @@ function drained({ client, response }: Connection): Promise<void> {
     };
     let forget = () => {};
     response.once("drain", settle);
-    forget = client.onDisconnect(settle);
+    forget = context.client.onDisconnect(settle);
   });
 }
 

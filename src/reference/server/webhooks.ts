@@ -4,24 +4,22 @@ import { apiError, type ApiError } from "../api-error.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import { failed, ok, type RouteResult } from "./response.ts";
 import type { RequestContext } from "./admission.ts";
-import type { ServerState } from "./state.ts";
 import { validateAgent } from "./execution.ts";
 
 /** Endpoint 6: creates a webhook that belongs to the key of the request. */
-export function createWebhook(state: ServerState, context: RequestContext, body: unknown): RouteResult {
+export function createWebhook(context: RequestContext, body: unknown): RouteResult {
+  const { key, deferredError, state } = context;
   const { behaviour, outbox } = state;
-  const { key, deferredError } = context;
   const request = behaviour.readWebhookRequest(body);
   const invalid = behaviour.validateWebhook(body, (url) => outbox.addressRefusal(url));
-  const error = invalid ?? validateReach(state, context, request) ?? deferredError;
+  const error = invalid ?? validateReach(context, request) ?? deferredError;
   if (error !== null || key === null) return failed(error ?? apiError("missing-key", "A key is required."));
   return ok(behaviour.webhookBody(outbox.add({ ...request, headers: {}, owner: key.name })));
 }
 
 /** A webhook gets events of agents, so it needs a key that may call them. */
 function validateReach(
-  { agents, behaviour }: ServerState,
-  { key, operation }: RequestContext,
+  { key, operation, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
   // The address was checked on arrival. No agent has the empty id, so a key for some agents gets no webhook for all.
@@ -32,33 +30,32 @@ function validateReach(
 }
 
 /** Endpoint 7: the deliveries of a webhook, newest first. */
-export function listDeliveries(state: ServerState, context: RequestContext, id: string): RouteResult {
-  return forWebhook(state, context, id, (webhook) =>
-    state.behaviour.deliveriesBody(webhook, state.outbox.deliveriesOf(id)),
-  );
+export function listDeliveries(context: RequestContext, id: string): RouteResult {
+  const { behaviour, outbox } = context.state;
+  return forWebhook(context, id, (webhook) => behaviour.deliveriesBody(webhook, outbox.deliveriesOf(id)));
 }
 
 /** The metrics of a webhook. Source: Resources, "Webhook metrics". */
-export function webhookMetrics(state: ServerState, context: RequestContext, id: string): RouteResult {
-  return forWebhook(state, context, id, (webhook) => state.behaviour.metricsBody(webhook, state.outbox.metricsOf(id)));
+export function webhookMetrics(context: RequestContext, id: string): RouteResult {
+  const { behaviour, outbox } = context.state;
+  return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
 }
 
 /** Webhooks of other keys count as unknown. */
 function forWebhook(
-  { outbox }: ServerState,
-  { key, deferredError }: RequestContext,
+  { key, deferredError, state }: RequestContext,
   id: string,
   respond: (webhook: Webhook) => unknown,
 ): RouteResult {
   if (deferredError !== null) return failed(deferredError);
-  const webhook = outbox.find(id);
+  const webhook = state.outbox.find(id);
   return webhook === undefined || webhook.owner !== key?.name
     ? failed(apiError("webhook-not-found", "No webhook has this id."))
     : ok(respond(webhook));
 }
 
 /** Endpoint 8: creates a usage alert for the key of the request. */
-export function createAlert(state: ServerState, { key, deferredError }: RequestContext, body: unknown): RouteResult {
+export function createAlert({ key, deferredError, state }: RequestContext, body: unknown): RouteResult {
   const { alerts, behaviour, clock, outbox } = state;
   const error = behaviour.validateAlert(body, (url) => outbox.addressRefusal(url)) ?? deferredError;
   if (error !== null || key === null) return failed(error ?? apiError("missing-key", "A key is required."));

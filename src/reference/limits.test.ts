@@ -11,12 +11,12 @@ afterAll(() => server.close());
 const fresh = (tier: TierName = "free") => server.reference.issueKey(tier).name;
 
 async function statuses(key: string, count: number): Promise<readonly number[]> {
-  const seen: number[] = [];
-  for (let at = 0; at < count; at += 1) seen.push((await server.invoke("echo", { key })).status);
-  return seen;
+  const received: number[] = [];
+  for (let at = 0; at < count; at += 1) received.push((await server.invoke("echo", { key })).status);
+  return received;
 }
 
-const admittedOf = (seen: readonly number[]) => seen.filter((status) => status === 200).length;
+const admittedOf = (received: readonly number[]) => received.filter((status) => status === 200).length;
 
 describe("the limits of a key", () => {
   it.each([
@@ -57,8 +57,8 @@ describe("the limits of a key", () => {
   it("report each value of `Remaining` once to concurrent requests", async () => {
     const key = fresh("pro");
     const answers = await Promise.all(Array.from({ length: 10 }, () => server.invoke("echo", { key })));
-    const seen = answers.map(({ headers }) => Number(headers["x-ratelimit-remaining"]));
-    expect(seen.toSorted((a, b) => b - a)).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90]);
+    const remaining = answers.map(({ headers }) => Number(headers["x-ratelimit-remaining"]));
+    expect(remaining.toSorted((a, b) => b - a)).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90]);
   });
 
   it("neither count nor refuse health requests", async () => {
@@ -107,8 +107,8 @@ describe("the limits of a key", () => {
 
 describe("the month's tokens", () => {
   it("refuse executions after they are used up, until the next month", async () => {
-    const seen = await statuses("quota", 8);
-    expect(seen).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+    const received = await statuses("quota", 8);
+    expect(received).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
     const { status, json } = await server.call("/usage", { key: "quota" });
     expect([status, json]).toMatchObject([200, { tokens: { used: 100_000, remaining: 0 } }]);
     const month = await testServer();
@@ -122,10 +122,10 @@ describe("the month's tokens", () => {
 describe("requests without a valid key", () => {
   it("share a limit of their address", async () => {
     const alone = await testServer();
-    const seen = new Map<number, number>();
+    const countByStatus = new Map<number, number>();
     const asks = Array.from({ length: 1010 }, () => alone.call("/usage", { key: "ah_wrong" }));
-    for (const { status } of await Promise.all(asks)) seen.set(status, (seen.get(status) ?? 0) + 1);
-    expect(Object.fromEntries(seen)).toEqual({ 401: 1000, 429: 10 });
+    for (const { status } of await Promise.all(asks)) countByStatus.set(status, (countByStatus.get(status) ?? 0) + 1);
+    expect(Object.fromEntries(countByStatus)).toEqual({ 401: 1000, 429: 10 });
     expect((await alone.call("/usage", { key: null })).json).toMatchObject({ error: { code: "RATE_LIMITED" } });
     expect((await alone.call("/usage", { key: "free" })).status).toBe(200);
     await alone.close();

@@ -100,9 +100,10 @@ export const authenticationFaults = faults("Authentication", {
       (operation) => operation === "keyUsage",
     ),
   ),
-  "expired-key-other-code-on-list": fault(["AUTH-4", "KEY-3"], "The list tells an expired key that it is wrong.").by(
-    overrideError(["expired-key"], 401, "INVALID_API_KEY", "list"),
-  ),
+  "expired-key-other-code-on-list": fault(
+    ["AUTH-4", "KEY-3"],
+    "The list responds to an expired key as to a wrong one.",
+  ).by(overrideError(["expired-key"], 401, "INVALID_API_KEY", "list")),
   "unknown-key-served-on-health": fault("AUTH-8", "Health takes any key that begins as the service's keys do.").by(
     acceptSimilar((text, key, operation) => operation === "health" && text.slice(0, 3) === key.slice(0, 3)),
   ),

@@ -66,7 +66,7 @@ const neverMs = 24 * hourMs;
 export const concurrencyFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
-    "A refusal restarts the minute, and the headers and `retry_after` do not tell.",
+    "A refusal restarts the minute, but headers and `retry_after` do not show it.",
   ).by(minute(restartedByRefusals)),
   "negative-while-crowded": fault(
     "HDR-9",

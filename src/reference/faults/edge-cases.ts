@@ -104,7 +104,7 @@ export const edgeCaseFaults = faults("What the service does 1", {
       ),
     ),
   ),
-  "key-looked-at-last-on-webhooks": fault("AUTH-16", "Creating a webhook looks at the body before the key.").by(
+  "key-looked-at-last-on-webhooks": fault("AUTH-16", "Creating a webhook checks the body before the key.").by(
     withPath((path) => () => ({ authenticatesFirst: () => path() !== "/v1/webhooks" })),
   ),
 });

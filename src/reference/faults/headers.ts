@@ -163,32 +163,35 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   })),
   "goes-on-after-none-left": fault(
     "HDR-19",
-    "The burst is admitted on top of the minute, after `X-RateLimit-Remaining` has said 0.",
+    "The burst is admitted on top of the minute, after `X-RateLimit-Remaining` is 0.",
   ).by(() => ({
     limiters: (limits) => {
       const { perMinute, burst } = limits;
       const { hour, minute } = windowsOf(limits);
-      const told = fixedWindow(minute);
+      const advertised = fixedWindow(minute);
       const kept = fixedWindow({ ...minute, limit: perMinute + (burst ?? perMinute) });
-      const count = (nowMs: number) => [told, kept].forEach((each) => each.count(nowMs));
-      return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => told.status(nowMs) })];
+      const count = (nowMs: number) => [advertised, kept].forEach((each) => each.count(nowMs));
+      return [fixedWindow(hour), overrideLimiter(kept, { count, status: (nowMs) => advertised.status(nowMs) })];
     },
   })),
   "one-more-after-none-left-later": fault(
     "HDR-19",
-    "From the second minute on one request more is admitted than `X-RateLimit-Remaining` tells; windows begin with their first request.",
+    "From the second minute on one request more is admitted than `X-RateLimit-Remaining` reports; windows begin with their first request.",
   ).by(() => ({
     limiters: (limits) => {
       const { hour, minute } = windowsOf(limits);
-      const told = anchoredWindow(minute);
+      const advertised = anchoredWindow(minute);
       const kept = anchoredWindow({ ...minute, limit: limits.perMinute + 1 });
       let firstResetMs = Number.POSITIVE_INFINITY;
       const count = (nowMs: number) => {
-        for (const each of [told, kept]) each.count(nowMs);
-        firstResetMs = Math.min(firstResetMs, told.status(nowMs).resetAtMs);
+        for (const each of [advertised, kept]) each.count(nowMs);
+        firstResetMs = Math.min(firstResetMs, advertised.status(nowMs).resetAtMs);
       };
-      const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? told : kept).hasRoom(nowMs);
-      return [anchoredWindow(hour), overrideLimiter(kept, { hasRoom, count, status: (nowMs) => told.status(nowMs) })];
+      const hasRoom = (nowMs: number) => (nowMs < firstResetMs ? advertised : kept).hasRoom(nowMs);
+      return [
+        anchoredWindow(hour),
+        overrideLimiter(kept, { hasRoom, count, status: (nowMs) => advertised.status(nowMs) }),
+      ];
     },
   })),
   "retry-after-header-differs": fault("HDR-18", "`Retry-After` is twice the `retry_after` of the body.").by(() => ({

@@ -22,13 +22,13 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   })),
   "streams-of-a-chunk-size-count-twice": fault(
     "LIM-11",
-    "A stream that is asked for with `chunk_size` counts as two requests.",
+    "A stream that is body for with `chunk_size` counts as two requests.",
   ).by((base) => {
     let isSized = false;
     return {
-      validateBody: (asked, ...rest) => {
-        isSized = fieldsOf(fieldsOf(asked)["parameters"])["chunk_size"] !== undefined;
-        return base.validateBody(asked, ...rest);
+      validateBody: (body, ...rest) => {
+        isSized = fieldsOf(fieldsOf(body)["parameters"])["chunk_size"] !== undefined;
+        return base.validateBody(body, ...rest);
       },
       requestsPerChunk: () => {
         const more = Number(isSized);

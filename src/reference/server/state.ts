@@ -96,9 +96,9 @@ export function serverState(parts: ServerSetup): ServerState {
 function getOrCreate<V>(map: Map<string, V>, name: string, create: () => V): V {
   const known = map.get(name);
   if (known !== undefined) return known;
-  const made = create();
-  map.set(name, made);
-  return made;
+  const created = create();
+  map.set(name, created);
+  return created;
 }
 
 /** The memory of agents, by conversation. */

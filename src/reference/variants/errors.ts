@@ -101,7 +101,7 @@ export const authenticationVariants = variants("Authentication", {
   "bad-signature-403": variant("A bad signature responds with 403.").by(
     overrideError(["bad-signature"], 403, "INVALID_SIGNATURE"),
   ),
-  "unknown-agent-before-key": variant("An agent that does not exist responds with 404 to whoever asks.").by(() => ({
+  "unknown-agent-before-key": variant("An agent that does not exist gets 404 even without a valid key.").by(() => ({
     authenticatesFirst: (namesUnknownAgent) => !namesUnknownAgent,
   })),
 });

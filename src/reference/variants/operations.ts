@@ -68,7 +68,7 @@ export const detailsVariants = variants("Endpoints / 12. Other endpoints", {
 });
 
 export const keyVariants = variants("Endpoints / 9. Read key usage", {
-  "key-usage-envelope": variant("Key usage stands in the envelope, as `data`.").by(
+  "key-usage-envelope": variant("Key usage is in the envelope, as `data`.").by(
     overrideJson("keyUsageBody")(inEnvelope),
   ),
   "key-usage-as-usage": variant("Key usage has the body of usage.").by((base) => ({

@@ -140,7 +140,7 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
   "session-id-null": variant("`session_id` of `start` is `null`.").by(
     overrideJson("startData").set("session_id", null),
   ),
-  "failure-retry-null": variant("An error of a stream that tells no time has a `retry_after` of `null`.").by(
+  "failure-retry-null": variant("An error event without a time has a `retry_after` of `null`.").by(
     overrideJson("streamErrorData")((data) =>
       "retry_after" in fieldsOf(data) ? data : setField(data, "retry_after", null),
     ),

@@ -28,8 +28,8 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
     overrideSuccessStatus("createWebhook", 200),
   ),
   "webhook-id-as-id": variant("The id of a webhook is called `id`.").by(created.rename("webhook_id", "id")),
-  "webhook-in-data": variant("A webhook stands in the envelope, as `data`.").by(created(inData)),
-  "webhook-in-result": variant("A webhook stands in the envelope, as `data.result`.").by(created(inResult)),
+  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(created(inData)),
+  "webhook-in-result": variant("A webhook is in the envelope, as `data.result`.").by(created(inResult)),
   "webhook-id-alone": variant("The response of a created webhook has only its id.").by(
     created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
   ),
@@ -56,12 +56,12 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
     overrideSuccessStatus("createWebhook", 202),
   ),
   "webhook-statuses-differ": variant("Creating a webhook responds with 201 and 200 in turn.").by((base) => {
-    let made = 0;
+    let count = 0;
     return {
       successStatus: (operation, health) => {
         if (operation !== "createWebhook") return base.successStatus(operation, health);
-        made += 1;
-        return made % 2 === 0 ? 200 : 201;
+        count += 1;
+        return count % 2 === 0 ? 200 : 201;
       },
     };
   }),
@@ -72,7 +72,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   "deliveries-under-their-name": variant("The list of deliveries is called `deliveries`.").by(
     listed.rename("data", "deliveries"),
   ),
-  "deliveries-in-envelope": variant("The list of deliveries stands in the envelope, as `data`.").by(listed(inData)),
+  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(listed(inData)),
   "webhook-marked-failed": variant(
     "Once a delivery has failed, the webhook is marked failed and gets no more events.",
   ).by((base) => ({
@@ -107,14 +107,14 @@ export const metricsVariants = variants("Resources / Webhook metrics", {
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-answers-200": variant("Creating an alert responds with 200.").by(overrideSuccessStatus("createAlert", 200)),
   "alert-id-as-id": variant("The id of an alert is called `id`.").by(alert.rename("alert_id", "id")),
-  "alert-in-data": variant("An alert stands in the envelope, as `data`.").by(alert(inData)),
+  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alert(inData)),
   "alert-of-minute": variant("Alerts watch the minute.").by(() => ({ watchedWindow: () => "minute" })),
   "alert-message-as-event": variant("The message of an alert has the shape of an event.").by((base) => ({
-    alertMessage: (made, reading, nowMs) => ({
-      id: made.id,
+    alertMessage: (watched, window, nowMs) => ({
+      id: watched.id,
       type: "usage.alert",
       created: new Date(nowMs).toISOString(),
-      data: base.alertMessage(made, reading, nowMs),
+      data: base.alertMessage(watched, window, nowMs),
     }),
   })),
   "alert-fires-on-every-request": variant("An alert fires with every request from its threshold on.").by((base) => ({

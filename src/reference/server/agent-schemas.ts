@@ -187,7 +187,7 @@ const operation = object(
   Object.keys(handle),
 );
 
-/** Schemas of the routes whose shape the document leaves open. The behaviour validates the body of a batch. */
+/** Schemas of the routes whose shape the document leaves open. The behaviour, not the schema, validates the body of a batch. */
 export const operationSchemas = {
   describe: {
     summary: "Describe an agent",

@@ -27,7 +27,7 @@ export interface GuardOptions {
   readonly resolve?: Resolver;
 }
 
-/** A host name has a refused address or none. */
+/** Thrown if a host name has a refused address, or none. */
 export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddress";
 }
@@ -73,7 +73,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
   };
 }
 
-/** RFC 6761, 6.3. */
+/** `localhost` and its subdomains. Source: RFC 6761, 6.3. */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/.test(host);
 }

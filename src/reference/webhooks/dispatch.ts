@@ -145,7 +145,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
       if (queue.running >= maxRunning()) return;
       queue.running += 1;
       starting += 1;
-      // The caller has a response to send first.
+      // Starts later, because the caller has a response to send first.
       setImmediate(() => {
         starting -= 1;
         void next(name, queue);

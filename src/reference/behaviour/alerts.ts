@@ -25,24 +25,11 @@ export interface UsageChange {
 export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
 /** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
-export interface AlertBehaviour {
+export const standardAlerts = {
   /**
    * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
    */
-  validateAlert(body: unknown, addressRefusal: (url: string) => string | null): ApiError | null;
-  /** Reads a valid body. */
-  readAlertRequest(body: unknown): AlertRequest;
-  alertId(number: number): string;
-  alertBody(alert: Alert): unknown;
-  /** The window that alerts watch. */
-  watchedWindow(): WindowStatus["window"];
-  firesAlert(threshold: number, usage: UsageChange): boolean;
-  /** The body of the message to the alert's URL. */
-  alertMessage(alert: Alert, window: WindowStatus, nowMs: number): unknown;
-}
-
-export const standardAlerts: AlertBehaviour = {
-  validateAlert: (body, addressRefusal) => {
+  validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     if (type === undefined) return fieldError("missing-field", "type", "missing");
     if (type !== "rate_limit") return fieldError("invalid-input", "type", "must be rate_limit");
@@ -54,21 +41,25 @@ export const standardAlerts: AlertBehaviour = {
     const refused = addressRefusal(url);
     return refused === null ? null : fieldError("invalid-input", "webhook_url", refused);
   },
-  readAlertRequest: (body) => {
+  /** Reads a valid body. */
+  readAlertRequest: (body: unknown): AlertRequest => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     return { type: String(type), threshold: Number(threshold), webhookUrl: String(url) };
   },
-  alertId: (number) => `alert_${String(number).padStart(6, "0")}`,
-  alertBody: ({ id, type, threshold, webhookUrl, createdMs }) => ({
+  alertId: (number: number): string => `alert_${String(number).padStart(6, "0")}`,
+  alertBody: ({ id, type, threshold, webhookUrl, createdMs }: Alert): unknown => ({
     alert_id: id,
     type,
     threshold,
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  watchedWindow: () => "hour",
-  firesAlert: (threshold, { before, after }) => usedPercent(before) < threshold && usedPercent(after) >= threshold,
-  alertMessage: ({ id, type, threshold }, { limit, remaining }, nowMs) => ({
+  /** The window that alerts watch. */
+  watchedWindow: (): WindowStatus["window"] => "hour",
+  firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
+    usedPercent(before) < threshold && usedPercent(after) >= threshold,
+  /** The body of the message to the alert's URL. */
+  alertMessage: ({ id, type, threshold }: Alert, { limit, remaining }: WindowStatus, nowMs: number): unknown => ({
     id,
     type,
     threshold,

@@ -33,29 +33,6 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-/** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
-export interface AuthenticationBehaviour {
-  requiresKey(operation: Operation, credentials: Credentials): boolean;
-  /** Makes the text of a key from the standard text. */
-  keyText(text: string): string;
-  credentials(authorization: string): Credentials;
-  identify(credentials: Credentials, ring: KeyRing, nowMs: number, operation: Operation): Identity;
-  /** The name of the account that counts a request. */
-  accountOf(key: ReferenceKey, credentials: Credentials): string;
-  /** The key whose account also counts a request with an invalid key, or `null`. */
-  accountChargedForInvalidKey(credentials: Credentials, ring: KeyRing): ReferenceKey | null;
-  /** The proxies whose forwarding headers are trusted, out of the configured ones. */
-  trustedProxiesOf(named: AddressSet): AddressSet;
-  /** Whether the scope, agents and addresses of a key allow a request. */
-  permits(key: ReferenceKey, request: AccessRequest): boolean;
-  /** Whether a request is unsigned or its signature is valid. `signed` returns the result of {@link signedBytes}. */
-  acceptsSignature(request: SignedRequest, signed: () => Uint8Array, secret: string, nowMs: number): boolean;
-  /** The bytes that are signed. */
-  signedBytes(request: SignedRequest): Uint8Array;
-  /** Whether a request without a valid key gets 401 before its path, agent and body are checked. */
-  authenticatesFirst(namesUnknownAgent: boolean): boolean;
-}
-
 // RFC 9110, 11.1 and 11.4: the case of the scheme does not matter, and one or more blanks follow it.
 const bearer = /^(bearer) +(\S+) *$/i;
 
@@ -72,15 +49,17 @@ function isSame(one: string, other: string): boolean {
   return given.length === right.length && timingSafeEqual(given, right);
 }
 
-export const standardAuthentication: AuthenticationBehaviour = {
-  requiresKey: (operation) => !isServerOwn(operation),
-  keyText: (text) => text,
-  credentials: (authorization) => {
+/** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
+export const standardAuthentication = {
+  requiresKey: (operation: Operation, _credentials: Credentials): boolean => !isServerOwn(operation),
+  /** Makes the text of a key from the standard text. */
+  keyText: (text: string): string => text,
+  credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
     const [, scheme, text] = bearer.exec(authorization) ?? [];
     return scheme === undefined || text === undefined ? { kind: "malformed" } : { kind: "bearer", scheme, text };
   },
-  identify: (credentials, ring, nowMs) => {
+  identify: (credentials: Credentials, ring: KeyRing, nowMs: number, _operation: Operation): Identity => {
     if (credentials.kind === "absent") return { kind: "unauthenticated", cause: "missing-key" };
     if (credentials.kind === "malformed") return { kind: "unauthenticated", cause: "malformed-key" };
     const found = ring.find(credentials.text);
@@ -88,20 +67,32 @@ export const standardAuthentication: AuthenticationBehaviour = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  accountOf: (key) => key.key,
-  accountChargedForInvalidKey: () => null,
-  permits: ({ scope, agents, allowedIps }, { operation, agentId, address }) =>
+  /** The name of the account that counts a request. */
+  accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
+  /** The key whose account also counts a request with an invalid key, or `null`. */
+  accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
+  /** The proxies whose forwarding headers are trusted, out of the configured ones. */
+  trustedProxiesOf: (named: AddressSet): AddressSet => named,
+  /** Whether the scope, agents and addresses of a key allow a request. */
+  permits: ({ scope, agents, allowedIps }: ReferenceKey, { operation, agentId, address }: AccessRequest): boolean =>
     isServerOwn(operation) ||
     ((scope === "full" || !writes(operation)) &&
       (agents === null || agentId === null || agents.includes(agentId)) &&
       (allowedIps === null || addressSet(allowedIps).has(address))),
-  acceptsSignature: ({ signature, timestamp }, signed, secret, nowMs) =>
+  /** Whether a request is unsigned or its signature is valid. `signed` returns the result of {@link signedBytes}. */
+  acceptsSignature: (
+    { signature, timestamp }: SignedRequest,
+    signed: () => Uint8Array,
+    secret: string,
+    nowMs: number,
+  ): boolean =>
     (signature === "" && timestamp === "") ||
     (/^\d+$/.test(timestamp) &&
       Math.abs(nowMs / 1000 - Number(timestamp)) <= maxSignatureAgeSeconds &&
       isSame(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
-  signedBytes: ({ method, path, timestamp, body }) =>
+  /** The bytes that are signed. */
+  signedBytes: ({ method, path, timestamp, body }: SignedRequest): Uint8Array =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
-  authenticatesFirst: () => true,
-  trustedProxiesOf: (named) => named,
+  /** Whether a request without a valid key gets 401 before its path, agent and body are checked. */
+  authenticatesFirst: (_namesUnknownAgent: boolean): boolean => true,
 };

@@ -26,23 +26,12 @@ export interface AsyncOperation {
   readonly results: readonly EntryResult[];
 }
 
-/** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
-export interface BatchBehaviour {
-  /** The error in the body of a batch, or `null`. */
-  validateBatch(body: unknown): ApiError | null;
-  operationId(number: number): string;
-  handleBody(operation: AsyncOperation): unknown;
-  operationBody(operation: AsyncOperation): unknown;
-  /** Milliseconds on the server's clock from the response to the start of the first entry. */
-  pendingMs(): number;
-  /** Milliseconds on the server's clock that each entry takes in addition to the agent's own time. */
-  entryMs(): number;
-}
-
 const maxEntries = 100;
 
-export const standardBatches: BatchBehaviour = {
-  validateBatch: (body) => {
+/** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
+export const standardBatches = {
+  /** The error in the body of a batch, or `null`. */
+  validateBatch: (body: unknown): ApiError | null => {
     const batch = fieldsOf(body)["batch"];
     if (batch === undefined) return fieldError("missing-field", "batch", "missing");
     if (!Array.isArray(batch)) return fieldError("invalid-input", "batch", "must be an array");
@@ -52,9 +41,13 @@ export const standardBatches: BatchBehaviour = {
     }
     return batch.reduce<ApiError | null>((found, entry, at) => found ?? validateEntry(entry, at), null);
   },
-  operationId: (number) => `op_${String(number).padStart(8, "0")}`,
-  handleBody: ({ id, status }) => ({ operation_id: id, status, check_url: `/v1/operations/${id}` }),
-  operationBody: ({ id, status, agentId, createdMs, startedMs, endedMs, total, results }) => ({
+  operationId: (number: number): string => `op_${String(number).padStart(8, "0")}`,
+  handleBody: ({ id, status }: AsyncOperation): unknown => ({
+    operation_id: id,
+    status,
+    check_url: `/v1/operations/${id}`,
+  }),
+  operationBody: ({ id, status, agentId, createdMs, startedMs, endedMs, total, results }: AsyncOperation): unknown => ({
     operation_id: id,
     status,
     check_url: `/v1/operations/${id}`,
@@ -65,8 +58,10 @@ export const standardBatches: BatchBehaviour = {
     progress: { completed: results.length, total },
     ...(endedMs === null ? {} : { results: results.map(resultBody) }),
   }),
-  pendingMs: () => 250,
-  entryMs: () => 250,
+  /** Milliseconds on the server's clock from the response to the start of the first entry. */
+  pendingMs: (): number => 250,
+  /** Milliseconds on the server's clock that each entry takes in addition to the agent's own time. */
+  entryMs: (): number => 250,
 };
 
 function validateEntry(entry: unknown, at: number): ApiError | null {

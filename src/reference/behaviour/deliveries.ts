@@ -45,45 +45,6 @@ export interface WebhookBacklog {
   readonly failed: number;
 }
 
-/** Decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
-export interface DeliveryBehaviour {
-  /** Whether a webhook's list of types and wildcards selects a type. */
-  selectsType(events: readonly string[], type: string): boolean;
-  /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
-  selectsAgent(tiedTo: string | null, agentId: string): boolean;
-  /** Whether a webhook gets an event that it selects. */
-  acceptsEvent(load: WebhookBacklog): boolean;
-  /** The id of an event: the same for every webhook. `attempt` counts from 1. */
-  eventId(number: number, attempt: number): string;
-  /** Milliseconds from an event to its first attempt. */
-  firstDelayMs(): number;
-  eventBody(input: EventInput): unknown;
-  /** The bytes that are signed and sent. */
-  deliveryBytes(body: unknown): Uint8Array;
-  /** The value of the signature header, or `null` for no such header. */
-  deliverySignature(bytes: Uint8Array, secret: string | null): string | null;
-  /** All headers except those of the connection. `custom` are the webhook's own headers. */
-  deliveryHeaders(
-    input: AttemptInput,
-    signature: string | null,
-    custom: Readonly<Record<string, string>>,
-  ): readonly Header[];
-  deliveryFraming(): "length" | "chunked";
-  /**
-   * The name of the queue for a delivery. A queue limits its own concurrent requests and never waits for another one.
-   */
-  deliveryQueue(webhookId: string | null, url: string): string;
-  maxConcurrentPerQueue(): number;
-  /** Milliseconds that a receiver has for the head of its response. */
-  responseTimeoutMs(): number;
-  /** Whether a delivery succeeds only after the whole body of the response has come, within the same time. */
-  awaitsResponseBody(): boolean;
-  isDelivered(status: number): boolean;
-  /** When the next attempt is due, or `null` for none. */
-  nextAttemptMs(progress: DeliveryProgress): number | null;
-  stateAfter(progress: DeliveryProgress, nextAttemptMs: number | null): DeliveryState;
-}
-
 /** Headers of the connection and of this server. A webhook cannot replace them. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   "host",
@@ -102,13 +63,19 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 /** Whether a header belongs to the connection or to this server, so that a webhook cannot set it. */
 export const isReservedHeader = (name: string): boolean => reservedHeaders.has(name.toLowerCase());
 
-export const standardDeliveries: DeliveryBehaviour = {
-  selectsType: (events, type) => events.some((event) => selects(event, type)),
-  selectsAgent: (tiedTo, agentId) => tiedTo === null || tiedTo === agentId,
-  acceptsEvent: () => true,
-  eventId: (number) => `evt_${String(number).padStart(6, "0")}`,
-  firstDelayMs: () => 0,
-  eventBody: ({ id, type, createdMs, data, agentId, deploymentId }) => ({
+/** Decisions about webhook deliveries. Source: Events, "Webhook events" and "Delivery security and policy". */
+export const standardDeliveries = {
+  /** Whether a webhook's list of types and wildcards selects a type. */
+  selectsType: (events: readonly string[], type: string): boolean => events.some((event) => selects(event, type)),
+  /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
+  selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
+  /** Whether a webhook gets an event that it selects. */
+  acceptsEvent: (_load: WebhookBacklog): boolean => true,
+  /** The id of an event: the same for every webhook. `attempt` counts from 1. */
+  eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
+  /** Milliseconds from an event to its first attempt. */
+  firstDelayMs: (): number => 0,
+  eventBody: ({ id, type, createdMs, data, agentId, deploymentId }: EventInput): unknown => ({
     id,
     type,
     created: new Date(createdMs).toISOString(),
@@ -116,27 +83,42 @@ export const standardDeliveries: DeliveryBehaviour = {
     agent_id: agentId,
     ...(deploymentId === null ? {} : { deployment_id: deploymentId }),
   }),
-  deliveryBytes: (body) => Buffer.from(JSON.stringify(body), "utf8"),
-  deliverySignature: (bytes, secret) =>
+  /** The bytes that are signed and sent. */
+  deliveryBytes: (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body), "utf8"),
+  /** The value of the signature header, or `null` for no such header. */
+  deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  deliveryHeaders: (_facts, signature, custom) => [
+  /** All headers except those of the connection. `custom` are the webhook's own headers. */
+  deliveryHeaders: (
+    _facts: AttemptInput,
+    signature: string | null,
+    custom: Readonly<Record<string, string>>,
+  ): readonly Header[] => [
     ["Content-Type", "application/json"],
     ...(signature === null ? [] : ([[headerNames.deliverySignature, signature]] as const)),
     ...Object.entries(custom).filter(([name]) => !isReservedHeader(name)),
   ],
-  deliveryFraming: () => "length",
-  deliveryQueue: (webhookId, url) => webhookId ?? url,
-  maxConcurrentPerQueue: () => 32,
-  responseTimeoutMs: () => deliveryPolicy.responseTimeoutMs,
-  awaitsResponseBody: () => false,
-  isDelivered: (status) => status >= 200 && status <= 299,
-  nextAttemptMs: ({ attemptCount, lastMs, delivered }) => {
+  deliveryFraming: (): "length" | "chunked" => "length",
+  /**
+   * The name of the queue for a delivery. A queue limits its own concurrent requests and never waits for another one.
+   */
+  deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
+  maxConcurrentPerQueue: (): number => 32,
+  /** Milliseconds that a receiver has for the head of its response. */
+  responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
+  /** Whether a delivery succeeds only after the whole body of the response has come, within the same time. */
+  awaitsResponseBody: (): boolean => false,
+  isDelivered: (status: number): boolean => status >= 200 && status <= 299,
+  /** When the next attempt is due, or `null` for none. */
+  nextAttemptMs: ({ attemptCount, lastMs, delivered }: DeliveryProgress): number | null => {
     const delayMs = deliveryPolicy.retryDelaysMs[attemptCount];
     return delivered || attemptCount >= deliveryPolicy.maxAttempts || delayMs === undefined ? null : lastMs + delayMs;
   },
-  stateAfter: ({ delivered }, nextAttemptMs) =>
+  stateAfter: ({ delivered }: DeliveryProgress, nextAttemptMs: number | null): DeliveryState =>
     delivered ? "delivered" : nextAttemptMs === null ? "failed" : "pending",
 };
+
+export type DeliveryBehaviour = typeof standardDeliveries;
 
 /** `agent.*` selects every type that begins with `agent.`. */
 function selects(event: string, type: string): boolean {

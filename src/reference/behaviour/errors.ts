@@ -1,15 +1,6 @@
 import type { ErrorCause, ErrorBodyInput, Operation, ErrorDetail } from "../api-error.ts";
 import { isoTime } from "./health-list-usage.ts";
 
-/** Decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
-export interface ErrorBehaviour {
-  errorStatus(cause: ErrorCause, operation: Operation): number;
-  errorCode(cause: ErrorCause, operation: Operation): string;
-  errorBody(input: ErrorBodyInput): unknown;
-  /** The value of the `Retry-After` header, or `null` for no header. The body has `retry_after` anyway. */
-  retryAfterHeader(retryAfterSeconds: number): string | null;
-}
-
 interface Row {
   readonly status: number;
   readonly code: string;
@@ -48,11 +39,13 @@ const rows: Readonly<Record<ErrorCause, Row>> = {
   timeout: { status: 500, code: "AGENT_TIMEOUT" },
 };
 
-export const standardErrors: ErrorBehaviour = {
-  errorStatus: (cause) => rows[cause].status,
-  errorCode: (cause) => rows[cause].code,
-  retryAfterHeader: () => null,
-  errorBody: formA,
+/** Decisions about errors. Source: Errors, "Status codes", "Error bodies" and "Error codes". */
+export const standardErrors = {
+  errorStatus: (cause: ErrorCause, _operation: Operation): number => rows[cause].status,
+  errorCode: (cause: ErrorCause, _operation: Operation): string => rows[cause].code,
+  errorBody: (input: ErrorBodyInput): unknown => formA(input),
+  /** The value of the `Retry-After` header, or `null` for no header. The body has `retry_after` anyway. */
+  retryAfterHeader: (_retryAfterSeconds: number): string | null => null,
 };
 
 /**

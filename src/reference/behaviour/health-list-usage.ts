@@ -31,30 +31,15 @@ export interface UsageInput {
   readonly nowMs: number;
 }
 
-/** Decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
-export interface HealthListUsageBehaviour {
-  healthBody(facts: HealthInput): unknown;
-  /** Whether an operation that runs an agent changes `last_request` in the agent's health report. */
-  updatesLastRequest(operation: Operation): boolean;
-  /** The page and limit to use, from those of the request. */
-  effectivePage(page: number | undefined, limit: number | undefined): PageRequest;
-  /** The error of an invalid page or limit, or `null`. */
-  validatePage(page: number | undefined, limit: number | undefined, total: number): ApiError | null;
-  pageItems(agents: readonly Agent[], request: PageRequest): readonly Agent[];
-  listItem(agent: Agent, version: string): unknown;
-  listBody(facts: ListInput): unknown;
-  usageBody(facts: UsageInput): unknown;
-}
-
 const defaultLimit = 20;
 const highestLimit = 100;
 
 const dependencyStatus = { healthy: "healthy", degraded: "slow", unhealthy: "unhealthy" } as const;
 const memoryPercent = { healthy: 41.5, degraded: 92.5, unhealthy: 99.5 } as const;
 
-export const standardHealthListUsage: HealthListUsageBehaviour = {
-  updatesLastRequest: () => true,
-  healthBody: ({ agent, version, uptimeMs, lastRequestMs }) => ({
+/** Decisions about health, the list of agents, and usage. Source: Endpoints 3 to 5. */
+export const standardHealthListUsage = {
+  healthBody: ({ agent, version, uptimeMs, lastRequestMs }: HealthInput): unknown => ({
     status: agent.health,
     checks: {
       agent: { status: agent.health, response_time_ms: 12.5 },
@@ -66,13 +51,18 @@ export const standardHealthListUsage: HealthListUsageBehaviour = {
     ...(lastRequestMs === null ? {} : { last_request: isoTime(lastRequestMs) }),
     ...(agent.warnings.length === 0 ? {} : { warnings: agent.warnings }),
   }),
-  effectivePage: (page = 1, limit = defaultLimit) => ({
+  /** Whether an operation that runs an agent changes `last_request` in the agent's health report. */
+  updatesLastRequest: (_operation: Operation): boolean => true,
+  /** The page and limit to use, from those of the request. */
+  effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultLimit): PageRequest => ({
     page: Math.max(1, page),
     limit: Math.min(highestLimit, Math.max(1, limit)),
   }),
-  validatePage: () => null,
-  pageItems: (agents, { page, limit }) => agents.slice((page - 1) * limit, page * limit),
-  listItem: (agent, version) => ({
+  /** The error of an invalid page or limit, or `null`. */
+  validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
+  pageItems: (agents: readonly Agent[], { page, limit }: PageRequest): readonly Agent[] =>
+    agents.slice((page - 1) * limit, page * limit),
+  listItem: (agent: Agent, version: string): unknown => ({
     agent_id: agent.id,
     agent_name: agent.name,
     description: agent.description,
@@ -80,11 +70,11 @@ export const standardHealthListUsage: HealthListUsageBehaviour = {
     version,
     status: agent.health,
   }),
-  listBody: ({ items, page, limit, total }) => ({
+  listBody: ({ items, page, limit, total }: ListInput): unknown => ({
     data: items,
     pagination: { page, limit, total, pages: Math.ceil(total / limit) },
   }),
-  usageBody: ({ hour, tokens, nowMs }) => ({
+  usageBody: ({ hour, tokens, nowMs }: UsageInput): unknown => ({
     period: isoTime(monthStartMs(nowMs)),
     ...usageCounts(hour, tokens),
   }),
@@ -129,13 +119,8 @@ export interface KeyUsageInput extends UsageInput {
 }
 
 /** Decisions about key usage and agent details, whose bodies the document does not show. Source: Endpoints 9 and 12. */
-export interface DetailsBehaviour {
-  agentDetailsBody(facts: AgentDetailsInput): unknown;
-  keyUsageBody(facts: KeyUsageInput): unknown;
-}
-
-export const standardDetails: DetailsBehaviour = {
-  agentDetailsBody: ({ agent, version, listItem }) => ({
+export const standardDetails = {
+  agentDetailsBody: ({ agent, version, listItem }: AgentDetailsInput): unknown => ({
     ...fieldsOf(listItem),
     agent_id: agent.id,
     version,
@@ -148,7 +133,7 @@ export const standardDetails: DetailsBehaviour = {
       memory: agent.deployment.memory,
     },
   }),
-  keyUsageBody: ({ key, hour, tokens, lastUsedMs, expiresAtMs, nowMs }) => ({
+  keyUsageBody: ({ key, hour, tokens, lastUsedMs, expiresAtMs, nowMs }: KeyUsageInput): unknown => ({
     key: {
       name: key.name,
       tier: key.tier,

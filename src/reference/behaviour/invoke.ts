@@ -37,46 +37,34 @@ export interface ConversationInput {
 }
 
 /** Decisions about invocation. Those about the request also serve streams. Source: Endpoints 1. */
-export interface InvokeBehaviour {
+export const standardInvoke = {
   /** The error in a request body, or `null`. */
-  validateBody(body: unknown, violations: readonly SchemaViolation[], operation: Operation): ApiError | null;
-  /** Chooses between the error of the agent and that of the body. */
-  chooseError(agent: ApiError | null, body: ApiError | null): ApiError | null;
-  countTokens(text: string): number;
-  /** Shortens a text to `max_tokens`. */
-  truncateText(text: string, maxTokens: number): string;
-  /** The key under which a conversation is remembered. */
-  conversationKey(input: ConversationInput): string;
-  timeoutMs(agent: Agent): number;
-  agentVersion(agent: Agent): string;
-  requestId(number: number): string;
-  result(input: InvokeInput): unknown;
-  invokeBody(input: InvokeInput, result: unknown, version: string): unknown;
-}
-
-export const standardInvoke: InvokeBehaviour = {
-  validateBody: (body, violations) => {
+  validateBody: (body: unknown, violations: readonly SchemaViolation[], _operation: Operation): ApiError | null => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");
     const missing = violations.find(({ rule, path }) => rule === "required" && path === "");
     if (missing !== undefined) return fieldError("missing-field", missing.missing, "missing");
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  chooseError: (agent, body) => agent ?? body,
-  countTokens: (text) => text.match(/\S+/gu)?.length ?? 0,
-  truncateText: (text, maxTokens) =>
+  /** Chooses between the error of the agent and that of the body. */
+  chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
+  countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
+  /** Shortens a text to `max_tokens`. */
+  truncateText: (text: string, maxTokens: number): string =>
     text
       .split(/(?<=\s)(?=\S)/u)
       .slice(0, maxTokens)
       .join("")
       .trimEnd(),
-  conversationKey: ({ account, agent, session }) => JSON.stringify([account, agent, session]),
-  timeoutMs: ({ deployment }) => deployment.timeoutMs,
-  agentVersion: (agent) => agent.version,
-  requestId: (number) => `req_${String(number).padStart(8, "0")}`,
-  result: ({ agent, text, turn, previousQuery }) =>
+  /** The key under which a conversation is remembered. */
+  conversationKey: ({ account, agent, session }: ConversationInput): string =>
+    JSON.stringify([account, agent, session]),
+  timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,
+  agentVersion: (agent: Agent): string => agent.version,
+  requestId: (number: number): string => `req_${String(number).padStart(8, "0")}`,
+  result: ({ agent, text, turn, previousQuery }: InvokeInput): unknown =>
     agent.remembers ? { output: text, turn, previous_query: previousQuery } : { output: text },
-  invokeBody: ({ usage, elapsedMs, requestId }, result, version) => ({
+  invokeBody: ({ usage, elapsedMs, requestId }: InvokeInput, result: unknown, version: string): unknown => ({
     result,
     usage: {
       prompt_tokens: usage.prompt,

@@ -51,55 +51,40 @@ export type EventStep = Extract<Step, { kind: "start" | "chunk" | "done" | "erro
 export type Write = string | Uint8Array;
 
 /** Decisions about streams. Source: Endpoints 2; Events, "Stream events (SSE)". */
-export interface StreamBehaviour {
-  splitText(text: string, chunkSize: number | null): readonly string[];
-  resumeChunks(chunks: readonly Chunk[], parameters: StreamParameters): readonly Chunk[];
-  chunkIntervalMs(agentMs: number, parameters: StreamParameters): number;
-  plan(input: StreamInput): readonly Step[];
-  eventName(kind: EventStep["kind"]): string;
-  /** The JSON text of an event's data, on one line. */
-  eventText(data: unknown): string;
-  /** The id of a session, for a client that names none. */
-  sessionId(number: number): string;
-  startData(input: StreamInput): unknown;
-  chunkData(chunk: Chunk): unknown;
-  doneData(usage: TokenUsage, elapsedMs: number): unknown;
-  streamErrorData(ending: Extract<StreamEnding, { kind: "error" }>): unknown;
-  /** The bytes before the first event. */
-  prelude(): readonly Write[];
-  /** The bytes of an event. `number` counts the events of the stream from 0. */
-  frame(name: string, data: string, number: number): readonly Write[];
-  /** When a stream stops after its client has left. */
-  noticesDisconnect(): "at once" | "at the next write" | "never";
-}
-
-export const standardStream: StreamBehaviour = {
-  splitText: (text, chunkSize) => (chunkSize === null ? wordsOf(text) : slicesOf(text, chunkSize)),
-  resumeChunks: (chunks, { resumeFromIndex }) => chunks.slice(resumeFromIndex),
-  chunkIntervalMs: (agentMs, { delayMs }) => delayMs ?? agentMs,
-  plan: ({ chunks, processingMs, chunkIntervalMs, ending }) => [
+export const standardStream = {
+  splitText: (text: string, chunkSize: number | null): readonly string[] =>
+    chunkSize === null ? wordsOf(text) : slicesOf(text, chunkSize),
+  resumeChunks: (chunks: readonly Chunk[], { resumeFromIndex }: StreamParameters): readonly Chunk[] =>
+    chunks.slice(resumeFromIndex),
+  chunkIntervalMs: (agentMs: number, { delayMs }: StreamParameters): number => delayMs ?? agentMs,
+  plan: ({ chunks, processingMs, chunkIntervalMs, ending }: StreamInput): readonly Step[] => [
     { kind: "start" },
     ...waiting(processingMs),
     ...chunkSteps(chunks, chunkIntervalMs),
     ending.kind === "done" ? { kind: "done", usage: ending.usage } : { kind: "error", ending },
   ],
-  eventName: (kind) => kind,
-  eventText: (data) => JSON.stringify(data),
-  sessionId: (number) => `ses_${String(number).padStart(8, "0")}`,
-  startData: ({ sessionId }) => ({ message: "Stream started", session_id: sessionId }),
-  chunkData: ({ text, index }) => ({ content: text, index: index }),
-  doneData: ({ prompt, completion }, elapsedMs) => ({
+  eventName: (kind: EventStep["kind"]): string => kind,
+  /** The JSON text of an event's data, on one line. */
+  eventText: (data: unknown): string => JSON.stringify(data),
+  /** The id of a session, for a client that names none. */
+  sessionId: (number: number): string => `ses_${String(number).padStart(8, "0")}`,
+  startData: ({ sessionId }: StreamInput): unknown => ({ message: "Stream started", session_id: sessionId }),
+  chunkData: ({ text, index }: Chunk): unknown => ({ content: text, index }),
+  doneData: ({ prompt, completion }: TokenUsage, elapsedMs: number): unknown => ({
     message: "Stream completed",
     usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
     execution_time: elapsedMs / 1000,
   }),
-  streamErrorData: ({ cause, retryAfterSeconds }) =>
+  streamErrorData: ({ cause, retryAfterSeconds }: Extract<StreamEnding, { kind: "error" }>): unknown =>
     cause === "overload"
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
-  prelude: () => [],
-  frame: (name, data) => [`event: ${name}\ndata: ${data}\n\n`],
-  noticesDisconnect: () => "at once",
+  /** The bytes before the first event. */
+  prelude: (): readonly Write[] => [],
+  /** The bytes of an event. `number` counts the events of the stream from 0. */
+  frame: (name: string, data: string, _number: number): readonly Write[] => [`event: ${name}\ndata: ${data}\n\n`],
+  /** When a stream stops after its client has left. */
+  noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
 };
 
 function chunkSteps(chunks: readonly Chunk[], intervalMs: number): Step[] {

@@ -16,54 +16,39 @@ export interface EncodedBody {
   readonly headers: readonly Header[];
 }
 
-/** Decisions about HTTP itself. Source: Endpoints, "Common request rules". */
-export interface TransportBehaviour {
-  contentType(kind: "json" | "events", head: HeadInput): string;
-  /** The text of a JSON body. */
-  jsonText(value: unknown, head: HeadInput): string;
-  /** The final headers of a response. */
-  headers(headers: readonly Header[], head: HeadInput): readonly Header[];
-  encode(text: string, acceptEncoding: string): EncodedBody;
-  framing(): "length" | "chunked";
-  /** Turns of the event loop to wait before a response is made. */
-  turnsBeforeResponse(head: { readonly operation: Operation }): number;
-  /**
-   * Milliseconds on the server's clock to wait before a response is made. `isLimited`: a limit has refused the request.
-   */
-  responseDelayMs(head: { readonly operation: Operation; readonly isLimited: boolean }): number;
-  /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
-  acceptsContentType(contentType: string, operation: Operation): boolean;
-  /** Whether the text of a request body is accepted before it is parsed. */
-  readsText(text: string): boolean;
-  /** Maps the requested path to the path to serve. */
-  servedPath(path: string): string;
-  /** The status of success. `health` is the agent's health for a health report. */
-  successStatus(operation: Operation, health: HealthStatus | null): number;
-  /** Whether an operation has a media type that `Accept` allows. `accept` is empty if the header is absent. */
-  supportsAccept(operation: Operation, accept: string): boolean;
-  /** The largest request body that is read, in bytes. */
-  maxBodyBytes(): number;
-  /** A page for an unknown path, or `null` for the usual error body. */
-  unknownPathPage(): { readonly contentType: string; readonly text: string } | null;
-}
-
 function creates(operation: Operation): boolean {
   return operation === "createWebhook" || operation === "createAlert" || operation === "batch";
 }
 
-export const standardTransport: TransportBehaviour = {
-  contentType: (kind) => (kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8"),
-  jsonText: (value) => JSON.stringify(value),
-  headers: (headers) => headers,
-  encode: (text) => ({ bytes: text, headers: [] }),
-  framing: () => "length",
-  turnsBeforeResponse: () => 0,
-  responseDelayMs: () => 0,
-  acceptsContentType: (contentType) => /^application\/json\s*(;|$)/i.test(contentType),
-  readsText: () => true,
-  servedPath: (path) => path,
-  successStatus: (operation) => (creates(operation) ? 201 : 200),
-  supportsAccept: () => true,
-  maxBodyBytes: () => 1024 * 1024,
-  unknownPathPage: () => null,
+/** Decisions about HTTP itself. Source: Endpoints, "Common request rules". */
+export const standardTransport = {
+  contentType: (kind: "json" | "events", _head: HeadInput): string =>
+    kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
+  /** The text of a JSON body. */
+  jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
+  /** The final headers of a response. */
+  headers: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
+  encode: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
+  framing: (): "length" | "chunked" => "length",
+  /** Turns of the event loop to wait before a response is made. */
+  turnsBeforeResponse: (_head: { readonly operation: Operation }): number => 0,
+  /**
+   * Milliseconds on the server's clock to wait before a response is made. `isLimited`: a limit has refused the request.
+   */
+  responseDelayMs: (_head: { readonly operation: Operation; readonly isLimited: boolean }): number => 0,
+  /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
+  acceptsContentType: (contentType: string, _operation: Operation): boolean =>
+    /^application\/json\s*(;|$)/i.test(contentType),
+  /** Whether the text of a request body is accepted before it is parsed. */
+  readsText: (_text: string): boolean => true,
+  /** Maps the requested path to the path to serve. */
+  servedPath: (path: string): string => path,
+  /** The status of success. `health` is the agent's health for a health report. */
+  successStatus: (operation: Operation, _health: HealthStatus | null): number => (creates(operation) ? 201 : 200),
+  /** Whether an operation has a media type that `Accept` allows. `accept` is empty if the header is absent. */
+  supportsAccept: (_operation: Operation, _accept: string): boolean => true,
+  /** The largest request body that is read, in bytes. */
+  maxBodyBytes: (): number => 1024 * 1024,
+  /** A page for an unknown path, or `null` for the usual error body. */
+  unknownPathPage: (): { readonly contentType: string; readonly text: string } | null => null,
 };

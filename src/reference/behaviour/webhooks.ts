@@ -34,23 +34,6 @@ export interface WebhookRequest {
   readonly secret: string | null;
 }
 
-/** Decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
-export interface WebhookBehaviour {
-  /**
-   * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
-   */
-  validateWebhook(body: unknown, addressRefusal: (url: string) => string | null): ApiError | null;
-  /** Reads a valid body. */
-  readWebhookRequest(body: unknown): WebhookRequest;
-  webhookBody(webhook: Webhook): unknown;
-  /** The deliveries are in order of creation. */
-  deliveriesBody(webhook: Webhook, deliveries: readonly DeliveryRecord[]): unknown;
-  metricsBody(webhook: Webhook, metrics: WebhookMetrics): unknown;
-  executionEventData(input: ExecutionEventInput): unknown;
-  /** The event for a stream whose client left before its end, or `null` for none. */
-  disconnectEvent(): "agent.failed" | null;
-}
-
 const selectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
 
 export const eventTypeByStage = {
@@ -60,8 +43,12 @@ export const eventTypeByStage = {
   timeout: "agent.timeout",
 } as const satisfies Record<ExecutionStage["kind"], WebhookEvent>;
 
-export const standardWebhooks: WebhookBehaviour = {
-  validateWebhook: (body, addressRefusal) => {
+/** Decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
+export const standardWebhooks = {
+  /**
+   * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
+   */
+  validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     if (url === undefined) return fieldError("missing-field", "url", "missing");
     if (typeof url !== "string") return fieldError("invalid-input", "url", "must be a string");
@@ -73,7 +60,8 @@ export const standardWebhooks: WebhookBehaviour = {
       return fieldError("invalid-input", "secret", "must be a string that is not empty");
     return validateEvents(events);
   },
-  readWebhookRequest: (body) => {
+  /** Reads a valid body. */
+  readWebhookRequest: (body: unknown): WebhookRequest => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     return {
       url: textOf(url) ?? "",
@@ -82,7 +70,7 @@ export const standardWebhooks: WebhookBehaviour = {
       secret: textOf(secret),
     };
   },
-  webhookBody: ({ id, url, events, agentId, createdMs }) => ({
+  webhookBody: ({ id, url, events, agentId, createdMs }: Webhook): unknown => ({
     webhook_id: id,
     url,
     events,
@@ -90,11 +78,12 @@ export const standardWebhooks: WebhookBehaviour = {
     status: "active",
     created_at: isoTime(createdMs),
   }),
-  deliveriesBody: (webhook, deliveries) => ({
+  /** The deliveries are in order of creation. */
+  deliveriesBody: (webhook: Webhook, deliveries: readonly DeliveryRecord[]): unknown => ({
     webhook_id: webhook.id,
     data: deliveries.toReversed().map(deliveryItem),
   }),
-  metricsBody: ({ id, createdMs }, metrics) => ({
+  metricsBody: ({ id, createdMs }: Webhook, metrics: WebhookMetrics): unknown => ({
     webhook_id: id,
     total_deliveries: metrics.totalDeliveries,
     successful: metrics.successful,
@@ -102,8 +91,13 @@ export const standardWebhooks: WebhookBehaviour = {
     average_response_time: metrics.averageResponseMs ?? 0,
     last_delivery: isoTime(metrics.lastDeliveryMs ?? createdMs),
   }),
-  executionEventData: ({ requestId, input, stage }) => ({ request_id: requestId, input, ...stageData(stage) }),
-  disconnectEvent: () => null,
+  executionEventData: ({ requestId, input, stage }: ExecutionEventInput): unknown => ({
+    request_id: requestId,
+    input,
+    ...stageData(stage),
+  }),
+  /** The event for a stream whose client left before its end, or `null` for none. */
+  disconnectEvent: (): "agent.failed" | null => null,
 };
 
 function validateEvents(events: unknown): ApiError | null {

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { text } from "node:stream/consumers";
 
-import { hasPython } from "../src/base/testing/commands.ts";
+import { hasPython } from "../src/base/testing/test-scope.ts";
 import { startFormBServer } from "../src/run/testing/form-b-server.ts";
 import { alarmsIn, type Noise, noises, type Server, startLegal } from "../src/selftest/noise/noisy-run.ts";
 import { goVendor, startVendor } from "../src/selftest/third-party/testing/vendor.ts";

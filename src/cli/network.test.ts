@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { findEngines } from "../app/load/engines.ts";
 import { createTestCa, type TestCa } from "../base/testing/test-ca.ts";
-import { hasOpenssl } from "../base/testing/commands.ts";
+import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { type ForwardProxy, forwardTo, listening, portOf, startProxy } from "../base/testing/proxy.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../reference/embedded/process/server-process.ts";
 import { readReport } from "../report/model/report-file.ts";

@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { hasOpenssl } from "../base/testing/commands.ts";
+import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { rateLimitHeaders } from "../spec/headers.ts";
 import { virtualEpochMs } from "./clock.ts";
 import { signingSecret } from "./keys.ts";

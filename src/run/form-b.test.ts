@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { hasPython } from "../base/testing/commands.ts";
+import { hasPython } from "../base/testing/test-scope.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
 import { runSuites, type RunResult } from "./run.ts";

@@ -1,21 +1,12 @@
 import type { Clause, ClauseTable, Level } from "./clause.ts";
-import { alertClauses } from "./clauses/alerts.ts";
+import { alertClauses, keyClauses, usageClauses, webhookClauses } from "./clauses/accounts.ts";
 import { authenticationClauses } from "./clauses/authentication.ts";
-import { configurationClauses } from "./clauses/configuration.ts";
+import { configurationClauses, serviceClauses, requestClauses, versioningClauses } from "./clauses/service.ts";
 import { deliveryClauses } from "./clauses/deliveries.ts";
 import { errorClauses } from "./clauses/errors.ts";
-import { healthClauses } from "./clauses/health.ts";
-import { invokeClauses } from "./clauses/invoke.ts";
-import { keyClauses } from "./clauses/keys.ts";
+import { healthClauses, invokeClauses, listingClauses, operationClauses } from "./clauses/agents.ts";
 import { headerClauses, limitClauses } from "./clauses/limits.ts";
-import { listingClauses } from "./clauses/listing.ts";
-import { operationClauses } from "./clauses/operations.ts";
-import { requestClauses } from "./clauses/requests.ts";
-import { serviceClauses } from "./clauses/service.ts";
 import { streamClauses } from "./clauses/stream.ts";
-import { usageClauses } from "./clauses/usage.ts";
-import { versioningClauses } from "./clauses/versioning.ts";
-import { webhookClauses } from "./clauses/webhooks.ts";
 
 /** Every clause of the interface document, in the document's order. */
 export const clauses = {

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { hasOpenssl } from "../base/testing/commands.ts";
+import { hasOpenssl } from "../base/testing/test-scope.ts";
 import { inspectCertificate } from "./certificate.ts";
 
 describe.skipIf(!hasOpenssl())(

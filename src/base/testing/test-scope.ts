@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+
 /**
  * How thorough the tests are, and their random seed, from the environment.
  *
@@ -29,3 +31,11 @@ function wholeNumber(name: string): number | null {
     throw new Error(`${name} is ${JSON.stringify(text)}: set a whole number of at most nine digits.`);
   return Number(text);
 }
+
+/** Whether a command is on PATH and runs. Its arguments must do nothing, such as `--version`. */
+const isHere = (command: string, ...args: readonly string[]): boolean =>
+  spawnSync(command, args, { stdio: "ignore" }).status === 0;
+
+export const hasOpenssl = (): boolean => isHere("openssl", "version");
+
+export const hasPython = (): boolean => isHere("python3", "--version");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { request } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-import { hasOpenssl } from "../../base/testing/commands.ts";
+import { hasOpenssl } from "../../base/testing/test-scope.ts";
 import { readTargetFile } from "../../target/file.ts";
 import { commandLineIn } from "../testing/command.ts";
 

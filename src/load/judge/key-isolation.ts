@@ -4,7 +4,7 @@ import { describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { findTooLowRemaining } from "./remaining.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { median } from "../../base/statistics/quantile.ts";
-import { rankSumAbove } from "../../base/statistics/rank-sum.ts";
+import { rankSumAbove } from "../../base/statistics/significance.ts";
 import { isAdmitted, isRefused } from "../../rules/limits/sample.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 

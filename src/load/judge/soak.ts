@@ -1,7 +1,7 @@
 import { hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { holds, breach, type JudgeResult, unproven } from "./finding.ts";
 import { median } from "../../base/statistics/quantile.ts";
-import { trendOf } from "../../base/statistics/trend.ts";
+import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
 /** A process warms up first: so much of a run tells nothing. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { hasOpenssl, hasPython } from "../../base/testing/commands.ts";
+import { hasOpenssl, hasPython } from "../../base/testing/test-scope.ts";
 import { standardDeliveries } from "../behaviour/deliveries.ts";
 import { agentEvent, newWebhook, outboxFixture } from "./testing/outbox-fixture.ts";
 

@@ -1,13 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { hasPython } from "../../base/testing/commands.ts";
-import { isFull, testSeed } from "../../base/testing/test-scope.ts";
+import { hasPython, isFull, testSeed } from "../../base/testing/test-scope.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunOf, cleanRunWith } from "./clean-runs.ts";
 import { judgeCleanRun, type MutantTrial, tryLegal } from "./judging.ts";
-import { mutantsOf } from "./operators/all.ts";
-import { runMutants, tryMutants, drawSample } from "./run-mutants.ts";
+import { mutantsOf, runMutants, tryMutants, drawSample } from "./run-mutants.ts";
 import { summariseMutants } from "./summary.ts";
 
 /** Describes every mutant with a wrong result. */

@@ -6,8 +6,22 @@ import type { Patch } from "../../reference/patch.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { cleanRunWith } from "./clean-runs.ts";
 import { type MutantTrial, judgeCleanRun, tryLegal, tryMutant } from "./judging.ts";
+import { type MutableMessage, bodyMessage, deliveryMessage, eventMessages } from "./messages.ts";
 import type { Mutant } from "./mutant.ts";
-import { mutantsOf } from "./operators/all.ts";
+import { type MutationSite, mutationSites } from "./mutation-sites.ts";
+import { acrossDeliveries } from "./operators/across-deliveries.ts";
+import { acrossResponses } from "./operators/across-responses.ts";
+import {
+  bodyMutants,
+  contentTypeMutants,
+  errorMutants,
+  headerSpellingMutants,
+  writtenMutants,
+} from "./operators/bodies.ts";
+import { deliveriesToMutate, deliveryMutants } from "./operators/deliveries.ts";
+import { fieldMutants, unknownFieldMutants } from "./operators/fields.ts";
+import { rateHeaderMutants } from "./operators/rate-headers.ts";
+import { streamMutants } from "./operators/streams.ts";
 
 /** Which mutants to try: all, or a sample drawn by the seed. */
 export interface MutantSelection {
@@ -124,3 +138,33 @@ export function drawSample<T>(items: readonly T[], max: number, seed: number): r
   const chosen = new Set(shuffled([...items.keys()], seededNumbers(seed)).slice(0, max));
   return items.filter((_, at) => chosen.has(at));
 }
+
+/** Every mutant of a clean run. */
+export const mutantsOf = (run: CleanRun): Mutant[] => [
+  ...acrossResponses(run),
+  ...acrossDeliveries(run),
+  ...mutationSites(run).flatMap(responseMutants),
+  ...deliveriesToMutate(run).flatMap((delivery) => {
+    const message = deliveryMessage(delivery);
+    return [...(message === null ? [] : messageMutants(message)), ...deliveryMutants(delivery, run)];
+  }),
+];
+
+function responseMutants(site: MutationSite): Mutant[] {
+  const body = bodyMessage(site);
+  return [
+    ...rateHeaderMutants(site),
+    ...headerSpellingMutants(site),
+    ...contentTypeMutants(site),
+    ...(body === null ? [] : [...messageMutants(body), ...bodyMutants(site)]),
+    ...eventMessages(site).flatMap(messageMutants),
+    ...streamMutants(site),
+    ...errorMutants(site),
+  ];
+}
+
+const messageMutants = (message: MutableMessage): Mutant[] => [
+  ...fieldMutants(message),
+  ...unknownFieldMutants(message),
+  ...writtenMutants(message),
+];

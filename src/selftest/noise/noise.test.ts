@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { hasPython } from "../../base/testing/commands.ts";
-import { runsOf, testSeed } from "../../base/testing/test-scope.ts";
+import { hasPython, runsOf, testSeed } from "../../base/testing/test-scope.ts";
 import { startFormBServer } from "../../run/testing/form-b-server.ts";
 import { alarmsIn, type Noise, noises, startLegal } from "./noisy-run.ts";
 

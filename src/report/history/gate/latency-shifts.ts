@@ -2,11 +2,9 @@ import { rounded } from "../../../base/numbers.ts";
 import { trialKey, type Night, type ReportedLatencyShift } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 import { type MetricName, metricNames, loadHistories, type Point, pointsOf, valueOf } from "../series.ts";
-import { clearestChange } from "../../../base/statistics/change-points.ts";
-import { significantByHolm } from "../../../base/statistics/holm.ts";
-import { rankSumAbove } from "../../../base/statistics/rank-sum.ts";
-import { median } from "../../../base/statistics/quantile.ts";
-import { robustDeviation, hodgesLehmannShift } from "../../../base/statistics/robust.ts";
+import { clearestChange } from "../../../base/statistics/series.ts";
+import { significantByHolm, rankSumAbove } from "../../../base/statistics/significance.ts";
+import { median, robustDeviation, hodgesLehmannShift } from "../../../base/statistics/quantile.ts";
 
 /** A lasting change of a latency: the last nights differ from those before. */
 export interface LatencyShift {

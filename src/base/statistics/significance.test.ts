@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { rankSumAbove } from "./rank-sum.ts";
+import { rankSumAbove } from "./significance.ts";
 
 describe("the rank-sum test", () => {
   it.each([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-
-import { changePoints, clearestChange } from "./change-points.ts";
 import { seededNumbers } from "./random.ts";
+import { changePoints, clearestChange, trendOf } from "./series.ts";
 
 const how = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 1 } as const;
 
@@ -36,5 +35,20 @@ describe("change points", () => {
 
   it("are none of a few values, nor of values that are all the same", () => {
     expect([changePoints([1, 2, 3], how), changePoints(steps([50, 7]), how)]).toEqual([[], []]);
+  });
+});
+
+describe("a trend", () => {
+  it("is found in spite of wild values", () => {
+    const values = Array.from({ length: 40 }, (_, index) => 3 * index + (index % 10 === 0 ? 500 : 0));
+    const { slope, pValue } = trendOf(values);
+    expect(slope).toBeCloseTo(3, 0);
+    expect(pValue).toBeLessThan(0.001);
+  });
+
+  it("is none where values stay", () => {
+    const { slope, pValue } = trendOf(Array.from({ length: 40 }, (_, index) => 100 + (index % 3)));
+    expect(slope).toBe(0);
+    expect(pValue).toBeGreaterThan(0.1);
   });
 });

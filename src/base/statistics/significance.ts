@@ -1,5 +1,3 @@
-import { upperTail } from "./normal.ts";
-
 /** Up to this many values, every choice of ranks is counted. For more, the normal approximation is as good, and faster. */
 const mostCounted = 64;
 
@@ -83,4 +81,28 @@ function tailOf(ways: Float64Array, from: number): number {
     if (sum >= from) tail += count;
   }
   return tail / all;
+}
+
+/** The share of a normal distribution above `z` (Abramowitz and Stegun 26.2.17, good to 1e-7). */
+export function upperTail(z: number): number {
+  if (z < 0) return 1 - upperTail(-z);
+  const t = 1 / (1 + 0.2316419 * z);
+  const series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
+  return (series * Math.exp((-z * z) / 2)) / Math.sqrt(2 * Math.PI);
+}
+
+/**
+ * Decides which of many tests are significant, so that the chance of any false one among them is at most `share` (Holm, 1979). It holds however
+ * the tests depend on each other.
+ *
+ * @param all number of tests; those that are not in `chances` count as 1
+ */
+export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
+  const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);
+  const believed = chances.map(() => false);
+  for (const [place, { chance, at }] of order.entries()) {
+    if (chance > share / (all - place)) break;
+    believed[at] = true;
+  }
+  return believed;
 }

@@ -1,0 +1,160 @@
+import { type ClauseTable, advisory, gap, must, policy, should } from "../clause.ts";
+
+const invoke = "Endpoints / 1. Invoke an agent";
+
+export const invokeClauses = {
+  "INV-1": must(invoke, "`POST /v1/agents/{agent_id}/invoke` with a `query` answers 200."),
+  "INV-2": must(invoke, "The answer has `result`, an object."),
+  "INV-3": must(
+    invoke,
+    "`usage`, where present, is an object, and what it has of `prompt_tokens`, `completion_tokens` and `total_tokens` are integers.",
+    { readings: { absent: "`usage` is left out", present: "`usage` is there" } },
+  ),
+  "INV-4": must(invoke, "`metadata.execution_time`, where present, is a number of seconds.", {
+    readings: { absent: "it is left out", present: "it is there" },
+  }),
+  "INV-5": must(invoke, "`metadata.agent_version`, where present, is a string.", {
+    readings: { absent: "it is left out", present: "it is there" },
+  }),
+  "INV-6": must(invoke, "`metadata.request_id`, where present, is a string.", {
+    readings: { absent: "it is left out", present: "it is there" },
+  }),
+  "INV-7": advisory(invoke, "`total_tokens` is the sum of `prompt_tokens` and `completion_tokens`."),
+  "INV-8": advisory(invoke, "`metadata.request_id` differs from one request to the next."),
+  "INV-9": advisory(invoke, "`metadata.execution_time` is not negative, and not longer than the request took."),
+  "INV-10": must(invoke, "An absent `query` answers 400 `MISSING_REQUIRED_FIELD`."),
+  "INV-11": must(invoke, "An agent that does not exist answers 404 `AGENT_NOT_FOUND`."),
+  "INV-12": must(invoke, "Unknown keys inside `parameters` are accepted."),
+  "INV-13": must(invoke, "`parameters.temperature` is accepted from 0.0 to 2.0, both included."),
+  "INV-14": must(invoke, "`parameters.max_tokens` accepts an integer."),
+  "INV-15": should(invoke, "The answer's `completion_tokens` does not exceed `parameters.max_tokens`."),
+  "INV-16": must(invoke, "`parameters.context` accepts an object."),
+  "INV-17": must(invoke, "`session_id` accepts a string, and is optional."),
+  "INV-18": must(invoke, "Calls with the same `session_id` share their conversation's context."),
+  "INV-19": gap(invoke, "The answer to an out-of-range parameter value is not shown."),
+  "INV-20": must(
+    "Errors / Error codes",
+    "A `query` that is not a string, where it is refused, answers 400, with a code that the table does not give to another status.",
+    { readings: { refused: "it is refused as invalid input", accepted: "it is taken as if it were a string" } },
+  ),
+  "INV-21": gap(invoke, "The answer to an empty `query` is not shown."),
+  "INV-22": must("What the service does 1", "A `query` in any script is carried unharmed, as JSON text is Unicode."),
+  "INV-23": gap(invoke, "The inner shape of `result` depends on the agent."),
+} as const satisfies ClauseTable;
+
+const health = "Endpoints / 3. Health check";
+const states = "States and transitions / Health status of an agent";
+const optional = { absent: "it is left out", present: "it is there" };
+
+export const healthClauses = {
+  "HLT-1": must(health, "`GET /v1/agents/{agent_id}/health` answers 200."),
+  "HLT-2": must(health, "`status` is `healthy`, `degraded` or `unhealthy`."),
+  "HLT-3": must(health, "`checks` is an object."),
+  "HLT-4": must(
+    health,
+    "`checks.agent`, where present, is an object; its `status` is a string and its `response_time_ms` a number, where present.",
+    { readings: optional },
+  ),
+  "HLT-5": must(health, "`checks.dependencies`, where present, maps a dependency's name to a status string.", {
+    readings: optional,
+  }),
+  "HLT-6": must(
+    health,
+    "`checks.resources`, where present, is an object; its `memory_usage_percent` and `cpu_usage_percent` are numbers, where present.",
+    { readings: optional },
+  ),
+  "HLT-7": must(health, "`version`, where present, is a string.", { readings: optional }),
+  "HLT-8": must(health, "`uptime`, where present, is a number of seconds.", { readings: optional }),
+  "HLT-9": must(health, "`last_request`, where present, is an ISO 8601 timestamp.", { readings: optional }),
+  "HLT-10": must(health, "`warnings`, where present, is an array of strings.", { readings: optional }),
+  "HLT-11": must(states, "An agent with warnings that still functions is `degraded`."),
+  "HLT-12": must(states, "An agent whose critical checks fail is `unhealthy`.", {
+    readings: { "answers-200": "the report comes with 200", "answers-5xx": "the report comes with a 5xx status" },
+  }),
+  "HLT-13": must(states, "`healthy` means that all checks pass: no check that the report shows has failed."),
+  "HLT-14": must(health, "`warnings` is there when the agent is degraded."),
+  "HLT-15": must(health, "No rate limit applies: health answers 200 while invoke answers 429."),
+  "HLT-16": must(health, "Health calls do not use up the allowance."),
+  "HLT-17": advisory(
+    health,
+    "`uptime` does not fall between two calls, no quantity is negative, and percentages lie between 0 and 100.",
+  ),
+  "HLT-18": must(
+    "Errors / Error codes",
+    "A health check of an agent that does not exist answers 404 `AGENT_NOT_FOUND`.",
+  ),
+  "HLT-19": policy(
+    states,
+    "The status is recomputed on each request from current checks; no operation moves an agent between states.",
+    {
+      untestable:
+        "Seeing it needs an agent whose health changes at will, and the interface offers no way to change it.",
+    },
+  ),
+  "HLT-20": advisory(health, "The three keys of `checks` are `agent`, `dependencies` and `resources`."),
+  "HLT-21": advisory(
+    health,
+    "`warnings` warns of something where the agent is degraded, and of nothing where it is healthy.",
+  ),
+  "HLT-22": advisory(
+    health,
+    "A report is no constant: `uptime` goes on with time, and `last_request` with each request.",
+  ),
+} as const satisfies ClauseTable;
+
+const listing = "Endpoints / 4. List agents";
+
+export const listingClauses = {
+  "LST-1": must(listing, "`GET /v1/agents` with `page` and `limit` answers 200."),
+  "LST-2": must(listing, "The answer has `data`, an array of agents."),
+  "LST-3": must(listing, "The answer has `pagination` with the integers `page`, `limit`, `total` and `pages`."),
+  "LST-4": advisory(listing, "`pagination.page` and `pagination.limit` are those that were asked for."),
+  "LST-5": advisory(listing, "`pages` is `total` divided by `limit`, rounded up."),
+  "LST-6": must(listing, "A page of a paginated listing holds at most the `limit` asked for."),
+  "LST-7": must(listing, "The second page of a paginated listing does not repeat the first."),
+  "LST-8": gap(listing, "Defaults of `page` and `limit` are not stated."),
+  "LST-9": gap(
+    "Resources and their fields / Gaps in the resource fields",
+    "The fields of an item in the agent list are not shown.",
+  ),
+  "LST-10": gap(listing, "The answer to a page past the end, and to a `limit` of 0 or below, is not shown."),
+  "LST-11": advisory(listing, "A page holds as many agents as `total` leaves for it."),
+} as const satisfies ClauseTable;
+
+const handle = "Resources and their fields / Operation handle (asynchronous work)";
+const check = "Endpoints / 10. Check an asynchronous operation";
+const batch = "Endpoints / 11. Batch submission";
+
+export const operationClauses = {
+  "OPS-1": must(handle, "A long-running operation returns at once with the string `operation_id`."),
+  "OPS-2": must(handle, "`status` of a new operation is `pending`."),
+  "OPS-3": must(handle, "`check_url` is the path `/v1/operations/<operation_id>`."),
+  "OPS-4": gap(check, "Method and response of `check_url` are not shown."),
+  "OPS-5": gap(
+    "States and transitions / Operation status",
+    "Status values other than `pending`, and the moves between them, are not shown.",
+  ),
+  "OPS-6": gap(check, "Which requests start a long-running operation is not shown."),
+  "BAT-1": must(
+    batch,
+    "A batch is an array `batch` of objects shaped like an invoke body, and is accepted where the target says it takes one.",
+  ),
+  "BAT-2": gap(batch, "The path that accepts a batch is not shown."),
+  "BAT-3": gap(batch, "The answer to a batch is not shown."),
+  "OTH-1": gap(
+    "Endpoints / 12. Other endpoints",
+    "Exact path and payload of the local execution path of an entrypoint are not shown.",
+  ),
+  "OTH-2": gap(
+    "Endpoints / 12. Other endpoints",
+    "Path and shape of the detailed agent information endpoint are not shown.",
+  ),
+  "OTH-3": gap(
+    "States and transitions / Agent lifecycle",
+    "Lifecycle states of an agent other than the local `ready`, and their transitions, are not shown.",
+  ),
+  "OTH-4": gap(
+    "Resources and their fields / Gaps in the resource fields",
+    "Fields of a deployment record are not shown.",
+  ),
+} as const satisfies ClauseTable;

@@ -1,33 +1,15 @@
-/** Colours text, or leaves it as it is. No output relies on colour alone. */
-export interface Paint {
-  readonly bold: (text: string) => string;
-  readonly dim: (text: string) => string;
-  readonly red: (text: string) => string;
-  readonly green: (text: string) => string;
-  readonly yellow: (text: string) => string;
-  readonly cyan: (text: string) => string;
-}
+import { styleText } from "node:util";
 
-const codes = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-} as const;
+const styles = ["bold", "dim", "red", "green", "yellow", "cyan"] as const;
+type Style = (typeof styles)[number];
+
+/** Colours text, or leaves it as it is. No output relies on colour alone. */
+export type Paint = Readonly<Record<Style, (text: string) => string>>;
 
 export function paintFor(colour: boolean): Paint {
   const painter =
-    ([on, off]: readonly [number, number]) =>
+    (style: Style) =>
     (text: string): string =>
-      colour && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
-  return {
-    bold: painter(codes.bold),
-    dim: painter(codes.dim),
-    red: painter(codes.red),
-    green: painter(codes.green),
-    yellow: painter(codes.yellow),
-    cyan: painter(codes.cyan),
-  };
+      colour && text !== "" ? styleText(style, text, { validateStream: false }) : text;
+  return Object.fromEntries(styles.map((style) => [style, painter(style)])) as Paint;
 }

@@ -1,5 +1,5 @@
 /** A part of an endpoint that the document leaves out. */
-type Unshown = "path" | "method" | "parameters" | "answer";
+type Unspecified = "path" | "method" | "parameters" | "answer";
 
 /** One published endpoint. Source: Endpoints, 1 to 11. */
 export interface PublishedEndpoint {
@@ -12,7 +12,7 @@ export interface PublishedEndpoint {
   readonly takesBody: boolean;
   /** Statuses that the document gives the endpoint: in its own section, or in those on keys, bodies, limits and failures. */
   readonly statuses: readonly number[];
-  readonly unspecified: readonly Unshown[];
+  readonly unspecified: readonly Unspecified[];
 }
 
 /** Every endpoint may reject a key (Authentication 3) or fail (Errors, Status codes). */
@@ -20,96 +20,43 @@ const anywhere = [401, 500] as const;
 /** Every endpoint but health is subject to the limits (Limits, Scope of limits 1 and 3). */
 const limited = [...anywhere, 429] as const;
 
+const endpointOf =
+  (method: "GET" | "POST") =>
+  <P extends string | null, U extends Unspecified = never>(
+    section: string,
+    path: P,
+    statuses: readonly number[],
+    ...unspecified: readonly U[]
+  ) => ({ section: `Endpoints / ${section}`, method, path, takesBody: method === "POST", statuses, unspecified });
+const get = endpointOf("GET");
+const post = endpointOf("POST");
+
 /** Every endpoint that the document publishes, in its order. */
 export const publishedEndpoints = {
-  invoke: {
-    section: "Endpoints / 1. Invoke an agent",
-    method: "POST",
-    path: "/agents/{agent_id}/invoke",
-    takesBody: true,
-    statuses: [200, 400, 404, ...limited],
-    unspecified: [],
-  },
-  stream: {
-    section: "Endpoints / 2. Stream an agent response",
-    method: "POST",
-    path: "/agents/{agent_id}/stream",
-    takesBody: true,
-    statuses: [200, 400, 404, ...limited],
-    unspecified: [],
-  },
-  health: {
-    section: "Endpoints / 3. Health check",
-    method: "GET",
-    path: "/agents/{agent_id}/health",
-    takesBody: false,
-    statuses: [200, 404, ...anywhere],
-    unspecified: [],
-  },
-  list: {
-    section: "Endpoints / 4. List agents",
-    method: "GET",
-    path: "/agents",
-    takesBody: false,
-    statuses: [200, ...limited],
-    unspecified: [],
-  },
-  usage: {
-    section: "Endpoints / 5. Read usage",
-    method: "GET",
-    path: "/usage",
-    takesBody: false,
-    statuses: [200, ...limited],
-    unspecified: [],
-  },
-  webhooks: {
-    section: "Endpoints / 6. Create a webhook",
-    method: "POST",
-    path: "/webhooks",
-    takesBody: true,
-    statuses: [200, 201, 400, ...limited],
-    unspecified: ["answer"],
-  },
-  deliveries: {
-    section: "Endpoints / 7. List webhook deliveries",
-    method: "GET",
-    path: "/webhooks/{webhook_id}/deliveries",
-    takesBody: false,
-    statuses: [200, 404, ...limited],
-    unspecified: ["parameters", "answer"],
-  },
-  alerts: {
-    section: "Endpoints / 8. Create a usage alert",
-    method: "POST",
-    path: "/alerts",
-    takesBody: true,
-    statuses: [200, 201, 400, ...limited],
-    unspecified: ["answer"],
-  },
-  keyUsage: {
-    section: "Endpoints / 9. Read key usage",
-    method: "GET",
-    path: "/keys/usage",
-    takesBody: false,
-    statuses: [200, ...limited],
-    unspecified: ["parameters", "answer"],
-  },
-  operations: {
-    section: "Endpoints / 10. Check an asynchronous operation",
-    method: "GET",
-    path: "/operations/{operation_id}",
-    takesBody: false,
-    statuses: [200, 404, ...limited],
-    unspecified: ["method", "parameters", "answer"],
-  },
-  batch: {
-    section: "Endpoints / 11. Batch submission",
-    method: "POST",
-    path: null,
-    takesBody: true,
-    statuses: [200, 201, 400, ...limited],
-    unspecified: ["path", "answer"],
-  },
+  invoke: post("1. Invoke an agent", "/agents/{agent_id}/invoke", [200, 400, 404, ...limited]),
+  stream: post("2. Stream an agent response", "/agents/{agent_id}/stream", [200, 400, 404, ...limited]),
+  health: get("3. Health check", "/agents/{agent_id}/health", [200, 404, ...anywhere]),
+  list: get("4. List agents", "/agents", [200, ...limited]),
+  usage: get("5. Read usage", "/usage", [200, ...limited]),
+  webhooks: post("6. Create a webhook", "/webhooks", [200, 201, 400, ...limited], "answer"),
+  deliveries: get(
+    "7. List webhook deliveries",
+    "/webhooks/{webhook_id}/deliveries",
+    [200, 404, ...limited],
+    "parameters",
+    "answer",
+  ),
+  alerts: post("8. Create a usage alert", "/alerts", [200, 201, 400, ...limited], "answer"),
+  keyUsage: get("9. Read key usage", "/keys/usage", [200, ...limited], "parameters", "answer"),
+  operations: get(
+    "10. Check an asynchronous operation",
+    "/operations/{operation_id}",
+    [200, 404, ...limited],
+    "method",
+    "parameters",
+    "answer",
+  ),
+  batch: post("11. Batch submission", null, [200, 201, 400, ...limited], "path", "answer"),
 } as const satisfies Record<string, PublishedEndpoint>;
 
 export type EndpointName = keyof typeof publishedEndpoints;

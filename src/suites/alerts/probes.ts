@@ -26,12 +26,10 @@ export type Crossing =
 
 export interface AlertCrossed {
   readonly created: Exchange;
-  /** Threshold of the alert, in percent. */
   readonly threshold: number;
   readonly crossing: Crossing;
   /** Messages that arrived before the first request that should cross the threshold. */
   readonly before: readonly Delivery[];
-  /** Messages that arrived afterwards. */
   readonly after: readonly Delivery[];
   /** How long the probe waited for a message, by the target's clock. */
   readonly waitedMs: number;
@@ -141,7 +139,6 @@ interface Cost {
 const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
   recorder.samplesOf(key.name).filter(({ kind, status }) => kind !== "health" && status !== null);
 
-/** Counted requests of the last minute. */
 const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
   countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 

@@ -129,7 +129,7 @@ const checks: readonly Check[] = [
     "HDR-9",
     { all: allExchanges },
     {
-      matrix: { description: "every answer that has one of the four headers", cells: [], coverageProbe: null },
+      matrix: { description: "every response that has one of the four headers", cells: [], coverageProbe: null },
       members: ({ all }) =>
         responseCases(
           all.exchanges.filter((one) => missingIn(one).length < rateLimitHeaders.length),

@@ -13,7 +13,6 @@ export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
 }
 
-/** Samples of the rate-limit headers of all keys. */
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
   /** When requests without a key of the target were sent, in milliseconds since the start of the run. */
@@ -106,10 +105,7 @@ const rolling = [
   { seconds: 3600, blurSeconds: 60 },
 ] as const;
 
-/**
- * Returns how many requests may have left a rolling window between two responses.
- * @param canMove whether the run advances the target's clock, which may otherwise stand still
- */
+/** Counts requests that may have left a rolling window between two responses. With `canMove`, the target's clock may stand still otherwise. */
 export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
     rolling.some(({ seconds, blurSeconds }) => {
@@ -121,15 +117,12 @@ export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sam
   return samples.filter((each) => each.kind !== "health" && each.status !== null && mayLeave(each)).length;
 }
 
-/** How `Remaining` fell over a round. */
 export interface RoundFall {
   /** Fall from the request before the round to the request after it. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
-  /** `Remaining` of the concurrent requests. */
   readonly shown: readonly number[];
-  /** `Remaining` of the request before. */
   readonly from: number;
 }
 

@@ -104,7 +104,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
         return breach(mismatch.expected, `${mismatch.actual} (${first.id}, ${last.id}, key ${key})`);
     proven += pairs.length;
   }
-  return proven > 0 ? holds() : unproven("no two answers of one window lay some seconds apart", moreTime);
+  return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", moreTime);
 }
 
 /** Describes a window that was full again before its reported reset; `null` if there is none. */
@@ -166,10 +166,7 @@ const maxFallAfterRead = 2;
 /** How long after a batch its entries may still be counted one by one. */
 const batchMs = 10_000;
 
-/**
- * Judges that `Remaining` of a GET agrees with that of the next request on the key. Both requests were sent alone, so
- * `Remaining` may fall by no more than these two.
- */
+/** Judges that `Remaining` of a GET agrees with that of the next request. Both were sent alone, so it may fall by at most these two. */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
   const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");

@@ -99,7 +99,6 @@ function judgeWarnings(exchange: Exchange): Finding<never> {
 
 const isDegraded = (exchange: Exchange): boolean => reported(exchange, "status") === "degraded";
 
-/** An uptime may be rounded to whole seconds. */
 const roundingSeconds = 1;
 
 export const health = suite("Health check", [

@@ -40,7 +40,6 @@ export const invoked = probe(
   },
 );
 
-/** Maximum wait for a slow response, by the target's clock. */
 const maxSlowMs = 35_000;
 
 export const invokedSlowly = probe(

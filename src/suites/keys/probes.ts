@@ -63,7 +63,6 @@ const temporaryLifeSeconds = (target: Target): number => {
 };
 
 export interface ExpiredKeyTrials extends KeyTrials {
-  /** Names of keys that had expired before the run. */
   readonly expiredKeys: readonly string[];
 }
 

@@ -15,7 +15,7 @@ import { useExpiryMs } from "./timed-retry.ts";
 /** The smallest published limit, assumed if the tier is unknown. */
 const smallestPerMinute = 10;
 
-/** How `Remaining` of one key changes over different kinds of requests, sent one after another. */
+/** How `Remaining` of one key changes over different kinds of requests. */
 export interface WatchedAllowance {
   /** Control: nothing is sent between this request and the next. */
   readonly first: Exchange;
@@ -231,7 +231,7 @@ export const countingChecks: readonly Check[] = [
       notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // A key that is accepted in one spelling only has one allowance.
+    // A key that the server accepts in one spelling only cannot have two allowances.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));

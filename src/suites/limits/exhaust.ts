@@ -32,7 +32,6 @@ export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
 /** Result of a burst. `failing`: several responses in a row were neither a success nor a 429. */
 export interface BurstResult {
   readonly admitted: number;
-  /** How many of the admitted requests were invokes. */
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
 }

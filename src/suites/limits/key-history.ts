@@ -82,10 +82,7 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/**
- * Judges the history of a key against every admissible limiter. If the run advances the target's clock, that clock may
- * stand still or run in between; a breach has to be one by either clock.
- */
+/** Judges a history against every admissible limiter. A clock that the run advances may stand still or run: a breach must be one by both. */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(

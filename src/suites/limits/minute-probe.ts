@@ -34,16 +34,13 @@ import {
 
 /** An exhausted minute. */
 export interface MinuteExhausted extends RunKeyHistory {
-  /** Whether no earlier use of the key counted at the start. */
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
   /** Single requests beyond the limit. */
   readonly refused: readonly Exchange[];
   /** Health, read while the minute was exhausted. */
   readonly health: readonly Exchange[];
-  /** Sent well before `retry_after` was over. */
   readonly early: TimedRetry | null;
-  /** Sent once `retry_after` was over. */
   readonly retried: TimedRetry | null;
   /** Used once the allowance was exhausted. */
   readonly twin: SiblingResult;
@@ -126,10 +123,7 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/**
- * Exhausts the next window too. Only there a key that was used before has its whole allowance, and only two resets show
- * how long a window is.
- */
+/** Exhausts the next window too: a key that was used before has its whole allowance only there, and two resets show the window's length. */
 async function exhaustAgain(sender: KeySender): Promise<void> {
   const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -178,11 +172,7 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
-/**
- * Exhausts the minute once more, after earlier use has expired, so that no slot, burst or earlier refusal explains the
- * early end.
- * @param admittedBefore number of requests after which the first attempt was refused
- */
+/** Exhausts the minute once more, after earlier use has expired, so that no slot, burst or earlier refusal explains the early end. */
 async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
   if (!(await waitIfAllowed(sender.time, idleMs, "an allowance that ended early is exhausted once more"))) return;

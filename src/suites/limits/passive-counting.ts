@@ -9,9 +9,8 @@ import { fallBetween } from "../shared/compare-samples.ts";
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
-  /** Number of health reads in between. */
   readonly health: number;
-  /** Number of events of the first request, if it is a complete stream. */
+  /** Number of events of `from`, if it is a complete stream. */
   readonly events: number;
 }
 
@@ -77,7 +76,7 @@ const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(fro
 const minPairs = 2;
 /** Minimum number of health reads in between that would show whether they count. */
 const minHealthReads = 2;
-/** Minimum number of events of a stream, so that it has chunks that may be counted. */
+/** Minimum number of events of a stream, so that counted chunks would show. */
 const minEvents = 3;
 
 /** Whether `Remaining` falls by 1 from one invoke to the next, and never by more. Otherwise it proves nothing about requests in between. */
@@ -112,10 +111,7 @@ export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<
   return unproven("no stream was observed to be counted");
 }
 
-/**
- * Replaces each pair that starts at a stream by one from the request before the stream to the one after it. The stream's
- * own head may or may not count it already.
- */
+/** Pairs from the request before a stream to the one after it: the stream's own head may or may not count it already. */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

@@ -31,10 +31,7 @@ export type SiblingResult =
       readonly use: RunKeyHistory;
     };
 
-/**
- * Sends a control request if the sibling key may have been used before the run. Otherwise the control is not needed, and
- * would use up an allowance that both keys share.
- */
+/** Sends a control request if the sibling key may have been used before the run. Otherwise it would only use up a shared allowance. */
 export async function sendSiblingControl({
   client,
   given,

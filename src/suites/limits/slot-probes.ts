@@ -27,7 +27,6 @@ export interface SlotsHeld {
   readonly concurrent: number;
   /** Concurrent requests, as many as the published slots. */
   readonly held: readonly Exchange[];
-  /** Sent while those were in flight. */
   readonly extra: Exchange;
   /** Sent on another key of the tier while those were in flight, and again after all had ended; `null` if there is no such key. */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
@@ -37,7 +36,6 @@ export interface SlotsHeld {
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
   /** Maximum time from the first end among the held requests to the end of the extra one, by the target's clock. */
   readonly extraEndedAfterMs: number;
-  /** Sent after all of them had ended. */
   readonly after: Exchange;
 }
 
@@ -91,34 +89,50 @@ export const slotsHeld = tierProbe(
         submitted,
       };
     };
-    let found = await hold(quickTripMs);
-    for (const pauseMs of pausesMs.slice(1)) {
-      if (!found.held.some((each) => hasStatus(each, 429))) break;
-      await sleep(pauseMs);
-      found = await hold(quickTripMs);
-    }
-    // Advancing the clock leaves no real time for responses in transit. If they may take some, repeats at a slower pace.
-    const tripMs = estimateTripMs(recorder.samplesOf(key.name));
-    if (agentsFollowClock(time) && isSuccess(found.extra) && tripMs > outrunTripMs) found = await hold(tripMs);
-    const samples = new Map(recorder.samplesOf(key.name).map((sample) => [sample.id, sample]));
+    const samplesOfKey = (): readonly Sample[] => recorder.samplesOf(key.name);
+    const { held, extra, during, health, submitted } = await holdAtPace(
+      hold,
+      (result) => result.held,
+      (result) => isSuccess(result.extra),
+      { time, samplesOfKey },
+    );
+    const samples = new Map(samplesOfKey().map((sample) => [sample.id, sample]));
     const endMs = ({ id }: Exchange): number => {
       const sample = samples.get(id);
       return sample === undefined ? 0 : sample.endMs + (agentsFollowClock(time) ? sample.endClockMs : 0);
     };
-    const extraEndedAfterMs =
-      endMs(found.extra) - Math.min(...found.held.map(endMs)) + (agentsFollowClock(time) ? stepMs : 0);
+    const extraEndedAfterMs = endMs(extra) - Math.min(...held.map(endMs)) + (agentsFollowClock(time) ? stepMs : 0);
     const after = await invokeWithRetries(own, given["agents.answering"]);
-    const { held, extra, during, health, submitted } = found;
-    const isBad = submitted !== null && (statusOf(submitted) ?? 0) >= 500;
-    const batchAfter = isBad && batchPath !== null ? await submit(batchPath).finished : null;
+    const hasFailed = submitted !== null && (statusOf(submitted) ?? 0) >= 500;
+    const batchAfter = hasFailed && batchPath !== null ? await submit(batchPath).finished : null;
     const batch = submitted === null ? null : { during: submitted, after: batchAfter };
-    const asked =
+    const twin =
       other === null || during === null
         ? null
         : { during, after: await invokeWithRetries(other, given["agents.answering"]) };
-    return { concurrent, held, extra, twin: asked, health, batch, extraEndedAfterMs, after };
+    return { concurrent, held, extra, twin, health, batch, extraEndedAfterMs, after };
   },
 );
+
+/**
+ * Holds all slots, again after a pause while some are refused. Advancing the clock leaves no real time for responses in
+ * transit: if an extra request was admitted and they may take some time, holds the slots once more at a slower pace.
+ */
+async function holdAtPace<T>(
+  hold: (tripMs: number) => Promise<T>,
+  heldOf: (result: T) => readonly Exchange[],
+  isExtraAdmitted: (result: T) => boolean,
+  { time, samplesOfKey }: { readonly time: RunClock; readonly samplesOfKey: () => readonly Sample[] },
+): Promise<T> {
+  let result = await hold(quickTripMs);
+  for (const pauseMs of pausesMs.slice(1)) {
+    if (!heldOf(result).some((each) => hasStatus(each, 429))) break;
+    await sleep(pauseMs);
+    result = await hold(quickTripMs);
+  }
+  const tripMs = estimateTripMs(samplesOfKey());
+  return agentsFollowClock(time) && isExtraAdmitted(result) && tripMs > outrunTripMs ? hold(tripMs) : result;
+}
 
 /** Whether agents follow the clock that the run advances. Otherwise they take real time. */
 const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
@@ -158,7 +172,7 @@ async function invokeWithRetries(
 async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;
-  return (await waitIfAllowed(time, 61_000, "an exhausted rate must be told from a leaked slot"))
+  return (await waitIfAllowed(time, 61_000, "an exhausted rate must be ruled out"))
     ? invokeWithRetries(client, agent)
     : after;
 }
@@ -246,7 +260,6 @@ export const failedStreamsBeyondSlots = tierProbe(
   },
 );
 
-/** All slots held by streams. */
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
@@ -268,15 +281,12 @@ export const streamsHeld = tierProbe(
   async (context): Promise<StreamsHeld> => {
     const { client, given, tested, time } = context;
     const own = client.as(tested.key);
-    let found = await holdStreams(context, quickTripMs);
-    for (const pauseMs of pausesMs.slice(1)) {
-      if (!found.streams.some((each) => hasStatus(each, 429))) break;
-      await sleep(pauseMs);
-      found = await holdStreams(context, quickTripMs);
-    }
-    const tripMs = estimateTripMs(context.recorder.samplesOf(tested.key.name));
-    if (agentsFollowClock(time) && found.extras.some(isSuccess) && tripMs > outrunTripMs)
-      found = await holdStreams(context, tripMs);
+    const found = await holdAtPace(
+      (tripMs) => holdStreams(context, tripMs),
+      ({ streams }) => streams,
+      ({ extras }) => extras.some(isSuccess),
+      { time, samplesOfKey: () => context.recorder.samplesOf(tested.key.name) },
+    );
     const after = await invokeAfterMinute(own, given["agents.answering"], time);
     return { concurrent: tested.limits.concurrent, ...found, after };
   },
@@ -326,7 +336,6 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
 /** Maximum number of extra streams. They distinguish one or two slots too many from streams that hold no slot. */
 const maxExtraStreams = 3;
 
-/** Opens streams one by one until one is refused. */
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
   const opened: PendingExchange[] = [];
   for (let isOver = false; !isOver && opened.length < maxExtraStreams;) {

@@ -14,7 +14,6 @@ import { describeFields, describeStatus, isSuccess, outcomeOf, typeName } from "
 import { listingOf, type Page, pageOf, pagesOf } from "./pages.ts";
 import { firstPageListed, listedByDefault, listedOutOfRange, pageLimit, secondPageListed } from "./probes.ts";
 
-/** The two fields of a listing, in any published shape. */
 function rootOf(exchange: Exchange): unknown {
   const { agents, pagination } = listingOf(exchange);
   return { data: agents, pagination };
@@ -140,17 +139,15 @@ export const listing = suite("List agents", [
     if (one.pagination.total !== two.pagination.total)
       return unproven("the number of agents changed from one page to the next");
     const known = new Set(one.agents.map(identityOf));
-    if (known.size < one.agents.length) return unproven("the agents of one page cannot be told apart");
+    if (known.size < one.agents.length) return unproven("the agents of one page are not distinguishable");
     const twice = two.agents.map(identityOf).find((each) => known.has(each));
-    return twice === undefined
-      ? holds()
-      : breach("an agent stands on one page only", `${twice} on both`, first, second);
+    return twice === undefined ? holds() : breach("an agent is on one page only", `${twice} on both`, first, second);
   }),
   check("LST-11", secondPageListed, (evidence) => {
     const pages = pagesOf(evidence).filter(({ pagination: { page, limit } }) => page > 0 && limit > 0);
     if (pages.length === 0) return noPage();
     if (pages.some(({ agents }) => agents.length > pageLimit))
-      return unproven("a page has more agents than were asked for; see LST-6");
+      return unproven("a page has more agents than requested; see LST-6");
     for (const { exchange, agents, pagination } of pages) {
       const { page, limit, total } = pagination;
       const expected = Math.min(limit, Math.max(0, total - (page - 1) * limit));

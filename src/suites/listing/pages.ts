@@ -9,10 +9,7 @@ interface Listing {
   readonly pagination: unknown;
 }
 
-/**
- * The two fields of a listing, in any published shape: at the top level or inside the envelope, where the array itself may
- * be `data` or `data.result`.
- */
+/** The two fields of a listing, at the top level or inside the envelope, where the array itself may be `data` or `data.result`. */
 export function listingOf(exchange: Exchange): Listing {
   const body = bodyJson(exchange);
   const [data, result, metadata] = [
@@ -39,7 +36,6 @@ const integer = z.int();
 const paginationShape = z.looseObject({ page: integer, limit: integer, total: integer, pages: integer });
 type Pagination = z.infer<typeof paginationShape>;
 
-/** A complete page. */
 export interface Page {
   readonly exchange: Exchange;
   readonly agents: readonly unknown[];

@@ -96,10 +96,7 @@ const isWithin = (body: unknown, isOwn: (value: unknown) => boolean, levels = 2)
     (inner) => isObject(inner) && (isOwn(inner) || (levels > 1 && isWithin(inner, isOwn, levels - 1))),
   );
 
-/**
- * Whether a body is the envelope: a string `status` and `data`, but no `pagination`. A `status` next to a list and its
- * pagination is only an extra field.
- */
+/** Whether a body is the envelope. A `status` next to a list and its `pagination` is only an extra field. */
 const isEnveloped = (body: unknown): boolean =>
   typeof getPath(body, "status") === "string" &&
   getPath(body, "data") !== undefined &&

@@ -38,7 +38,7 @@ export const service = suite("What the service does", [
     {
       as: "answers",
       matrix: responseMatrix(
-        "every answer of every published endpoint that has a body, with a status of the document",
+        "every response of every published endpoint with a body and a status of the document",
         responseCells(statusCodes),
       ),
       members: ({ all }) =>
@@ -50,7 +50,7 @@ export const service = suite("What the service does", [
         const other = describeNonJson(exchange);
         return other === null ? null : { expected: "a JSON body", actual: `${outcomeOf(exchange)} with ${other}` };
       },
-      whenEmpty: unproven("no answer had a body that came whole"),
+      whenEmpty: unproven("no response has a complete body"),
     },
   ),
   check(
@@ -64,7 +64,7 @@ export const service = suite("What the service does", [
     "SVC-2",
     { all: allExchanges, streamed },
     {
-      matrix: responseMatrix("every answer 200 of stream", responseCells([200], ["stream"])),
+      matrix: responseMatrix("every response 200 of stream", responseCells([200], ["stream"])),
       members: ({ all }) =>
         responseCases(
           all.exchanges.filter((each) => endpointOf(each) === "stream" && hasStatus(each, 200)),

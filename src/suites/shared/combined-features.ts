@@ -15,7 +15,6 @@ export interface CombinedResult<F extends string> {
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
 }
 
-/** Merges features into one body. */
 export function combineFeatures(features: Readonly<Record<string, Feature>>, plain: Feature): Feature {
   return Object.values(features).reduce(mergeFeatures, plain);
 }
@@ -50,10 +49,7 @@ const mergeFeatures = (one: Feature, other: Feature): Feature => ({
     : { parameters: { ...one.parameters, ...other.parameters } }),
 });
 
-/**
- * Judges whether one feature is accepted.
- * @param control a plain request to the same endpoint
- */
+/** Judges whether one feature is accepted. `control` is a plain request to the same endpoint. */
 export function judgeAccepted<F extends string>(
   { together, apart }: CombinedResult<F>,
   feature: F,

@@ -5,10 +5,7 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/**
- * Whether two responses describe the same token bucket, whose reset is the time at which it is full again. Each counted
- * request delays that time by the refill of one request, and nothing else does.
- */
+/** Whether two responses describe one token bucket: only counted requests delay its reset, each by the refill of one request. */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
@@ -22,10 +19,7 @@ const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 
-/**
- * Returns bounds of the target's time between two responses, in seconds.
- * @param hasClock whether the run advances the target's clock, which may otherwise stand still
- */
+/** Bounds of the target's time between two responses. With `hasClock`, the target's clock may stand still unless the run advances it. */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
   const movedMs = to.sentClockMs - from.headClockMs;
   return {

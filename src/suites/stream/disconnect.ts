@@ -28,7 +28,6 @@ export type Disconnect =
       readonly kind: "closed";
       readonly slots: number;
       readonly held: readonly Exchange[];
-      /** One more request while all slots were held. */
       readonly beyond: Exchange;
       /** How many streams to open again: only one if the main key has few requests. */
       readonly wanted: number;
@@ -36,10 +35,7 @@ export type Disconnect =
       readonly after: readonly Exchange[];
     };
 
-/**
- * Pauses between retries. The document: a stream whose client left is stopped "when the server notices, at the latest a
- * few seconds after its next write".
- */
+/** Pauses between retries: the document lets a server stop such a stream "at the latest a few seconds after its next write". */
 const pausesMs = [200, 800, 1000, 1500, 2000] as const;
 /** Real time in which the end of a connection reaches the server, even if the wait only advances a clock. */
 const networkMs = 50;

@@ -12,7 +12,6 @@ import { maxDurationIn } from "../shared/durations.ts";
 import { hasStatus } from "../shared/response.ts";
 import { getPath, isObject } from "../../base/json.ts";
 
-/** An event whose data is a JSON object. */
 export interface ReadEvent {
   readonly name: string | null;
   readonly data: Readonly<Record<string, unknown>>;

@@ -30,10 +30,7 @@ export function missingStream(exchange: Exchange) {
 /** Whether the server closed the connection before a response. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/**
- * Checks the fields of a clause on every `error` event of the run.
- * @param asked probe of an agent that sends one
- */
+/** Checks the fields of a clause on every `error` event of the run. `asked` is a probe that causes one. */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkFields(
     clause,
@@ -47,7 +44,6 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
     },
   );
 
-/** Checks of streams whose agent fails or is overloaded. */
 export const failureChecks = [
   checkField("SSE-15", failedInStream, "failing"),
   checkField("SSE-15", overloadedInStream, "overloaded"),

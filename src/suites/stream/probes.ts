@@ -25,7 +25,6 @@ export interface TimedStream {
 }
 
 const countingQuery = "Please count: one two three four five six seven eight nine ten eleven twelve";
-/** Maximum wait for a slow stream, by the target's clock. */
 const maxSlowMs = 45_000;
 
 async function timedStream(
@@ -144,10 +143,7 @@ export interface TemperatureResult extends Omit<TimedStream, "promised"> {
   readonly tempered: Exchange;
 }
 
-/**
- * Defines a probe that streams with a parameter and a temperature. If both are rejected, a stream without the temperature
- * shows which one is the reason.
- */
+/** Defines a probe that streams with a parameter and a temperature. If it is rejected, streams without the temperature to find the reason. */
 const probeWithTemperature = (parameters: Readonly<Record<string, number>>, temperature: number) =>
   probe(
     `an agent streams an answer with ${Object.entries(parameters).flat().join(" ")} and temperature ${temperature}`,

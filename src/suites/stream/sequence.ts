@@ -90,10 +90,7 @@ function indexMismatch(values: readonly unknown[], isFromStart: boolean): string
   return gap === -1 ? null : `${String(values[gap])} after ${String(values[gap - 1])}`;
 }
 
-/**
- * Judges the event order of every stream by a rule.
- * @param describe describes a stream that breaks the rule
- */
+/** Judges the event order of every stream by a rule. `describe` makes the text for a stream that breaks it. */
 const judgeByRule = (rule: StreamRule, describe: (exchange: Exchange) => string) => (evidence: Streams) => {
   const { streams: found, failing } = evidence.all;
   let judged = 0;
@@ -115,7 +112,6 @@ function describeUnknownName(exchange: Exchange): string {
     : `\`event: ${unknown.name}\``;
 }
 
-/** Checks of all streams of the run: names, data, order and fields of events. */
 export const sequenceChecks = [
   check("SSE-2", streams, judgeByRule(eventNames, describeUnknownName)),
   check("SSE-3", streams, (evidence) => {

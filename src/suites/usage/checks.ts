@@ -132,7 +132,7 @@ function judgeTokens(evidence: TokenGrowth): Finding<never> {
   if (growth === null) return unproven("`tokens` was not read twice");
   const { kind, grown, min, max, remaining } = growth;
   if (kind === "begun again") return unproven("the month may have changed between the reads");
-  if (remaining === 0) return unproven("the month's tokens are used up");
+  if (remaining === 0) return unproven("the month's tokens are exhausted");
   if (min === 0) return unproven("no agent call between the reads reported its tokens");
   if (kind === "agrees") return holds();
   const expected =

@@ -46,10 +46,7 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/**
- * Measures, and once more if usage grew by too much: an earlier request whose client disconnected may have been charged
- * between the reads. By the second measurement it has ended.
- */
+/** Measures, and once more if usage grew by too much: an earlier request whose client disconnected may have been charged meanwhile. */
 export async function remeasureIfDisturbed<T extends TokenGrowth>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;

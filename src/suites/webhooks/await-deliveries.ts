@@ -2,7 +2,6 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Hook } from "../../receiver/receiver.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 
-/** Number of deliveries that an address should get. */
 export interface ExpectedDeliveries {
   readonly address: Hook;
   readonly count: number;
@@ -52,10 +51,7 @@ async function awaitQueue(check: (realMs: number) => Promise<boolean>, time: Run
   return check(time.agentsFollow ? settleCount * time.settleMs : maxQueuedMs);
 }
 
-/**
- * Waits long enough for an unexpected delivery to arrive. Even the smallest advance of a clock lasts until deliveries in
- * transit have arrived.
- */
+/** Waits long enough for an unexpected delivery. Even the smallest advance of a clock lasts until deliveries in transit have arrived. */
 export async function awaitUnexpected(time: RunClock): Promise<void> {
   if (time.canAdvance) await time.passTime(1, inTransit);
   await time.sleepReal(time.canAdvance ? time.settleMs : unexpectedMs);
@@ -65,6 +61,5 @@ const inTransit = "deliveries in transit must arrive";
 const pollMs = 5;
 const unexpectedMs = 500;
 
-/** Deliveries to one of the receiver's addresses. */
 export const deliveriesTo = (deliveries: readonly Delivery[], hook: string): Delivery[] =>
   deliveries.filter((each) => each.hook === hook);

@@ -92,7 +92,6 @@ function objectWith(name: string, value: unknown, levels = 3): Readonly<Record<s
 
 const noMetrics = () => unproven("no response has webhook metrics");
 
-/** Fields of a creation's request body. */
 const ownFields = ["url", "events", "agent_id", "secret"];
 
 export const webhooks = suite("Webhooks", [

@@ -52,16 +52,13 @@ export interface WebhookOptions {
   readonly isMismatched?: boolean;
 }
 
-/** A webhook whose creation was requested. */
 export interface RequestedWebhook {
-  /** Name of the receiver's address. */
   readonly hook: string;
   readonly events: readonly string[];
   readonly agent: string | null;
   readonly exchange: Exchange;
 }
 
-/** A requested webhook, with its address at the receiver. */
 export interface OpenedWebhook extends RequestedWebhook {
   readonly address: Hook;
 }
@@ -114,5 +111,4 @@ export function webhookIdOf(exchange: Exchange): string | null {
   return null;
 }
 
-/** Path of a webhook below the base URL. */
 export const webhookPath = (id: string, rest = ""): string => `/webhooks/${encodedSegment(id)}${rest}`;

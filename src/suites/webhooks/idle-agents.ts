@@ -9,19 +9,13 @@ import { agentPath } from "../../run/send/client.ts";
 import { assignedAgents, type Target } from "../../target/target.ts";
 import { agentIdOf } from "./create-webhook.ts";
 
-/**
- * Listed agents that the run does not invoke, in the order of the list. Their webhooks stay quiet, which matters because
- * webhooks cannot be deleted.
- */
+/** Listed agents that the run does not invoke. Their webhooks stay quiet, which matters because webhooks cannot be deleted. */
 export function idleAgents({ target, discovery, recorder }: ProbeContext, agent: string): string[] {
   const assigned = new Set([agent, ...assignedAgents(target)]);
   return listedAgents([discovery.listing, ...recorder.exchanges()]).filter((each) => !assigned.has(each));
 }
 
-/**
- * Finds an agent without webhooks, so that its invokes cause deliveries to the failing receivers only; `null` if there is
- * none that responds quickly, or on a real clock, where the extra invoke costs more than the spared deliveries.
- */
+/** Finds an agent without webhooks, so that only the failing receivers get its events. `null` on a real clock, where this costs too much. */
 export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): Promise<string | null> {
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
@@ -34,10 +28,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/**
- * Agents named by the user that no later probe invokes: the session probes are over, and of a degraded agent only the
- * health is read. If deployments are triggered, the degraded agent may be the deployed one, which is then invoked.
- */
+/** Agents named by the user that no later probe invokes. Triggered deployments may be of the degraded agent, which is then invoked. */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

@@ -62,7 +62,7 @@ function sectionBlocks({ title, lead, blocks }: Section): string[] {
   );
   return [
     `### ${title}`,
-    ...(lead === null ? [] : [formatText(lead)]),
+    ...(lead === undefined ? [] : [formatText(lead)]),
     ...blocks.flatMap((block) => (block.kind === "causes" ? [] : [blockText(block)])),
     ...causesTable(causes.map(({ block, each }) => ({ prefix: block.prefix, ...each }))),
   ];

@@ -8,7 +8,7 @@ import { type Html, html } from "./markup.ts";
 export const renderSection = ({ name, title, lead, blocks }: Section): Html =>
   html`<section aria-labelledby="${name}">
     <h2 id="${name}">${title}</h2>
-    ${lead !== null && html`<p>${formatText(lead)}</p>`} ${blocks.map(blockHtml)}
+    ${lead !== undefined && html`<p>${formatText(lead)}</p>`} ${blocks.map(blockHtml)}
   </section>`;
 
 function blockHtml(block: Block): Html {
@@ -41,16 +41,16 @@ export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): H
     ),
     isWordy ? "wordy" : "dense",
   );
-  if (isMinor)
+  if (isMinor === true)
     return html`<details>
       <summary>${name}</summary>
       ${table}
     </details>`;
-  return html`${lead !== null && html`<p>${formatText(lead)}</p>`}${table}`;
+  return html`${lead !== undefined && html`<p>${formatText(lead)}</p>`}${table}`;
 }
 
 function cellHtml({ text, tone, link }: Cell, isHead: boolean, isNumber: boolean): Html {
-  const words = link === null ? formatText(text) : html`<a href="#${anchorOf(link)}">${formatText(text)}</a>`;
+  const words = link === undefined ? formatText(text) : html`<a href="#${anchorOf(link)}">${formatText(text)}</a>`;
   const content = tone === "bad" ? html`<strong>${words}</strong>` : words;
   if (isHead) return html`<th scope="row" class="nowrap">${content}</th>`;
   return isNumber ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
@@ -71,7 +71,7 @@ export const factsHtml = ({ facts }: Pick<FactsBlock, "facts">, classes = "facts
   </dl>`;
 
 const causesHtml = ({ head, causes }: CausesBlock): Html =>
-  tableOf(head, [head, numberHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
+  causes.length === 0 ? html`` : tableOf(head, [head, numberHead("Checks"), "Clauses"], causes.map(causeRow), "wordy");
 
 function causeRow({ text, findings }: Cause): Html {
   const byClause = new Map(findings.map((each) => [each.clause, each]));

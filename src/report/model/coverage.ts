@@ -2,7 +2,7 @@ import { formatNumber } from "../../base/numbers.ts";
 import { joinFirst } from "../../base/text.ts";
 import { rejectedKeyKinds } from "../../spec/rejected-key-kinds.ts";
 import type { Report, ReportFinding } from "./report.ts";
-import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section } from "./section.ts";
+import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section, textColumns } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
@@ -114,18 +114,22 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
 }
 
 /** The coverage of a run: responses by endpoint and status, requests by kind of key, events, deliveries. */
-export function coverageSection({ findings }: Pick<Report, "findings">): Section | null {
+export function coverageSection({ findings }: Pick<Report, "findings">): Section {
   const rows = coverageOf(findings);
-  if (rows.length === 0) return null;
   const byKey = keyMatrix(rows);
-  const blocks: Block[] = [
-    matrixTable("responses", statusMatrix(rows), statusLead),
-    matrixTable("with key", byKey, keyLead(byKey)),
-    factsBlock("", otherRows(rows).map(eventsFact)),
-    factsBlock("not observed  ", requirementFacts(rows)),
-  ].filter((block) => block !== null);
-  return { name: "coverage", title: "Coverage", lead: null, summary: null, blocks };
+  return {
+    name: "coverage",
+    title: "Coverage",
+    blocks: [
+      ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusLead),
+      ...matrixTable("with key", "Requests by kind of key", byKey, keyLead(byKey)),
+      ...factsBlock({ kind: "facts", facts: otherRows(rows).map(eventsFact) }),
+      ...factsBlock({ kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) }),
+    ],
+  };
 }
+
+const factsBlock = (block: FactsBlock): Block[] => (block.facts.length === 0 ? [] : [block]);
 
 const statusLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
@@ -142,22 +146,20 @@ function keyLead({ columns }: Matrix): Text {
   );
 }
 
-function matrixTable(head: string, { columns, rows }: Matrix, lead: Text): Block | null {
-  if (rows.length === 0) return null;
-  return {
-    kind: "table",
-    name: head === "responses" ? "Responses checked" : "Requests by kind of key",
-    columns: [
-      { head, align: "left", dropRank: 0 },
-      ...columns.map((column) => ({ head: column, align: "right", dropRank: 0 }) as const),
-    ],
-    rows: rows.map(({ of, cells }) => [
-      cell(outside(of, 40)),
-      ...columns.map((column) => countCell(cells.get(column))),
-    ]),
-    lead,
-    isMinor: false,
-  };
+function matrixTable(head: string, name: string, { columns, rows }: Matrix, lead: Text): Block[] {
+  if (rows.length === 0) return [];
+  return [
+    {
+      kind: "table",
+      name,
+      columns: [...textColumns(head), ...columns.map((column) => ({ head: column, align: "right" }) as const)],
+      rows: rows.map(({ of, cells }) => [
+        cell(outside(of, 40)),
+        ...columns.map((column) => countCell(cells.get(column))),
+      ]),
+      lead,
+    },
+  ];
 }
 
 function countCell(covered: CoverageCell | undefined): Cell {
@@ -174,9 +176,6 @@ function countCell(covered: CoverageCell | undefined): Cell {
       return cell(own(""));
   }
 }
-
-const factsBlock = (prefix: string, facts: readonly Fact[]): FactsBlock | null =>
-  facts.length === 0 ? null : { kind: "facts", prefix, facts };
 
 const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
   label: outside(of, 40),

@@ -7,21 +7,22 @@ import { cell, type Cell, type Column, type Fact, type Section } from "./section
 import { joinFirstTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 import { formatTrial } from "./trial-id.ts";
 
-/** The sections of a load report; all `null` for a report without load. */
-export function loadSections({ load, findings }: Report): {
-  readonly runs: Section | null;
-  readonly windows: Section | null;
-  readonly streams: Section | null;
-  readonly caveats: Section | null;
-} {
+/** The sections of a load report; empty for a report without load. */
+export function loadSections({ load, findings }: Report): Section[] {
   const runs = load?.runs ?? [];
-  return {
-    runs: runs.length === 0 ? null : runsSection(runs, findings),
-    windows: windowsSection(runs),
-    streams: streamsSection(runs),
-    caveats: caveatsSection(runs),
-  };
+  return [
+    runsSection(runs, findings),
+    itemsSection("windows", "Windows that explain every response", windowItems(runs)),
+    itemsSection("streams", "Streams (median, 99 %, longest)", runs.flatMap(streamItems)),
+    itemsSection("caveats", "Results that prove nothing", runs.flatMap(caveatItems)),
+  ];
 }
+
+const itemsSection = (name: Section["name"], title: string, items: readonly Text[]): Section => ({
+  name,
+  title,
+  blocks: items.length === 0 ? [] : [{ kind: "items", items }],
+});
 
 const trialText = (run: LoadRun): Text => outside(formatTrial(run), 120);
 
@@ -32,7 +33,6 @@ interface RunColumn extends Column {
 const textColumn = (head: string, textOf: (run: LoadRun) => Text): RunColumn => ({
   head,
   align: "left",
-  dropRank: 0,
   cellOf: (run) => cell(textOf(run)),
 });
 
@@ -45,8 +45,9 @@ const numberColumn = (head: string, dropRank: number, format: (run: LoadRun) => 
 
 const runColumns: readonly RunColumn[] = [
   {
-    ...textColumn("scenario", ({ scenario }) => outside(scenario, 60)),
-    cellOf: ({ scenario, evidence }) => cell(outside(scenario, 60), "plain", { kind: "load run", evidence }),
+    head: "scenario",
+    align: "left",
+    cellOf: ({ scenario, evidence }) => ({ ...cell(outside(scenario, 60)), link: { kind: "load run", evidence } }),
   },
   textColumn("tier", ({ tier }) => outside(tier ?? "?", 40)),
   textColumn("engine", ({ engine, segments }) =>
@@ -68,25 +69,13 @@ const formatMs = (ms: number): string => (ms < 10 ? ms.toFixed(1) : formatNumber
 
 /** A row for each load run, with its result last. */
 function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[]): Section {
-  const columns: readonly RunColumn[] = [
-    ...runColumns,
-    { ...textColumn("result", () => own("")), cellOf: (run) => loadRunResult(run, findings) },
-  ];
+  const result: RunColumn = { head: "result", align: "left", cellOf: (run) => loadRunResult(run, findings) };
+  const columns = [...runColumns, result];
+  const rows = runs.map((run) => columns.map(({ cellOf }) => cellOf(run)));
   return {
     name: "load",
     title: "Load",
-    lead: null,
-    summary: null,
-    blocks: [
-      {
-        kind: "table",
-        name: "Load runs",
-        columns,
-        rows: runs.map((run) => columns.map(({ cellOf }) => cellOf(run))),
-        lead: null,
-        isMinor: false,
-      },
-    ],
+    blocks: rows.length === 0 ? [] : [{ kind: "table", name: "Load runs", columns, rows }],
   };
 }
 
@@ -95,89 +84,59 @@ export const findingsOfLoadRun = ({ evidence }: LoadRun, findings: readonly Repo
   findings.filter((finding) => finding.evidence?.includes(evidence) === true);
 
 function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
-  const ownFindings = findingsOfLoadRun(run, findings);
-  const count = (outcome: ReportFinding["outcome"]): number =>
-    ownFindings.filter((finding) => finding.outcome === outcome).length;
+  const ofRun = findingsOfLoadRun(run, findings);
+  const failed = ofRun.filter(({ outcome }) => outcome === "fail").length;
+  const passed = ofRun.filter(({ outcome }) => outcome === "pass").length;
   const { invalid, counts, pace } = run.validity;
-  if (count("fail") > 0) return cell(text`${count("fail")} failed`, "bad");
+  if (failed > 0) return cell(text`${failed} failed`, "bad");
   if (invalid !== null) return cell(own("invalid"), "caution");
-  if (counts !== null) return cell(text`${count("pass")} passed, counts invalid`, "caution");
-  if (pace !== null) return cell(text`${count("pass")} passed, times invalid`, "caution");
-  return cell(text`${count("pass")} passed`, "good");
+  if (counts !== null) return cell(text`${passed} passed, counts invalid`, "caution");
+  return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
 /** Windows that explain every admitted and refused request, each with its runs. */
-function windowsSection(runs: readonly LoadRun[]): Section | null {
-  const groups = [...Map.groupBy(runs, ({ windows }) => windows)].flatMap(([windows, members]) =>
-    windows === null ? [] : [{ windows, members }],
-  );
-  if (groups.length === 0) return null;
-  // The shortest list names the fewest shapes, and so says most about the target.
-  const sorted = groups.toSorted((one, other) => one.windows.length - other.windows.length);
-  const items = sorted.map(
-    ({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`,
-  );
-  return itemsSection("windows", "Windows that explain every response", items);
-}
+const windowItems = (runs: readonly LoadRun[]): Text[] =>
+  [...Map.groupBy(runs, ({ windows }) => windows)]
+    .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
+    // The shortest list names the fewest shapes, and so says most about the target.
+    .toSorted((one, other) => one.windows.length - other.windows.length)
+    .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 
-function streamsSection(runs: readonly LoadRun[]): Section | null {
-  const items = runs.flatMap((run) => {
-    const { streams } = run;
-    if (streams === null || streams.firstEventMs === null) return [];
-    const gap = streams.longestGapMs === null ? "" : `, longest gap ${formatSpread(streams.longestGapMs)}`;
-    const times = `${formatCount(streams.count, "stream")}, first event ${formatSpread(streams.firstEventMs)}${gap}`;
-    return [text`${trialText(run)}: ${own(times)}`];
-  });
-  return items.length === 0 ? null : itemsSection("streams", "Streams (median, 99 %, longest)", items);
+function streamItems(run: LoadRun): Text[] {
+  const { streams } = run;
+  if (streams === null || streams.firstEventMs === null) return [];
+  const gap = streams.longestGapMs === null ? "" : `, longest gap ${formatSpread(streams.longestGapMs)}`;
+  const times = `${formatCount(streams.count, "stream")}, first event ${formatSpread(streams.firstEventMs)}${gap}`;
+  return [text`${trialText(run)}: ${own(times)}`];
 }
 
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
 /** Runs, or parts of their results, that prove nothing, with the reasons. */
-function caveatsSection(runs: readonly LoadRun[]): Section | null {
-  const items = runs.flatMap((run) => {
-    const { invalid, counts, pace } = run.validity;
-    const reason = invalid ?? counts ?? pace;
-    if (reason === null) return [];
-    const what = invalid !== null ? "the run proves" : counts !== null ? "its exact counts prove" : "its times prove";
-    return [text`${trialText(run)}: ${own(what)} nothing: ${outsideProse(reason, 200)}`];
-  });
-  return items.length === 0 ? null : itemsSection("caveats", "Results that prove nothing", items);
+function caveatItems(run: LoadRun): Text[] {
+  const { invalid, counts, pace } = run.validity;
+  const reason = invalid ?? counts ?? pace;
+  if (reason === null) return [];
+  const what = invalid !== null ? "the run proves" : counts !== null ? "its exact counts prove" : "its times prove";
+  return [text`${trialText(run)}: ${own(what)} nothing: ${outsideProse(reason, 200)}`];
 }
-
-const itemsSection = (name: Section["name"], title: string, items: readonly Text[]): Section => ({
-  name,
-  title,
-  lead: null,
-  summary: null,
-  blocks: [{ kind: "items", items }],
-});
 
 /** Facts about one load run that the table of runs has no room for. */
 export function loadRunFacts(run: LoadRun): Fact[] {
-  const { windows, notes, stopped, speed, durationMs, isFresh, serverRssBytes, generator } = run;
+  const { windows, notes, stopped, speed, durationMs, isFresh, serverRssBytes: memory, generator } = run;
   const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
-  const fact = (label: string, value: Text): Fact => ({ label: own(label), value });
-  return [
-    fact(
-      "Duration",
-      own(`${duration(durationMs)}${speed === 1 ? "" : `; the target's clock ran ${speed} times as fast`}`),
-    ),
-    ...(windows === null ? [] : [fact("Windows that explain every response", outsideProse(windows, 500))]),
-    fact("Key", own(isFresh ? "no request had used it before" : "had been used before")),
-    ...(generator.dropped + generator.late > 0
-      ? [fact("Generator", own(`${formatCount(generator.dropped, "request")} not started, ${generator.late} late`))]
-      : []),
-    ...(serverRssBytes === null
-      ? []
-      : [
-          fact(
-            "Memory of the server",
-            own(`${mebibytes(serverRssBytes.first)} at first, ${mebibytes(serverRssBytes.last)} at last`),
-          ),
-        ]),
-    ...(stopped === null ? [] : [fact("Ended early", outsideProse(stopped, 500))]),
-    ...notes.map((note) => fact("Note", outsideProse(note, 500))),
+  const late = `${formatCount(generator.dropped, "request")} not started, ${generator.late} late`;
+  const values: (readonly [label: string, value: string | null])[] = [
+    ["Duration", `${duration(durationMs)}${speed === 1 ? "" : `; the target's clock ran ${speed} times as fast`}`],
+    ["Windows that explain every response", windows],
+    ["Key", isFresh ? "no request had used it before" : "had been used before"],
+    ["Generator", generator.dropped + generator.late > 0 ? late : null],
+    ["Memory of the server", memory && `${mebibytes(memory.first)} at first, ${mebibytes(memory.last)} at last`],
+    ["Ended early", stopped],
+    ...notes.map((note) => ["Note", note] as const),
   ];
+  return values.flatMap(([label, value]) =>
+    value === null ? [] : [{ label: own(label), value: outsideProse(value, 500) }],
+  );
 }

@@ -20,10 +20,10 @@ export type SectionName =
 export interface Section {
   readonly name: SectionName;
   readonly title: string;
-  /** A sentence or two that explain the section; `null` where the title says enough. */
-  readonly lead: Text | null;
-  /** The section on one line, for formats with little room; `null` where it has to be shown in full. */
-  readonly summary: Text | null;
+  /** Explains the section in a sentence or two. */
+  readonly lead?: Text;
+  /** The section on one line, for formats with little room; without it they show the blocks. */
+  readonly summary?: Text;
   readonly blocks: readonly Block[];
 }
 
@@ -35,16 +35,16 @@ export interface TableBlock {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Cell[])[];
   /** Explains the table, for formats with room for it. */
-  readonly lead: Text | null;
+  readonly lead?: Text;
   /** Whether the table is of little interest, so that a page can fold it away. */
-  readonly isMinor: boolean;
+  readonly isMinor?: boolean;
 }
 
 export interface Column {
   readonly head: string;
   readonly align: "left" | "right";
-  /** Columns with the highest number are left out first where there is too little room; 0: never. */
-  readonly dropRank: number;
+  /** Columns with the highest number are left out first if there is too little room; a column without one stays. */
+  readonly dropRank?: number;
 }
 
 /** Quality of a cell, shown by colour or weight in addition to the words. */
@@ -54,7 +54,7 @@ export interface Cell {
   readonly text: Text;
   readonly tone: Tone;
   /** Target of a link, in formats with links. */
-  readonly link: Link | null;
+  readonly link?: Link;
 }
 
 export type Link =
@@ -64,8 +64,8 @@ export type Link =
 /** Labels, each with a value. */
 export interface FactsBlock {
   readonly kind: "facts";
-  /** Stands before each label in formats without a table of labels; empty where a label needs none. */
-  readonly prefix: string;
+  /** Stands before each label in formats without a table of labels. */
+  readonly prefix?: string;
   readonly facts: readonly Fact[];
 }
 
@@ -93,5 +93,11 @@ export interface Cause {
   readonly findings: readonly ReportFinding[];
 }
 
-export const cell = (text: Text, tone: Tone = "plain", link: Link | null = null): Cell => ({ text, tone, link });
-export const linkTo = (finding: ReportFinding): Link => ({ kind: "finding", finding });
+export const cell = (text: Text, tone: Tone = "plain"): Cell => ({ text, tone });
+
+/** A cell with a link to a finding. */
+export const findingCell = (text: Text, finding: ReportFinding | undefined): Cell =>
+  finding === undefined ? cell(text) : { text, tone: "plain", link: { kind: "finding", finding } };
+
+/** Columns of text, aligned to the left. */
+export const textColumns = (...heads: readonly string[]): Column[] => heads.map((head) => ({ head, align: "left" }));

@@ -41,7 +41,7 @@ const unbreakableSpace = "\u00a0";
 export function sectionLines(section: Section, style: TerminalStyle): string[] {
   const { paint, width } = style;
   const { name, title, summary, blocks } = section;
-  if (summary !== null) {
+  if (summary !== undefined) {
     const words = formatText(summary);
     const lines = words === "" ? [] : formatLabelled(`${title}  `, words, width, paint.bold);
     return lines.map((line) => line.replaceAll(unbreakableSpace, " "));
@@ -54,7 +54,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
 /** The heading of a section; empty for a section of tables, whose heads are enough. */
 function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
   if (name === "errors")
-    return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === null ? "" : formatText(lead)}`];
+    return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
   if (name === "windows" || name === "streams" || name === "caveats") return [paint.bold(title)];
   const causes = blocks.flatMap((block) => (block.kind === "causes" ? block.causes : []));
   const skipped = sumOf(causes.map(({ findings }) => findings.length));
@@ -93,7 +93,7 @@ function withMore<T>(
   return [...linesOf(rows.slice(0, max)), ...(left > 0 ? [`${indent}and ${left} more in report.json`] : [])];
 }
 
-const factLines = ({ prefix, facts }: FactsBlock, { width, paint, indent }: BlockStyle): string[] =>
+const factLines = ({ prefix = "", facts }: FactsBlock, { width, paint, indent }: BlockStyle): string[] =>
   facts.flatMap(({ label, value }) =>
     prefix === ""
       ? formatLabelled(`${indent}${formatText(label)}  `, formatText(value), width, paint.bold)
@@ -118,7 +118,7 @@ function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: Termin
   const total = (shown: readonly number[]): number =>
     shown.reduce((sum, at) => sum + (widths[at] ?? 0) + tableGap, -tableGap);
   let shown = columns.map((_, at) => at);
-  const ranks = [...new Set(columns.map(({ dropRank }) => dropRank))].filter((rank) => rank > 0);
+  const ranks = [...new Set(columns.map(({ dropRank = 0 }) => dropRank))].filter((rank) => rank > 0);
   for (const rank of ranks.toSorted((one, other) => other - one))
     if (total(shown) > width) shown = shown.filter((at) => columns[at]?.dropRank !== rank);
   const firstWidth = Math.max(minFirstColumn, (widths[0] ?? 0) - Math.max(0, total(shown) - width));

@@ -1,61 +1,42 @@
 import { prose, table } from "../formats/markdown-text.ts";
-import type { ClauseCell, TextRow } from "./clause-rows.ts";
-import type { LatencyRow } from "./latency-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import {
-  formatClauseCounts,
-  latencyText,
-  limitsCaveat,
-  loadTimesCaveat,
-  notesOf,
-  overview,
-  runTimesCaveat,
-} from "./summary.ts";
+import { formatClauseCounts, notesOf, overview } from "./summary.ts";
+import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 
-type Rows = readonly (readonly string[])[];
-
-/** Renders a vendor comparison as Markdown: verdicts, then differences. */
+/** Renders a vendor comparison as Markdown: verdicts, then differences, limits and times. */
 export function renderVendorsMarkdown(all: VendorComparison): string {
-  const { vendors, sections, readings, gaps, latencies } = all;
-  const names = vendors.map(({ name }) => prose(name));
-  const clauses = sections
-    .flatMap(({ rows }) => rows)
-    .filter(({ differs }) => differs)
-    .map(({ clause, says, cells }) => [`**${prose(clause)}** ${prose(says)}`, ...cells.map(clauseText)]);
+  const names = all.vendors.map(({ name }) => prose(name));
+  const notes = notesOf(all).map((note) => `- ${prose(note)}`);
   const blocks = [
-    "# Vendors side by side",
+    "# Comparison of vendors",
     prose(overview(all)),
-    table(["", ...names], headRows(vendors)),
-    notesOf(all)
-      .map((note) => `- ${prose(note)}`)
-      .join("\n"),
-    ...part("Clauses in which they differ", ["clause", ...names], clauses),
-    ...part("Readings in which they differ", ["clause", ...names], textRows(readings)),
-    ...part("Where the document is silent, and they differ", ["gap", ...names], textRows(gaps)),
-    ...part("Limits", ["tier", "limit", "published", ...names], limitRows(all), limitsCaveat),
-    ...part("Times", ["request", ...names], latencyRows(latencies.ofRuns), runTimesCaveat),
-    ...part("Times under load", ["scenario", ...names], latencyRows(latencies.ofLoad), loadTimesCaveat),
+    table(["", ...names], headRows(all.vendors)),
+    notes.join("\n"),
+    ...vendorTables(all).flatMap((each) => tableBlocks(each, names)),
   ];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }
 
-const part = (title: string, head: readonly string[], rows: Rows, caveat = ""): string[] =>
-  rows.length === 0 ? [] : [`## ${title}`, prose(caveat), table(head, rows)];
+const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
+  clauses: "Clauses in which they differ",
+  readings: "Readings in which they differ",
+  silence: "Where the document is silent, and they differ",
+};
 
-const textRows = (rows: readonly TextRow[]): Rows =>
-  rows
-    .filter(({ differs }) => differs)
-    .map(({ check, says, cells }) => [`**${prose(check)}** ${prose(says)}`, ...cells.map(textOrDash)]);
-
-const limitRows = ({ limits }: VendorComparison): Rows =>
-  limits.flatMap(({ tier, rows }) =>
-    rows.map(({ name, published, cells }) => [prose(tier), name, published, ...cells.map(textOrDash)]),
+/** Of clauses, readings and gaps only the rows that differ; limits and times in full. */
+function tableBlocks({ id, title, lead, groups }: VendorTable, names: readonly string[]): string[] {
+  const ownTitle = titles[id];
+  const rows = groups.flatMap((group) =>
+    group.rows
+      .filter(({ differs }) => ownTitle === undefined || differs === true)
+      .map(({ name, detail, cells }) => {
+        const label = id === "limits" ? `${group.title}, ${name}` : name;
+        return [`**${prose(label)}** ${prose(detail)}`.trim(), ...cells.map(cellText)];
+      }),
   );
-
-const latencyRows = (rows: readonly LatencyRow[]): Rows =>
-  rows.map(({ name, cells }) => [prose(name), ...cells.map(latencyText)]);
-
-const textOrDash = (text: string | null): string => (text === null || text === "" ? "–" : prose(text));
+  if (rows.length === 0) return [];
+  return [`## ${ownTitle ?? title}`, ...(ownTitle === undefined ? [prose(lead)] : []), table(["", ...names], rows)];
+}
 
 const symbols = {
   pass: "✅",
@@ -65,21 +46,18 @@ const symbols = {
   observed: "🔍",
   skipped: "⏭️",
   error: "💥",
-  absent: "–",
 } as const;
 
-function clauseText(cell: ClauseCell | null): string {
-  if (cell === null) return "–";
-  const word = cell.outcome === "absent" ? "not in its report" : cell.outcome;
-  return `${symbols[cell.outcome]} ${word}${cell.text === "" ? "" : `: ${prose(cell.text)}`}`;
+function cellText(cell: VendorCell): string {
+  if (cell.kind === "empty") return cell.text === "–" ? "–" : `– ${prose(cell.text)}`;
+  if (cell.kind === "text") return prose(cell.text);
+  return `${symbols[cell.outcome]} ${cell.outcome}${cell.text === "" ? "" : `: ${prose(cell.text)}`}`;
 }
 
 type Of<Kind> = (head: Extract<VendorSummary, { kind: Kind }>) => string;
 
-const nothing = (): string => "–";
-
-function headRows(vendors: readonly VendorSummary[]): Rows {
-  const row = (name: string, ofJudged: Of<"judged">, ofOther: Of<"unjudged"> = nothing): readonly string[] => [
+function headRows(vendors: readonly VendorSummary[]): string[][] {
+  const row = (name: string, ofJudged: Of<"judged">, ofOther: Of<"unjudged"> = () => "–"): string[] => [
     name,
     ...vendors.map((head) => prose(head.kind === "judged" ? ofJudged(head) : ofOther(head))),
   ];

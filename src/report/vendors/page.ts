@@ -1,34 +1,24 @@
+import { formatCount } from "../../base/text.ts";
+import { baseStyle } from "../html/base-style.ts";
 import { badge, hiddenHead, prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
-import { formatCount } from "../../base/text.ts";
-import { baseStyle } from "../html/base-style.ts";
-import { type ClauseCell, type ClauseRow, type ClauseSection, notObserved, type TextRow } from "./clause-rows.ts";
-import type { LatencyRow } from "./latency-rows.ts";
-import type { TierRows } from "./limit-rows.ts";
-import { pageScript, pageStyle } from "./page-style.ts";
-import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import {
-  formatClauseCounts,
-  latencyText,
-  limitsCaveat,
-  loadTimesCaveat,
-  notesOf,
-  overview,
-  runTimesCaveat,
-} from "./summary.ts";
 import type { Verdict } from "../model/report.ts";
+import type { VendorComparison, VendorSummary } from "./comparison.ts";
+import { pageScript, pageStyle } from "./page-style.ts";
+import { formatClauseCounts, notesOf, overview } from "./summary.ts";
+import { type RowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
 /** Renders a vendor comparison as one page. Without scripts the page shows everything. */
 export function renderVendorsPage(all: VendorComparison): string {
-  const [notes, tables] = [notesOf(all), tablesOf(all).filter(({ bodies }) => bodies.length > 0)];
+  const [notes, tables] = [notesOf(all), vendorTables(all)];
   return renderPage({
-    title: `Side by side: ${all.vendors.map(({ name }) => name).join(", ")}`,
+    title: `Comparison of vendors: ${all.vendors.map(({ name }) => name).join(", ")}`,
     styles: [baseStyle, pageStyle],
     script: pageScript,
     body: html`<a class="skip-link" href="#content">Skip to the tables</a>
       <header class="wide">
-        <h1>Vendors side by side</h1>
+        <h1>Comparison of vendors</h1>
         <p class="lead">${overview(all)}</p>
         <ul class="heads">
           ${all.vendors.map(headPart)}
@@ -49,7 +39,7 @@ export function renderVendorsPage(all: VendorComparison): string {
           </span>
           <nav aria-label="Tables">${tables.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}</nav>
         </div>
-        ${tables.map((table) => matrix(table, all))}
+        ${tables.map((table) => matrix(table, all.vendors))}
         <footer>
           Made by agent-hosting-conformance on ${all.made.slice(0, 16).replace("T", " ")} UTC, of
           ${formatCount(all.vendors.length, "deployment")}.
@@ -58,51 +48,9 @@ export function renderVendorsPage(all: VendorComparison): string {
   });
 }
 
-/** A table of the page; a table without bodies is left out. */
-interface PageTable {
-  readonly id: string;
-  readonly title: string;
-  readonly lead: string;
-  readonly bodies: readonly Html[];
-}
-
-function tablesOf({ vendors, sections, readings, gaps, limits, latencies }: VendorComparison): PageTable[] {
+function matrix({ id, title, lead, groups }: VendorTable, vendors: readonly VendorSummary[]): Html {
   const names = vendors.map(({ name }) => name);
-  return [
-    {
-      id: "clauses",
-      title: "Clauses",
-      lead: "Each clause by the worst of its findings.",
-      bodies: sections.map((each) => sectionRows(each, names)),
-    },
-    {
-      id: "readings",
-      title: "Readings",
-      lead: "Where the document allows more than one behaviour: the reading that each vendor follows.",
-      bodies: bodyOf(readings.map(textRow)),
-    },
-    {
-      id: "silence",
-      title: "Where the document is silent",
-      lead: "The behaviour of each vendor there. None of it is right or wrong, but a client that changes vendors meets the differences.",
-      bodies: bodyOf(gaps.map(textRow)),
-    },
-    { id: "limits", title: "Limits", lead: limitsCaveat, bodies: limits.map((each) => limitRows(each, names)) },
-    { id: "times", title: "Times", lead: runTimesCaveat, bodies: bodyOf(latencies.ofRuns.map(latencyRow)) },
-    { id: "load", title: "Times under load", lead: loadTimesCaveat, bodies: bodyOf(latencies.ofLoad.map(latencyRow)) },
-  ];
-}
-
-const bodyOf = (rows: readonly Html[]): Html[] =>
-  rows.length === 0
-    ? []
-    : [
-        html`<tbody>
-          ${rows}
-        </tbody>`,
-      ];
-
-function matrix({ id, title, lead, bodies }: PageTable, { vendors }: VendorComparison): Html {
+  const hasIds = id === "clauses" || id === "readings" || id === "silence";
   return html`<section id="${id}">
     <h2>${title}</h2>
     <p class="muted">${lead}</p>
@@ -112,7 +60,7 @@ function matrix({ id, title, lead, bodies }: PageTable, { vendors }: VendorCompa
           <col class="what" />
           ${vendors.map(({ kind }) => html`<col class="${kind === "judged" ? "vendor" : "unjudged"}" />`)}
         </colgroup>
-        ${tableHead([hiddenHead(title), ...vendors.map(({ name }) => name)])} ${bodies}
+        ${tableHead([hiddenHead(title), ...names])} ${groups.map((group) => groupBody(group, names.length + 1, hasIds))}
       </table>
     </div>
   </section>`;
@@ -120,70 +68,41 @@ function matrix({ id, title, lead, bodies }: PageTable, { vendors }: VendorCompa
 
 const likeness = (differs: boolean): string => (differs ? "differs" : "same");
 
-const apart = (differs: boolean): Html | null => (differs ? html` <span class="apart">≠ differs</span>` : null);
-
-const groupRow = (title: string, names: readonly string[]): Html =>
-  html`<tr class="rows-of">
-    <th scope="rowgroup" colspan="${names.length + 1}">${title}</th>
-  </tr>`;
-
-function sectionRows({ title, rows }: ClauseSection, names: readonly string[]): Html {
-  return html`<tbody class="${likeness(rows.some(({ differs }) => differs))}">
-    ${groupRow(title, names)} ${rows.map(clauseRow)}
+function groupBody({ title, rows }: RowGroup, columns: number, hasIds: boolean): Html {
+  const body = rows.map((row) => rowHtml(row, hasIds));
+  if (title === "")
+    return html`<tbody>
+      ${body}
+    </tbody>`;
+  return html`<tbody class="${likeness(rows.some(({ differs }) => differs === true))}">
+    <tr class="rows-of">
+      <th scope="rowgroup" colspan="${columns}">${title}</th>
+    </tr>
+    ${body}
   </tbody>`;
 }
 
-const clauseRow = ({ clause, level, says, cells, differs }: ClauseRow): Html =>
-  html`<tr data-row class="${likeness(differs)}">
-    <th scope="row" class="row-head">
-      <code>${clause}</code> <span class="muted small">${level}</span>${apart(differs)}
-      <span class="says">${prose(says)}</span>
+function rowHtml({ name, level, detail, cells, differs }: VendorRow, hasId: boolean): Html {
+  const content = html`<th scope="row" class="row-head">
+      ${hasId ? html`<code>${name}</code>` : name}${level !== "" && html` <span class="muted small">${level}</span>`}
+      ${differs === true && html`<span class="apart">≠ differs</span>`}
+      ${detail !== "" && html`<span class="says">${prose(detail)}</span>`}
     </th>
-    ${cells.map((cell) => html`<td>${clauseCell(cell)}</td>`)}
-  </tr>`;
-
-function clauseCell(cell: ClauseCell | null): Html {
-  if (cell === null) return nothing("not judged");
-  if (cell.outcome === "absent") return nothing("not in its report");
-  return html`${badge(cell.outcome)}${cell.text === "" ? null : html`<p>${prose(cell.text)}</p>`}`;
+    ${cells.map((cell) => html`<td>${cellHtml(cell)}</td>`)}`;
+  return differs === null
+    ? html`<tr>
+        ${content}
+      </tr>`
+    : html`<tr data-row class="${likeness(differs)}">
+        ${content}
+      </tr>`;
 }
 
-const nothing = (text: string): Html => html`<span class="nothing">${text}</span>`;
-
-const textRow = ({ check, says, cells, differs }: TextRow): Html =>
-  html`<tr data-row class="${likeness(differs)}">
-    <th scope="row" class="row-head">
-      <code>${check}</code>${apart(differs)} <span class="says">${prose(says)}</span>
-    </th>
-    ${cells.map((cell) => html`<td>${textCell(cell)}</td>`)}
-  </tr>`;
-
-function textCell(cell: string | null): Html {
-  if (cell === null) return nothing("not judged");
-  if (cell === "") return nothing("not observed");
-  return cell.startsWith(notObserved) ? nothing(cell) : prose(cell);
+function cellHtml(cell: VendorCell): Html {
+  if (cell.kind === "empty") return html`<span class="nothing">${cell.text}</span>`;
+  if (cell.kind === "text") return prose(cell.text);
+  return html`${badge(cell.outcome)}${cell.text !== "" && html`<p>${prose(cell.text)}</p>`}`;
 }
-
-const limitRows = ({ tier, rows }: TierRows, names: readonly string[]): Html =>
-  html`<tbody class="${likeness(rows.some(({ differs }) => differs))}">
-    ${groupRow(tier, names)}
-    ${rows.map(
-      ({ name, published, cells, differs }) =>
-        html`<tr data-row class="${likeness(differs)}">
-          <th scope="row" class="row-head">
-            ${name}${apart(differs)}
-            ${published === "" ? null : html`<span class="says">published: ${published}</span>`}
-          </th>
-          ${cells.map((cell) => html`<td>${cell === "no key" ? nothing(cell) : textCell(cell)}</td>`)}
-        </tr>`,
-    )}
-  </tbody>`;
-
-const latencyRow = ({ name, cells }: LatencyRow): Html =>
-  html`<tr>
-    <th scope="row" class="row-head">${name}</th>
-    ${cells.map((cell) => html`<td>${cell === null ? nothing("–") : latencyText(cell)}</td>`)}
-  </tr>`;
 
 const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: string }>> = {
   conformant: { tone: "pass", symbol: "✓" },

@@ -18,13 +18,13 @@ export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "
 }
 
 /** Formats milliseconds as `0.8 ms`, `12 ms` or `1.20 s`. */
-export function milliseconds(ms: number): string {
+function milliseconds(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
 /** Formats a latency as `1.2 ms, p99 8.0 ms (33)`; a dash if there is none. */
-export const latencyText = (latency: Latency | null): string =>
+export const formatLatency = (latency: Latency | null): string =>
   latency === null ? "–" : `${milliseconds(latency.median)}, p99 ${milliseconds(latency.p99)} (${latency.count})`;
 
 /** Sums up all vendors in a sentence or two. */

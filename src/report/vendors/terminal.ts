@@ -3,7 +3,8 @@ import { type Paint, paintFor } from "../../base/paint.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
-import { formatClauseCounts, latencyText, notesOf, overview } from "./summary.ts";
+import { formatClauseCounts, notesOf, overview } from "./summary.ts";
+import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
 
 export interface VendorsTerminalOptions {
@@ -46,12 +47,8 @@ function gapLines({ gaps }: VendorComparison, width: number, paint: Paint): stri
   const differing = gaps.filter(({ differs }) => differs).map(({ check }) => check);
   if (differing.length === 0) return "";
   const label = "Where the document is silent, they differ in  ";
-  return formatLabelled(
-    label,
-    `${differing.join(", ")} (--html and --markdown show how)`,
-    Math.max(width, label.length + 40),
-    paint.bold,
-  ).join("\n");
+  const names = `${differing.join(", ")} (--html and --markdown show how)`;
+  return formatLabelled(label, names, Math.max(width, label.length + 40), paint.bold).join("\n");
 }
 
 const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Paint): string =>
@@ -61,38 +58,38 @@ const unjudgedLines = ({ vendors }: VendorComparison, width: number, paint: Pain
     )
     .join("\n");
 
+const titles: Readonly<Partial<Record<VendorTable["id"], string>>> = {
+  clauses: "clauses that differ",
+  readings: "readings that differ",
+  limits: "limits that differ",
+  times: "times",
+  load: "times under load",
+};
+
 function tablesOf(all: VendorComparison, part: readonly number[], width: number, paint: Paint): string[] {
   const pick: Pick = (cells) => part.flatMap((at) => cells.slice(at, at + 1));
   const heads = pick(all.vendors);
   const table = (title: string, rows: readonly Cells[]): string =>
     rows.length === 0 ? "" : tableText([paint.bold(title), ...heads.map(({ name }) => paint.bold(name))], rows, width);
-  const clauses = all.sections.flatMap(({ rows }) => rows).filter(({ differs }) => differs);
-  const limits = all.limits.flatMap(({ tier, rows }) =>
-    rows.filter(({ differs }) => differs).map(({ name, cells }) => [`${tier}, ${name}`, ...pick(cells).map(orDash)]),
-  );
-  const times = [...all.latencies.ofRuns, ...all.latencies.ofLoad];
   return [
     table("", headRows(heads, paint)),
     table("sections", sectionRows(all, pick, paint)),
-    table(
-      "clauses that differ",
-      clauses.map(({ clause, cells }) => [clause, ...pick(cells).map((cell) => clauseText(cell, paint))]),
-    ),
-    table(
-      "readings that differ",
-      all.readings.filter(({ differs }) => differs).map(({ check, cells }) => [check, ...pick(cells).map(orDash)]),
-    ),
-    table("limits that differ", limits),
-    table(
-      "times",
-      times.map(({ name, cells }) => [name, ...pick(cells).map(latencyText)]),
-    ),
+    ...vendorTables(all).map(({ id, groups }) => {
+      const rows = groups.flatMap((group) =>
+        group.rows
+          .filter(({ differs }) => differs !== false)
+          .map(({ name, cells }) => [
+            id === "limits" ? `${group.title}, ${name}` : name,
+            ...pick(cells).map((cell) => cellText(cell, paint)),
+          ]),
+      );
+      const title = titles[id];
+      return title === undefined ? "" : table(title, rows);
+    }),
   ];
 }
 
 type Pick = <T>(cells: readonly T[]) => T[];
-
-const orDash = (text: string | null): string => (text === null || text === "" ? "–" : text);
 
 function headRows(heads: readonly VendorSummary[], paint: Paint): Cells[] {
   const judged = (of: (head: Extract<VendorSummary, { kind: "judged" }>) => string): Cells =>
@@ -159,11 +156,11 @@ const marks = {
   observed: "· observed",
   skipped: "– skipped",
   error: "✗ error",
-  absent: "– not in report",
 } as const;
 
-function clauseText(cell: ClauseCell | null, paint: Paint): string {
-  if (cell === null) return "–";
+function cellText(cell: VendorCell, paint: Paint): string {
+  if (cell.kind === "empty") return cell.text === "not in its report" ? "– not in report" : "–";
+  if (cell.kind === "text") return cell.text;
   const mark = marks[cell.outcome];
   if (cell.outcome === "pass") return paint.green(mark);
   return cell.outcome === "fail" || cell.outcome === "error" ? paint.red(mark) : mark;

@@ -1,0 +1,124 @@
+import type { Outcome } from "../model/report.ts";
+import { type ClauseCell, notObserved, type TextRow } from "./clause-rows.ts";
+import type { VendorComparison } from "./comparison.ts";
+import type { LatencyRow } from "./latency-rows.ts";
+import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
+
+/** A table of a vendor comparison, for every format. Cells are in the order of the vendors. */
+export interface VendorTable {
+  readonly id: "clauses" | "readings" | "silence" | "limits" | "times" | "load";
+  readonly title: string;
+  /** Explains the table. */
+  readonly lead: string;
+  readonly groups: readonly RowGroup[];
+}
+
+export interface RowGroup {
+  /** Section or tier of the rows; empty for a table with a single group. */
+  readonly title: string;
+  readonly rows: readonly VendorRow[];
+}
+
+export interface VendorRow {
+  readonly name: string;
+  /** Level of a clause; empty for other rows. */
+  readonly level: string;
+  /** The sentence of a clause, or the published limit. */
+  readonly detail: string;
+  readonly cells: readonly VendorCell[];
+  /** `null` for rows that are not compared, such as times. */
+  readonly differs: boolean | null;
+}
+
+export type VendorCell =
+  | { readonly kind: "outcome"; readonly outcome: Outcome; readonly text: string }
+  | { readonly kind: "text"; readonly text: string }
+  /** The text says why there is no value. */
+  | { readonly kind: "empty"; readonly text: string };
+
+/** The tables of a comparison; those without rows are left out. */
+export function vendorTables({ sections, readings, gaps, limits, latencies }: VendorComparison): VendorTable[] {
+  const tables: VendorTable[] = [
+    {
+      id: "clauses",
+      title: "Clauses",
+      lead: "Each clause by the worst of its findings.",
+      groups: sections.map(({ title, rows }) => ({
+        title,
+        rows: rows.map(({ clause, level, says, cells, differs }) => ({
+          name: clause,
+          level,
+          detail: says,
+          cells: cells.map(clauseCell),
+          differs,
+        })),
+      })),
+    },
+    {
+      id: "readings",
+      title: "Readings",
+      lead: "Where the document allows more than one behaviour: the reading that each vendor follows.",
+      groups: [{ title: "", rows: readings.map(textRow) }],
+    },
+    {
+      id: "silence",
+      title: "Where the document is silent",
+      lead: "The behaviour of each vendor there. None of it is right or wrong, but a client that changes vendors meets the differences.",
+      groups: [{ title: "", rows: gaps.map(textRow) }],
+    },
+    {
+      id: "limits",
+      title: "Limits",
+      lead: limitsCaveat,
+      groups: limits.map(({ tier, rows }) => ({
+        title: tier,
+        rows: rows.map(({ name, published, cells, differs }) => ({
+          name,
+          level: "",
+          detail: published === "" ? "" : `published: ${published}`,
+          cells: cells.map(textCell),
+          differs,
+        })),
+      })),
+    },
+    latencyTable("times", "Times", runTimesCaveat, latencies.ofRuns),
+    latencyTable("load", "Times under load", loadTimesCaveat, latencies.ofLoad),
+  ];
+  return tables.filter(({ groups }) => groups.some(({ rows }) => rows.length > 0));
+}
+
+function clauseCell(cell: ClauseCell | null): VendorCell {
+  if (cell === null) return { kind: "empty", text: "not judged" };
+  const { outcome, text } = cell;
+  return outcome === "absent" ? { kind: "empty", text: "not in its report" } : { kind: "outcome", outcome, text };
+}
+
+function textCell(text: string | null): VendorCell {
+  if (text === null) return { kind: "empty", text: "not judged" };
+  if (text === "") return { kind: "empty", text: "not observed" };
+  return { kind: text === "no key" || text.startsWith(notObserved) ? "empty" : "text", text };
+}
+
+const textRow = ({ check, says, cells, differs }: TextRow): VendorRow => ({
+  name: check,
+  level: "",
+  detail: says,
+  cells: cells.map(textCell),
+  differs,
+});
+
+const latencyTable = (
+  id: "times" | "load",
+  title: string,
+  lead: string,
+  latencies: readonly LatencyRow[],
+): VendorTable => {
+  const rows = latencies.map(({ name, cells }): VendorRow => ({
+    name,
+    level: "",
+    detail: "",
+    cells: cells.map((cell) => ({ kind: cell === null ? "empty" : "text", text: formatLatency(cell) })),
+    differs: null,
+  }));
+  return { id, title, lead, groups: [{ title: "", rows }] };
+};

@@ -120,8 +120,8 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   }
 }
 
-/** A `retry_after` of 1 or 2 seconds is too short for an early retry: rounding may account for the difference. */
-const minSecondsToSendEarly = 3;
+/** A shorter `retry_after` gets no early retry: rounding may account for the difference. The judge has the same bound, `minEarlySeconds`. */
+const minEarlySeconds = 4;
 /** Early retries, as shares of `retry_after`. The second one detects a `retry_after` that is 1.5 times too long. */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
@@ -130,7 +130,7 @@ const earlyRetryShares = [1 / 3, 0.7] as const;
  * early retry may postpone admission, so that a `retry_after` that was too short could not be detected in the same round.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
-  if (round % 2 === 0 || retryAfterSeconds < minSecondsToSendEarly) return [];
+  if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
   return earlyRetryShares.map((share) => share * retryAfterSeconds);
 }
 

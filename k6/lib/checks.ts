@@ -37,8 +37,8 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
   if (sample.left) return;
   check(sample, {
     "LIM-12: nothing but the answer and 429": ({ status }) => status !== null && isAllowedStatus(flow, status),
-    "HDR-9: four headers, whole numbers, not negative": (line) =>
-      missingHeaders(line).length === 0 && obeys(notNegative, line),
+    "HDR-1, HDR-4 to HDR-7: all four rate-limit headers": (line) => missingHeaders(line, line.malformed).length === 0,
+    "HDR-9: headers are numbers, not negative": (line) => line.malformed === undefined && obeys(notNegative, line),
     "HDR-11: Remaining is not above Limit": (line) => obeys(remainingWithinLimit, line),
   });
   if (sample.status === 429)

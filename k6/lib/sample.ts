@@ -4,6 +4,7 @@ import type { Flow } from "../../scenarios/scenario.ts";
 import { tryParseJson } from "../../src/base/json.ts";
 import type { SampleLine } from "../../src/load/engines/k6/lines.ts";
 import { bodyMismatches } from "../../src/rules/bodies/rules.ts";
+import { malformedHeaders } from "../../src/rules/limits/header-rules.ts";
 import { readRateLimitInfo } from "../../src/rules/limits/rate-limit-info.ts";
 import { shapeOf, tokensOf, tokensOfDone } from "../../src/rules/streams/sequence.ts";
 import { readEvents, type StreamEvent } from "./sse.ts";
@@ -33,6 +34,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
   const events = isStream ? readEvents(response.body ?? "") : [];
   const status = statusOf(response, isStream);
   const body = response.body ?? "";
+  const sent = limiterHeaders(headers);
+  const malformed = malformedHeaders(sent);
   const json = isStream ? undefined : tryParseJson(body);
   return {
     load: "sample",
@@ -45,7 +48,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     endMs,
     latencyMs: timings.sending + timings.waiting,
     status,
-    ...readRateLimitInfo(status, limiterHeaders(headers), () => json),
+    ...readRateLimitInfo(status, sent, () => json),
+    ...(malformed.length === 0 ? {} : { malformed }),
     left,
     tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(json),
     flaws:

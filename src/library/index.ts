@@ -60,7 +60,7 @@ export type {
   Verdict,
 } from "../report/model/report.ts";
 export type { LoadResults as LoadPart, LoadRun, Percentiles, Spread } from "../report/model/load-results.ts";
-export type { LoadEvidence } from "../load/load-evidence.ts";
+export type { LoadEvidence } from "../evidence/load-evidence.ts";
 
 export { compare } from "./reports.ts";
 export type {

@@ -1,6 +1,6 @@
 import type { Network } from "../base/network/network.ts";
 import type { TierLimits, TierName } from "../spec/tiers.ts";
-import type { LoadEvidence } from "./load-evidence.ts";
+import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios.ts";
 
 /** The target of a run, and how an engine sends a scenario to it. */

@@ -1,7 +1,7 @@
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from "hdr-histogram-js";
 
 import { is2xx } from "../base/http-status.ts";
-import type { LatencyHistogram, LoadEvidence, LoadSample } from "./load-evidence.ts";
+import type { LatencyHistogram, LoadEvidence, LoadSample } from "../evidence/load-evidence.ts";
 
 export type LatencyGroup = keyof LoadEvidence["latency"];
 

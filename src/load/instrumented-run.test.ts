@@ -7,7 +7,7 @@ import { getPath } from "../base/json.ts";
 import { type StorageBounds, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { runAutocannon } from "./engines/autocannon/run.ts";
 import { judgeLoad } from "./judge/judge.ts";
-import type { LoadEvidence } from "./load-evidence.ts";
+import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import { runInstrumented, type Instrumentation } from "./instrumented-run.ts";
 import { type Lateness, startLateServer } from "./testing/late-server.ts";
 import { engineOptionsFor, testScenario } from "./testing/engine-options.ts";

@@ -10,7 +10,7 @@ import { openTransport, type Transport } from "../wire/transport.ts";
 import { type Engine, EngineProblem, type EngineOptions } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
-import type { DeliverySummary, LoadEvidence } from "./load-evidence.ts";
+import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
 
 /** What is measured during a run, apart from the requests of the engine. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Header } from "../evidence/exchange.ts";
+import { loadSampleSchema } from "../evidence/load-evidence.ts";
 import { sampleOfResponse, type ObservedResponse } from "./load-sample.ts";
 
 const seen = (headers: readonly Header[], other: Partial<ObservedResponse> = {}): ObservedResponse => ({
@@ -32,6 +33,20 @@ describe("what an answer shows of the limiter", () => {
       expect.objectContaining({ limit: 10, remaining: 9, reset: 1772600400, resetAfter: 53, date: 1772600767 }),
     );
     expect(sample.sentMs).toBe(1000);
+  });
+
+  it("keeps decimals of times, and headers that are no numbers", () => {
+    const sample = sampleOfResponse(
+      seen([
+        ["x-ratelimit-remaining", "abc"],
+        ["x-ratelimit-reset", "1772600400.5"],
+        ["x-ratelimit-reset-after", "53.25"],
+      ]),
+    );
+    expect(sample).toMatchObject({ remaining: null, reset: 1772600400.5, resetAfter: 53.25 });
+    expect(sample.malformed).toEqual([{ name: "remaining", actual: expect.stringContaining("abc") as string }]);
+    expect(sampleOfResponse(seen([]))).not.toHaveProperty("malformed");
+    expect(loadSampleSchema.parse(sample)).toEqual(sample);
   });
 
   it.each([

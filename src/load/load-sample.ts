@@ -1,9 +1,10 @@
 import { rounded } from "../base/numbers.ts";
 import { parseBoundedJson } from "../base/shallow-json.ts";
 import type { Header } from "../evidence/exchange.ts";
+import { malformedHeaders } from "../rules/limits/header-rules.ts";
 import { bodyMismatches, type LoadedEndpoint } from "../rules/bodies/rules.ts";
 import { noRateLimitInfo, readRateLimitInfo } from "../rules/limits/rate-limit-info.ts";
-import type { LoadSample } from "./load-evidence.ts";
+import type { LoadSample } from "../evidence/load-evidence.ts";
 import { tokensOf } from "../rules/streams/sequence.ts";
 import { rateValues } from "../spec/headers.ts";
 
@@ -32,10 +33,17 @@ export function sampleOfResponse(response: ObservedResponse): LoadSample {
     ...timesOf(response),
     status,
     ...readRateLimitInfo(status, response.headers, () => json),
+    ...malformedOf(response.headers),
     left,
     tokens: status === 200 ? tokensOf(json) : null,
     flaws: left || body === null ? null : mismatchesOf(response, body, json),
   };
+}
+
+/** The `malformed` member of a sample, if there is a malformed header. */
+function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> {
+  const malformed = malformedHeaders(headers);
+  return malformed.length === 0 ? {} : { malformed };
 }
 
 /** Violations in the body and its content type; `null` if the body has a content encoding that nobody asked for. */
@@ -76,6 +84,7 @@ export function unansweredSample(
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
   (sample.date !== null ||
+    sample.malformed !== undefined ||
     rateValues.some((name) => sample[name] !== null) ||
     (!sample.left && (sample.flaws !== null || sample.tokens !== null)));
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { histogramsOf, mergeHistograms, percentileUs } from "./histogram.ts";
-import { type LoadEvidence, loadEvidenceSchema } from "./load-evidence.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../evidence/load-evidence.ts";
 import { mergeEvidence } from "./merge.ts";
 import { maxKeptSamples, countBySecond } from "./second-counts.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";

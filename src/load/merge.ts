@@ -1,6 +1,6 @@
 import { mergeHistograms } from "./histogram.ts";
 import { targetTime } from "./judge/target-time.ts";
-import type { LoadEvidence } from "./load-evidence.ts";
+import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import { mergeSecondCounts, maxKeptSamples, countBySecond } from "./second-counts.ts";
 
 /**

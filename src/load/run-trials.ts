@@ -7,7 +7,7 @@ import { type Instrumentation, runInstrumented } from "./instrumented-run.ts";
 import type { LoadFinding } from "./judge/finding.ts";
 import { judgeLoad } from "./judge/judge.ts";
 import { type Validity, validityOf } from "./judge/validity.ts";
-import type { LoadEvidence } from "./load-evidence.ts";
+import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import type { EngineName, KeyRole } from "./scenarios.ts";
 import { startStallTimeout } from "./stall-timeout.ts";
 import type { LoadTrial } from "./trials.ts";

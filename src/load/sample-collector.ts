@@ -1,5 +1,5 @@
 import { latencyGroupOf, createLatencyRecorder } from "./histogram.ts";
-import type { LoadEvidence, LoadSample, StreamSummary } from "./load-evidence.ts";
+import type { LoadEvidence, LoadSample, StreamSummary } from "../evidence/load-evidence.ts";
 import { createSecondCounter, maxKeptSamples, type SecondCounter } from "./second-counts.ts";
 
 /** Running totals; see `LoadProgress`. */

@@ -1,8 +1,7 @@
-import { notNegative, remainingWithinLimit } from "../rules/limits/header-rules.ts";
+import { missingHeaders, notNegative, remainingWithinLimit } from "../rules/limits/header-rules.ts";
 import { latencyGroupOf } from "./histogram.ts";
-import type { LoadSample, SecondCounts } from "./load-evidence.ts";
+import type { LoadSample, SecondCounts } from "../evidence/load-evidence.ts";
 import { hasKnownHeaders } from "./load-sample.ts";
-import { rateValues } from "../spec/headers.ts";
 
 /** A run with more requests keeps exact counts per second instead of each request. */
 export const maxKeptSamples = 150_000;
@@ -93,19 +92,25 @@ function addCounts(counts: MutableCounts, other: SecondCounts): void {
 
 type HeadCounts = SecondCounts["heads"][number];
 
-const headOf = (sample: LoadSample, status: number): HeadCounts => ({
-  status,
-  answered: 1,
-  lacking: Number(rateValues.some((name) => sample[name] === null)),
-  negative: Number(typeof notNegative.judge(sample, null) === "string"),
-  aboveLimit: Number(typeof remainingWithinLimit.judge(sample, null) === "string"),
-});
+function headOf(sample: LoadSample, status: number): HeadCounts {
+  const isNegative = typeof notNegative.judge(sample, null) === "string";
+  return {
+    status,
+    answered: 1,
+    lacking: Number(missingHeaders(sample, sample.malformed).length > 0),
+    malformed: Number(!isNegative && sample.malformed !== undefined),
+    negative: Number(isNegative),
+    aboveLimit: Number(typeof remainingWithinLimit.judge(sample, null) === "string"),
+  };
+}
 
 /** Adds the headers of responses to those with the same status. */
 function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
   const known = heads.find(({ status }) => status === more.status);
   if (known === undefined) heads.push({ ...more });
-  else for (const name of ["answered", "lacking", "negative", "aboveLimit"] as const) known[name] += more[name];
+  else
+    for (const name of ["answered", "lacking", "malformed", "negative", "aboveLimit"] as const)
+      known[name] += more[name];
 }
 
 /** Adds checked bodies to those with the same status, and their mismatches to those of the same clause. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { evidenceSchema } from "../../src/evidence/evidence.ts";
-import { loadEvidenceSchema } from "../../src/load/load-evidence.ts";
+import { loadEvidenceSchema } from "../../src/evidence/load-evidence.ts";
 import { scenarios } from "../../src/load/scenarios.ts";
 import { gapsDocument } from "../../src/reference/gaps.ts";
 import { comparisonSchema } from "../../src/report/compare/comparison.ts";

@@ -1,4 +1,4 @@
-import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { packageVersion } from "../version.ts";
 import { assembleLoadReport } from "../report/load-report.ts";

@@ -1,4 +1,4 @@
-import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
 import { serializeReport } from "../../report/model/report-file.ts";

@@ -9,7 +9,7 @@ import { EngineProblem } from "../../load/engine.ts";
 import { evidenceOfLog } from "../../load/engines/k6/evidence.ts";
 import { lineBeginning } from "../../load/engines/k6/lines.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
-import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import { mergeEvidence } from "../../load/merge.ts";
 import { UsageError } from "../../base/usage-error.ts";
 

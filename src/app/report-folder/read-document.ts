@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
-import { type LoadEvidence, loadEvidenceSchema } from "../../load/load-evidence.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";

@@ -5,7 +5,7 @@ import { sampleOf } from "../../base/testing/test-scope.ts";
 import { flow, invoke, repeatEvery } from "../../../scenarios/traffic.ts";
 import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { publishedTiers, type PublishedTier, type TierLimits } from "../../spec/tiers.ts";
-import type { LoadEvidence } from "../load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { judgeLoad } from "./judge.ts";
 import { simulateRun } from "./testing/simulated-run.ts";
 import {

@@ -11,7 +11,7 @@ import {
   observeRefusals,
   observeShapes,
 } from "./admission.ts";
-import { bodyJudges } from "./bodies.ts";
+import { bodyJudges } from "./responses.ts";
 import { judgeDeliveries, judgeRequestIds, judgeSignatures } from "./deliveries.ts";
 import { judgeRemainingFalls, judgeStreamCounts } from "./remaining.ts";
 import type { LoadFacts } from "./facts.ts";

@@ -2,7 +2,7 @@ import { sumOf } from "../../base/numbers.ts";
 import { isMinuteLimit } from "../../rules/limits/header-rules.ts";
 import { isRefused } from "../../rules/limits/sample.ts";
 import type { Cell, Coverage } from "../../run/judge/coverage.ts";
-import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
+import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import type { Flow } from "../scenarios.ts";
 
 /** Puts answers into cells; those alike share one, so that it may be told by identity. */

@@ -3,7 +3,7 @@ import { type HistoryJudgement, type PossibleShapes, possibleShapes } from "../.
 import { judgeByClocks, endsRefused, slotReleaseMs, toleranceMs } from "../../rules/limits/key-history.ts";
 import type { History, AdmissionOptions } from "../../rules/limits/admission/history.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import type { LoadEvidence } from "../load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { historyOf } from "./histories.ts";
 import { overFirstMinute } from "./first-minute.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";

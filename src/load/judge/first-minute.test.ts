@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { scenarioNamed } from "../scenarios.ts";
 import { flow, invoke } from "../../../scenarios/traffic.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
-import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
+import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
 import { judgeLoad } from "./judge.ts";
 

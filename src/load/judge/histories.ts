@@ -11,7 +11,7 @@ import {
   type Span,
 } from "../../rules/limits/admission/history.ts";
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import type { LoadEvidence, SecondCounts } from "../load-evidence.ts";
+import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
 import { clockErrorMs, type SampledRequest } from "./sampled-requests.ts";
 import { announcedWaits } from "./announced-waits.ts";

@@ -4,7 +4,7 @@ import { scenarioNamed, scenarios, type Scenario } from "../scenarios.ts";
 import { randomOf } from "../../rules/limits/admission/testing/random.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
-import type { LoadEvidence, StreamSummary } from "../load-evidence.ts";
+import type { LoadEvidence, StreamSummary } from "../../evidence/load-evidence.ts";
 import { countBySecond } from "../second-counts.ts";
 import type { LoadFinding } from "./finding.ts";
 import { claimable, judgeLoad } from "./judge.ts";
@@ -79,6 +79,24 @@ describe("streams that show none of the four headers", () => {
   });
 });
 
+describe("a header that is no number", () => {
+  const { evidence, scenario } = runOf("far-over");
+
+  it.each([200, 429])("breaks HDR-9 alone, on a response %i", (status) => {
+    const spoilt = evidence.requests.findIndex((each) => each.status === status);
+    const malformed = [{ name: "remaining" as const, actual: 'X-RateLimit-Remaining: "abc"' }];
+    const requests = evidence.requests.map((each, at) =>
+      at === spoilt ? { ...each, remaining: null, malformed } : each,
+    );
+    const found = judgeLoad({ ...evidence, requests }, scenario).filter(({ kind }) => kind === "breach");
+    expect(found.map(({ clause }) => clause)).toEqual(["HDR-9"]);
+    expect(found[0]).toMatchObject({ actual: expect.stringContaining('"abc"') as string });
+    const heads = countBySecond(requests).flatMap((each) => each.heads);
+    expect(heads.reduce((sum, head) => sum + head.malformed, 0)).toBe(1);
+    expect(heads.every(({ lacking }) => lacking === 0)).toBe(true);
+  });
+});
+
 describe("a run that tells nothing of the target", () => {
   const { evidence, scenario } = runOf("far-over");
   const judged = (generator: Partial<LoadEvidence["generator"]>): LoadFinding[] =>
@@ -119,17 +137,18 @@ describe("the exact summary of a long run", () => {
   const cases: readonly (readonly [
     name: string,
     status: number,
-    what: "lacking" | "negative" | "aboveLimit",
+    what: "lacking" | "malformed" | "negative" | "aboveLimit",
     string,
   ])[] = [
     ["an admitted answer without headers", 200, "lacking", "HDR-1"],
     ["a refusal without headers", 429, "lacking", "HDR-4"],
     ["a 503 without headers", 503, "lacking", "HDR-5"],
     ["a negative header", 200, "negative", "HDR-9"],
+    ["a header that is no number", 200, "malformed", "HDR-9"],
     ["more left than the limit", 200, "aboveLimit", "HDR-11"],
   ];
   it.each(cases)("blames %s by its own clause alone", (_, status, what, clause) => {
-    const none = { answered: 1, lacking: 0, negative: 0, aboveLimit: 0 };
+    const none = { answered: 1, lacking: 0, malformed: 0, negative: 0, aboveLimit: 0 };
     const slots = countBySecond(evidence.requests);
     const of = slots.find(({ refused }) => refused > 0);
     const spoilt = slots.map((slot) =>

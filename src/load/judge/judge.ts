@@ -1,5 +1,5 @@
 import type { Scenario } from "../scenarios.ts";
-import type { LoadEvidence } from "../load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, describeBreach } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";
 import { factsOf, type KeyFacts, type LoadFacts } from "./facts.ts";

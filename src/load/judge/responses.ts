@@ -1,78 +1,110 @@
-import { formatNumber } from "../../base/numbers.ts";
+import { formatNumber, sumOf } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
+import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
+import { type BodyRule, bodyRules } from "../../rules/bodies/rules.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import type { LoadEvidence, SecondCounts } from "../load-evidence.ts";
-import { describeRequest, type LoadFacts } from "./facts.ts";
+import { createCoverageCounter, matrixRow } from "./coverage.ts";
+import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { matrixRow, createCoverageCounter } from "./coverage.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Of so many that are broken, a person looks at the first ones. */
-const mostShown = 5;
+/** Number of violations that a finding lists. */
+const maxListed = 5;
 
-/** What is wrong with one, `null` where nothing is, `undefined` where the clause says nothing of it. */
-export type SaidOfOne = Mismatch | null | undefined;
-
-/** Judges each of these answers by itself, and counts them by cell: those of which something was said. */
+/** Judges each response by itself and counts the coverage. `check` returns `undefined` if the clause does not apply to a response. */
 export function judgeResponses(
-  answers: Iterable<SampledRequest>,
-  say: (sample: SampledRequest) => SaidOfOne,
+  responses: Iterable<SampledRequest>,
+  check: (sample: SampledRequest) => Mismatch | null | undefined,
   facts: LoadFacts,
-  none: string,
+  whenNone: string,
 ): JudgeResult {
-  const tally = createCoverageCounter();
-  const wrong: { readonly sample: SampledRequest; readonly wrong: Mismatch }[] = [];
-  for (const sample of answers) {
-    const said = say(sample);
-    if (said === undefined) continue;
-    tally.add(sample.cell, said !== null);
-    if (said !== null) wrong.push({ sample, wrong: said });
+  const counter = createCoverageCounter();
+  const violations: { readonly sample: SampledRequest; readonly mismatch: Mismatch }[] = [];
+  for (const sample of responses) {
+    const mismatch = check(sample);
+    if (mismatch === undefined) continue;
+    counter.add(sample.cell, mismatch !== null);
+    if (mismatch !== null) violations.push({ sample, mismatch });
   }
-  const seen = tally.coverage();
-  const [first] = wrong;
-  if (seen.looked === 0) return unproven(none);
-  if (first === undefined) return { ...holds(formatCount(seen.looked, "answer")), seen };
-  const { expected, actual } = first.wrong;
-  const witness = wrong.slice(0, mostShown).map(({ sample }) => describeRequest(sample, facts));
-  return { ...breach(expected, `${formatShare(wrong.length, seen.looked)}${actual}`, witness), seen };
+  const seen = counter.coverage();
+  const [first] = violations;
+  if (seen.looked === 0) return unproven(whenNone);
+  if (first === undefined) return { ...holds(formatCount(seen.looked, "response")), seen };
+  const { expected, actual } = first.mismatch;
+  const witness = violations.slice(0, maxListed).map(({ sample }) => describeRequest(sample, facts));
+  return { ...breach(expected, `${formatShare(violations.length, seen.looked)}${actual}`, witness), seen };
 }
 
-/** `on 3 of 41,000 answers: `; nothing where one was looked at. */
-export const formatShare = (broken: number, looked: number, noun = "answers"): string =>
-  looked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(looked)} ${noun}: `;
+/** A prefix such as `on 3 of 41,000 responses: `; empty if only one was checked. */
+export const formatShare = (broken: number, checked: number, noun = "responses"): string =>
+  checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}: `;
 
-/** What a flow asks for. */
 export type FlowEndpoint = LoadEvidence["flows"][number]["operation"]["kind"];
 
-/** What the exact counts of a second say of a clause: how many were looked at, how many of them are broken, and how the first is. */
+/** How many responses of one second were checked and broken, and the first mismatch. */
 export interface SecondCountsResult {
-  readonly looked: number;
+  readonly checked: number;
   readonly broken: number;
-  readonly wrong: Mismatch | null;
+  readonly mismatch: Mismatch | null;
 }
 
-/** Judges a run of which exact counts were kept, and not each answer: all of them were looked at when they came. */
+/** Judges a long run, whose responses were checked on arrival and counted per second. */
 export function judgeSecondCounts(
   { evidence: { summary, flows, tier } }: LoadFacts,
-  say: (slot: SecondCounts, endpoint: FlowEndpoint | undefined) => SecondCountsResult,
-  none: string,
+  check: (counts: SecondCounts, endpoint: FlowEndpoint | undefined) => SecondCountsResult,
+  whenNone: string,
 ): JudgeResult {
   const endpoints = new Map(flows.map(({ name, operation }) => [name, operation.kind]));
   const cells = new Map<string, { readonly of: string; readonly kind: string }>();
-  const tally = createCoverageCounter();
+  const counter = createCoverageCounter();
   let first: Mismatch | null = null;
-  for (const slot of summary) {
-    const endpoint = endpoints.get(slot.flow);
-    const { looked, broken, wrong } = say(slot, endpoint);
-    const of = matrixRow(endpoint ?? slot.flow, tier, slot.key);
+  for (const counts of summary) {
+    const endpoint = endpoints.get(counts.flow);
+    const { checked, broken, mismatch } = check(counts, endpoint);
+    const of = matrixRow(endpoint ?? counts.flow, tier, counts.key);
     const cell = cells.get(of) ?? { of, kind: "all" };
     cells.set(of, cell);
-    if (looked > broken) tally.add(cell, false, looked - broken);
-    if (broken > 0) tally.add(cell, true, broken);
-    first ??= wrong;
+    if (checked > broken) counter.add(cell, false, checked - broken);
+    if (broken > 0) counter.add(cell, true, broken);
+    first ??= mismatch;
   }
-  const seen = tally.coverage();
-  if (seen.looked === 0) return unproven(none);
-  if (first === null) return { ...holds(formatCount(seen.looked, "answer")), seen };
+  const seen = counter.coverage();
+  if (seen.looked === 0) return unproven(whenNone);
+  if (first === null) return { ...holds(formatCount(seen.looked, "response")), seen };
   return { ...breach(first.expected, `${formatShare(seen.broken, seen.looked)}${first.actual}`), seen };
 }
+
+const noBodies = "the evidence has no checked body of such a response";
+
+/** Judges a clause about bodies by the mismatches that were found on arrival. */
+const judgeBodies =
+  ({ clause, appliesTo }: BodyRule) =>
+  (facts: LoadFacts): JudgeResult => {
+    if (hasCountsOnly(facts))
+      return judgeSecondCounts(
+        facts,
+        ({ bodies }, endpoint) => {
+          const judged = endpoint === undefined ? [] : bodies.filter(({ status }) => appliesTo(endpoint, status));
+          const flaws = judged.flatMap((body) => body.flaws.filter((flaw) => flaw.clause === clause));
+          return {
+            checked: sumOf(judged.map(({ looked }) => looked)),
+            broken: sumOf(flaws.map(({ count }) => count)),
+            mismatch: flaws[0] ?? null,
+          };
+        },
+        noBodies,
+      );
+    return judgeResponses(
+      facts.sent,
+      ({ flaws, status, plannedFlow }) => {
+        if (flaws === null || status === null || !appliesTo(plannedFlow.operation.kind, status)) return undefined;
+        return flaws.find((flaw) => flaw.clause === clause) ?? null;
+      },
+      facts,
+      noBodies,
+    );
+  };
+
+/** Judges of the clauses about single bodies. */
+export const bodyJudges: readonly (readonly [clause: string, judge: (facts: LoadFacts) => JudgeResult])[] =
+  bodyRules.map((rule) => [rule.clause, judgeBodies(rule)]);

@@ -1,7 +1,7 @@
 import type { RequestSample } from "../../rules/limits/sample.ts";
 import type { EngineName, Flow } from "../scenarios.ts";
 import type { Cell } from "../../run/judge/coverage.ts";
-import type { LoadEvidence, LoadSample } from "../load-evidence.ts";
+import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { createCellIndex } from "./coverage.ts";
 
 /** A request with what its flow says of it; its times are the earliest of sending and the latest of all others that the engine's clock leaves open. */

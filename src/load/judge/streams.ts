@@ -1,6 +1,6 @@
 import { is2xx } from "../../base/http-status.ts";
 import type { StreamRule } from "../../rules/streams/rules.ts";
-import type { StreamSummary } from "../load-evidence.ts";
+import type { StreamSummary } from "../../evidence/load-evidence.ts";
 import type { LoadFacts } from "./facts.ts";
 import { formatShare } from "./responses.ts";
 import { breach, holds, observed, type JudgeResult, unproven } from "./finding.ts";

@@ -1,5 +1,5 @@
 import { latencyGroupOf } from "../histogram.ts";
-import type { LoadEvidence } from "../load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { interrupted } from "../stall-timeout.ts";
 
 /** What the evidence is good for; each text says why it is not, `null` that it is. */

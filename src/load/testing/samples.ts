@@ -1,7 +1,7 @@
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { histogramsOf } from "../histogram.ts";
-import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../load-evidence.ts";
+import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../evidence/load-evidence.ts";
 
 /** An admitted request, but for what is said otherwise. */
 export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({

@@ -1,4 +1,4 @@
-import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Report, ReportDocument, ReportFinding } from "../model/report.ts";
 import { type EvidenceContext, evidenceContextOf } from "../reproduce/evidence.ts";
 import { anchorsOf } from "./anchors.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
 import { levels } from "../../spec/clauses.ts";
 import { loadResultsSchema, findingTrialSchema } from "./load-results.ts";
-import type { LoadEvidence } from "../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 
 /**

@@ -80,16 +80,25 @@ export interface MalformedHeader {
 export const wellFormedHeaders = "numbers, 0 or more, counts whole, each sent once";
 
 /** Judges the four headers as they were sent (HDR-9). Skips absent headers: HDR-1 to HDR-8 judge those. */
-export const malformedHeaders = (headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] =>
-  rateValues.flatMap((name): MalformedHeader[] => {
+export function malformedHeaders(headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] {
+  const valuesOf = new Map<string, string[]>();
+  // No `for … of`: iterators are many times slower in k6's interpreter.
+  headers.forEach((header) => {
+    const sent = header[0].toLowerCase();
+    const values = valuesOf.get(sent);
+    if (values === undefined) valuesOf.set(sent, [header[1]]);
+    else values.push(header[1]);
+  });
+  return rateValues.flatMap((name): MalformedHeader[] => {
     const { header } = rateHeaders[name];
-    const values = headers.filter(([sent]) => sent.toLowerCase() === header.toLowerCase()).map(([, value]) => value);
+    const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
     // A minus is wrong even before a zero.
     const isFine = value === undefined || (rateNumber(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
+}
 
 /** Returns the names of the headers that a response lacks (HDR-1 to HDR-8). A malformed header has no number, but is not missing. */
 export const missingHeaders = (

@@ -7,7 +7,7 @@ import type { Flow } from "../../scenarios.ts";
 import { failingInvoke, flow, health, invoke, slowInvoke, slowStream, stream } from "../../../../scenarios/traffic.ts";
 import { type ReferenceProcess, startReferenceProcess } from "../../../reference/embedded/process/server-process.ts";
 import type { EngineOptions } from "../../engine.ts";
-import { type LoadEvidence, loadEvidenceSchema } from "../../load-evidence.ts";
+import { type LoadEvidence, loadEvidenceSchema } from "../../../evidence/load-evidence.ts";
 import { defaultEngineOptions, engineOptionsFor, testScenario } from "../../testing/engine-options.ts";
 import { runAutocannon } from "./run.ts";
 

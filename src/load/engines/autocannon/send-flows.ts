@@ -1,6 +1,6 @@
 import { type Network, proxyFor } from "../../../base/network/network.ts";
 import type { Transport } from "../../../wire/transport.ts";
-import type { LoadEvidence } from "../../load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../sample-collector.ts";
 import { type Flow, type KeyRole, requestCount } from "../../scenarios.ts";
 import { prepareRequest, type RequestTarget } from "./request.ts";

@@ -1,6 +1,6 @@
 import type { Flow } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
-import type { LoadSample } from "../../load-evidence.ts";
+import type { LoadSample } from "../../../evidence/load-evidence.ts";
 import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";
 import { type PreparedRequest, prepareRequest, type RequestTarget } from "./request.ts";
 import {

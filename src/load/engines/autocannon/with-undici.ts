@@ -4,7 +4,7 @@ import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { shapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
 import { openTransport, type Transport } from "../../../wire/transport.ts";
-import type { LoadSample, StreamSummary } from "../../load-evidence.ts";
+import type { LoadSample, StreamSummary } from "../../../evidence/load-evidence.ts";
 import { epochMs, sampleOfResponse, unansweredSample } from "../../load-sample.ts";
 import type { SampleCollector } from "../../sample-collector.ts";
 import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";

@@ -1,6 +1,11 @@
 import { rateLimitInfoOf } from "../../../rules/limits/rate-limit-info.ts";
 import { EngineProblem } from "../../engine.ts";
-import { type LoadEvidence, loadEvidenceFormat, type LoadSample, type StreamSummary } from "../../load-evidence.ts";
+import {
+  type LoadEvidence,
+  loadEvidenceFormat,
+  type LoadSample,
+  type StreamSummary,
+} from "../../../evidence/load-evidence.ts";
 import { toMicroseconds } from "../../load-sample.ts";
 import { type CollectedSamples, createSampleCollector, type RequestCounts } from "../../sample-collector.ts";
 import type { Scenario } from "../../scenarios.ts";
@@ -68,6 +73,7 @@ const sampleOf = (line: SampleLine): LoadSample => ({
   endMs: line.endMs,
   status: line.status,
   ...rateLimitInfoOf(line),
+  ...(line.malformed === undefined ? {} : { malformed: line.malformed }),
   left: line.left,
   tokens: line.tokens,
   flaws: line.flaws,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { minuteLimit } from "../../../../scenarios/minute-limit.ts";
 import { publishedTiers } from "../../../spec/tiers.ts";
-import { loadEvidenceSchema } from "../../load-evidence.ts";
+import { loadEvidenceSchema } from "../../../evidence/load-evidence.ts";
 import { peakCpuShare } from "./process.ts";
 import { createLineCollector } from "./evidence.ts";
 import { evidenceOfLog } from "./evidence.ts";
@@ -63,6 +63,13 @@ describe("the lines of a script", () => {
       expect(() => readLine(line)).toThrow(Error);
     },
   );
+
+  it("may have decimals in times, and headers that are no numbers", () => {
+    const malformed = [{ name: "remaining", actual: "X-RateLimit-Remaining: abc" }];
+    expect(readLine(sampleLine({ resetAfter: 53.25, reset: 1_795_254_638.5 }))).toMatchObject({ resetAfter: 53.25 });
+    expect(readLine(sampleLine({ remaining: null, malformed }))).toMatchObject({ malformed });
+    expect(() => readLine(sampleLine({ remaining: 1.5 }))).toThrow();
+  });
 
   const names = Object.keys(JSON.parse(sampleLine()) as object);
   const mayBeNull = ["dueMs", "status", "limit", "remaining", "reset", "resetAfter"].concat([

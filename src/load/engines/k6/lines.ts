@@ -1,7 +1,8 @@
 import { z } from "zod";
 
+import { rateHeaders, type RateValue, rateValues } from "../../../spec/headers.ts";
 import { tierNames } from "../../../spec/tiers.ts";
-import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../load-evidence.ts";
+import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evidence/load-evidence.ts";
 
 const count = z.int().nonnegative();
 
@@ -57,7 +58,7 @@ const orNull =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** The same rules as the schema, for lines without a stream and without body mismatches. */
+/** The same rules as the schema, for lines without a stream, body mismatches and malformed headers. */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,
@@ -68,10 +69,10 @@ const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean
   endMs: isNumber,
   latencyMs: isNumber,
   status: orNull(Number.isSafeInteger),
-  limit: orNull(Number.isSafeInteger),
-  remaining: orNull(Number.isSafeInteger),
-  reset: orNull(Number.isSafeInteger),
-  resetAfter: orNull(Number.isSafeInteger),
+  ...(Object.fromEntries(
+    rateValues.map((name) => [name, orNull(rateHeaders[name].unit === "requests" ? Number.isSafeInteger : isNumber)]),
+  ) as Record<RateValue, (value: unknown) => boolean>),
+  malformed: (value) => value === undefined,
   retryAfterSeconds: orNull(isNumber),
   date: orNull(Number.isSafeInteger),
   left: (value) => typeof value === "boolean",

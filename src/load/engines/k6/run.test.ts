@@ -12,7 +12,7 @@ import { publishedTiers, type PublishedTier } from "../../../spec/tiers.ts";
 import { acceleratedClock } from "../../../reference/clock.ts";
 import { type Reference, startReference } from "../../../reference/reference.ts";
 import { EngineProblem, type EngineOptions, type LoadProgress } from "../../engine.ts";
-import { loadEvidenceSchema } from "../../load-evidence.ts";
+import { loadEvidenceSchema } from "../../../evidence/load-evidence.ts";
 import { findK6 } from "./binary.ts";
 import { scriptOf } from "./command.ts";
 import { runK6 } from "./run.ts";

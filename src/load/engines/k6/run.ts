@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 
 import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, type EngineOptions, EngineProblem } from "../../engine.ts";
-import type { LoadEvidence } from "../../load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
 import type { RequestCounts } from "../../sample-collector.ts";
 import { requestCount, type Scenario } from "../../scenarios.ts";

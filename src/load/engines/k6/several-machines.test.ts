@@ -13,7 +13,7 @@ import type { Patch } from "../../../reference/patch.ts";
 import { type Reference, startReference } from "../../../reference/reference.ts";
 import { acceleratedClock } from "../../../reference/clock.ts";
 import type { EngineOptions } from "../../engine.ts";
-import type { LoadEvidence } from "../../load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { judgeLoad } from "../../judge/judge.ts";
 import { mergeEvidence } from "../../merge.ts";
 import { findK6 } from "./binary.ts";

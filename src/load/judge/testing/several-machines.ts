@@ -1,6 +1,6 @@
 import type { Flow } from "../../scenarios.ts";
 import { histogramsOf } from "../../histogram.ts";
-import type { LoadEvidence, LoadSample } from "../../load-evidence.ts";
+import type { LoadEvidence, LoadSample } from "../../../evidence/load-evidence.ts";
 import { mergeEvidence } from "../../merge.ts";
 import { isSequential } from "../sampled-requests.ts";
 

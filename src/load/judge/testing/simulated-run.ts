@@ -3,7 +3,7 @@ import type { Random } from "../../../rules/limits/admission/testing/random.ts";
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
 import type { TierLimits, TierName } from "../../../spec/tiers.ts";
 import { histogramsOf } from "../../histogram.ts";
-import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../load-evidence.ts";
+import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../../evidence/load-evidence.ts";
 import { beganMs, drive, type Event, type Later, next, type Send } from "./simulated-traffic.ts";
 import { type Account, type Decided, decideAt, shownBy, type SimulatedServer } from "./simulated-server.ts";
 

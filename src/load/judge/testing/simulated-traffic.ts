@@ -1,5 +1,5 @@
 import { earlyRetrySeconds, lateRetrySeconds, type Flow } from "../../scenarios.ts";
-import type { LoadSample } from "../../load-evidence.ts";
+import type { LoadSample } from "../../../evidence/load-evidence.ts";
 
 /** Real time that a run begins at; a Unix time of this era. */
 export const beganMs = 1_790_000_000_123;

@@ -3,7 +3,7 @@ import { decodeFromCompressedBase64 } from "hdr-histogram-js/dist/encoding.js";
 import { type Group, histogram } from "../svg/histogram.ts";
 import { quantile } from "../../../base/statistics/quantile.ts";
 import { formatCount } from "../../../base/text.ts";
-import type { LatencyHistogram, LoadEvidence } from "../../../load/load-evidence.ts";
+import type { LatencyHistogram, LoadEvidence } from "../../../evidence/load-evidence.ts";
 import type { Html } from "../markup.ts";
 import type { LimiterSample } from "./limiter-samples.ts";
 

@@ -1,6 +1,6 @@
 import { isAdmitted, isRefused, type RequestSample, type Sample } from "../../../rules/limits/sample.ts";
 import { parseRateLimitInfo, type RateLimitInfo, rateLimitInfoOf } from "../../../rules/limits/rate-limit-info.ts";
-import type { LoadEvidence } from "../../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import type { TierLimits } from "../../../spec/tiers.ts";
 import type { ProbeEvidence } from "../../../evidence/evidence.ts";
 import type { ChartPoint } from "../svg/line-chart.ts";

@@ -5,7 +5,7 @@ import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../s
 import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { countInWindow, downsample, type KeySamples, type LimiterSample, windowsOf } from "./limiter-samples.ts";
-import type { LoadEvidence } from "../../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 
 export type DrawnWindow = "minute" | "hour";
 

@@ -1,6 +1,6 @@
 import { median, quantile } from "../../../base/statistics/quantile.ts";
 import type { Answered, Exchange } from "../../../evidence/exchange.ts";
-import type { LoadEvidence } from "../../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import { lineChart, type Series } from "../svg/line-chart.ts";
 import { linear } from "../svg/axes.ts";
 import { type Mark, timeline } from "../svg/timeline.ts";

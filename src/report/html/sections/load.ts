@@ -1,5 +1,5 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import type { LoadEvidence } from "../../../load/load-evidence.ts";
+import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
 import type { LoadRun } from "../../model/load-results.ts";
 import { findingsOfLoadRun, loadRunFacts } from "../../model/load-sections.ts";
 import type { ReportFinding } from "../../model/report.ts";

@@ -1,7 +1,7 @@
 import { noRateLimitInfo } from "../../../rules/limits/rate-limit-info.ts";
 import type { Sample } from "../../../rules/limits/sample.ts";
 import { publishedTiers } from "../../../spec/tiers.ts";
-import type { LoadEvidence, LoadSample } from "../../../load/load-evidence.ts";
+import type { LoadEvidence, LoadSample } from "../../../evidence/load-evidence.ts";
 import type { ReportDocument, ReportFinding } from "../../model/report.ts";
 import {
   sampleDelivery,

@@ -109,11 +109,13 @@ describe("the summary of a long run", () => {
     ]);
     expect(slots[0]).toEqual(expect.objectContaining({ tokens: 6, lastEndMs: 7999 }));
     expect(slots[0]?.heads).toEqual([
-      { status: 200, answered: 1, lacking: 0, negative: 0, aboveLimit: 0 },
-      { status: 429, answered: 1, lacking: 0, negative: 1, aboveLimit: 0 },
-      { status: 500, answered: 1, lacking: 1, negative: 0, aboveLimit: 0 },
+      { status: 200, answered: 1, lacking: 0, malformed: 0, negative: 0, aboveLimit: 0 },
+      { status: 429, answered: 1, lacking: 0, malformed: 0, negative: 1, aboveLimit: 0 },
+      { status: 500, answered: 1, lacking: 1, malformed: 0, negative: 0, aboveLimit: 0 },
     ]);
-    expect(slots[2]?.heads).toEqual([{ status: 200, answered: 1, lacking: 0, negative: 0, aboveLimit: 1 }]);
+    expect(slots[2]?.heads).toEqual([
+      { status: 200, answered: 1, lacking: 0, malformed: 0, negative: 0, aboveLimit: 1 },
+    ]);
   });
 
   it("takes the place of requests beyond what can be kept", () => {

@@ -27,7 +27,7 @@ describe("what answers under load say by themselves", () => {
     expect(judged(evidenceOf(sent))).toMatchObject({
       kind: "breach",
       expected: flaw.expected,
-      actual: 'on 2 of 9 answers: "text"',
+      actual: 'on 2 of 9 responses: "text"',
       seen: { looked: 9, broken: 2, cells: [{ of: "invoke free", kind: "200", looked: 9, broken: 2 }] },
     });
   });
@@ -44,7 +44,7 @@ describe("what answers under load say by themselves", () => {
       judged(evidenceOf([], { summary, generator: { planned: 11, sent: 11, dropped: 0, late: 0, busiest: 0.1 } })),
     ).toMatchObject({
       kind: "breach",
-      actual: 'on 2 of 9 answers: "text"',
+      actual: 'on 2 of 9 responses: "text"',
       seen: { looked: 9, cells: [{ of: "invoke free", kind: "all" }] },
     });
   });

@@ -10,7 +10,7 @@ import { type EngineName, scenarioNamed } from "../../load/scenarios.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { compatibleGroups } from "../patch-groups.ts";
-import { plainWording } from "../plain-wording.ts";
+import { coreMessages } from "../trial.ts";
 import { enginesHere } from "./run-plans.ts";
 
 /** Sends `minute-limit` on the free tier to a server with these variants. */
@@ -28,7 +28,7 @@ async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<T
       dashboardOf: () => null,
       knownRequestCount: () => null,
       maxRequests: Number.POSITIVE_INFINITY,
-      messages: plainWording,
+      messages: coreMessages,
       signal: new AbortController().signal,
       onTrial: () => {},
       onWait: () => {},

@@ -68,7 +68,7 @@ describe("the lines of a script", () => {
     const malformed = [{ name: "remaining", actual: "X-RateLimit-Remaining: abc" }];
     expect(readLine(sampleLine({ resetAfter: 53.25, reset: 1_795_254_638.5 }))).toMatchObject({ resetAfter: 53.25 });
     expect(readLine(sampleLine({ remaining: null, malformed }))).toMatchObject({ malformed });
-    expect(() => readLine(sampleLine({ remaining: 1.5 }))).toThrow();
+    expect(() => readLine(sampleLine({ remaining: 1.5 }))).toThrow(/remaining/);
   });
 
   const names = Object.keys(JSON.parse(sampleLine()) as object);

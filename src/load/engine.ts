@@ -58,12 +58,12 @@ export interface LoadProgress {
  */
 export type Engine = (scenario: Scenario, options: EngineOptions) => Promise<LoadEvidence>;
 
-/** The engine cannot do what it should. The message says what to do instead. */
+/** A limitation of an engine. The message says what the user can do instead. */
 export class EngineProblem extends Error {
   override name = "EngineProblem";
 }
 
-/** Why an engine cannot send these flows, in one sentence; `null` if it can. */
+/** The reason why an engine cannot send these flows; `null` if there is none. */
 export function unsupportedReason(engine: EngineName, flows: readonly Flow[]): string | null {
   const paced = flows.find(({ shape }) => shape.kind === "paced");
   if (engine === "k6" || paced === undefined) return null;

@@ -27,12 +27,12 @@ const openReceiver = (storage?: StorageBounds): Promise<Receiver> =>
 
 const nothing: Instrumentation = { receiver: null, rssBytes: null, deliveryTimeoutMs: 5000 };
 
-/** One that is sound for all, and keys of their own; its processes take seconds to start. */
-let sound: ReferenceProcess;
+/** One server without faults for all tests, since it takes seconds to start. Each test has its own keys. */
+let faultless: ReferenceProcess;
 beforeAll(async () => {
-  sound = await startReferenceProcess();
+  faultless = await startReferenceProcess();
 });
-afterAll(() => sound.close());
+afterAll(() => faultless.close());
 
 async function surrounded(
   scenario: Scenario,
@@ -41,7 +41,7 @@ async function surrounded(
 ): Promise<LoadEvidence> {
   const on = async (served: ReferenceProcess): Promise<LoadEvidence> =>
     runInstrumented(runAutocannon, scenario, await engineOptionsFor(served), around(served));
-  if (patches.length === 0) return on(sound);
+  if (patches.length === 0) return on(faultless);
   const served = await startReferenceProcess({ patches: patches.map((name) => ({ kind: "fault", name })) });
   try {
     return await on(served);
@@ -50,7 +50,7 @@ async function surrounded(
   }
 }
 
-describe("what is looked at around a run", () => {
+describe("the instrumentation of a run", () => {
   it("is nothing where the scenario claims nothing of it", async () => {
     const evidence = await surrounded(invokeScenario({}), [], () => nothing);
     expect([evidence.ledger, evidence.deliveries, evidence.server]).toEqual([null, null, null]);
@@ -95,7 +95,7 @@ describe("what is looked at around a run", () => {
   });
 });
 
-/** The same around a server that tells late, and twice, of what it did. */
+/** Runs a scenario against a server whose report and deliveries are late or duplicated. */
 async function late(scenario: Scenario, lateness: Partial<Lateness>, around: Instrumentation): Promise<LoadEvidence> {
   const server = await startLateServer({ reportMs: 0, copies: 1, lastDeliveryMs: 0, ...lateness }, requests);
   try {
@@ -105,22 +105,22 @@ async function late(scenario: Scenario, lateness: Partial<Lateness>, around: Ins
   }
 }
 
-describe("a target that tells late of what it did", () => {
+describe("a target with late reports and deliveries", () => {
   const ledger = invokeScenario({ claims: ["USE-7", "USE-8"] });
-  const said = (evidence: LoadEvidence): readonly string[] =>
+  const usageResults = (evidence: LoadEvidence): readonly string[] =>
     judgeLoad(evidence, ledger).flatMap(({ clause, kind }) => (clause?.startsWith("USE") ? [`${clause} ${kind}`] : []));
 
   it.each<[string, number, number, readonly string[]]>([
     ["at once", 0, 1, ["USE-7 holds", "USE-8 holds"]],
     ["a moment later", 700, 2, ["USE-7 holds", "USE-8 holds"]],
     ["never", Infinity, 3, ["USE-7 breach", "USE-8 breach"]],
-  ])("has its usage report read until it agrees: %s", async (_, reportMs, reads, expected) => {
+  ])("reads the usage report until it agrees: %s", async (_, reportMs, reads, expected) => {
     const evidence = await late(ledger, { reportMs }, nothing);
     expect(evidence.ledger?.readsAfter).toBe(reads);
-    expect(said(evidence)).toEqual(expected);
+    expect(usageResults(evidence)).toEqual(expected);
   });
 
-  it("has its deliveries waited for, also where others came twice", async () => {
+  it("waits for missing deliveries despite duplicates", async () => {
     const receiver = await openReceiver();
     const storm = invokeScenario({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
     const evidence = await late(storm, { copies: 2, lastDeliveryMs: 900 }, { ...nothing, receiver });

@@ -13,7 +13,7 @@ import { isUsageReportBehind } from "./judge/usage-report.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
 
-/** What is measured during a run, apart from the requests of the engine. */
+/** Measurements during a run, apart from the requests of the engine. */
 export interface Instrumentation {
   /** Receives webhooks; `null` if there is none. */
   readonly receiver: Receiver | null;
@@ -36,7 +36,7 @@ const duplicateWaitMs = 300;
 const hookSecret = "load-webhook-secret";
 
 /**
- * Runs a scenario and measures what it needs: the usage report before and after, deliveries to a webhook, the server's memory.
+ * Runs a scenario with its measurements: the usage report before and after, deliveries to a webhook, the memory of the server.
  *
  * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
  */

@@ -22,7 +22,7 @@ export type EngineTarget = Pick<
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Stops what was started for this trial only. */
+  /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;
 }
 
@@ -163,7 +163,7 @@ async function sendTrial(trial: LoadTrial, options: RunTrialsOptions): Promise<L
   }
 }
 
-/** What the user can add to the target file. */
+/** Additions to the target file that meet a need. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

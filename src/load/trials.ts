@@ -2,7 +2,7 @@ import { rounded } from "../base/numbers.ts";
 import type { TierLimits, TierName } from "../spec/tiers.ts";
 import { type EngineName, type Flow, requestCount, type Scenario, scenarioTiers } from "./scenarios.ts";
 
-/** One scenario on one tier by one engine. */
+/** A scenario on one tier, sent by one engine. */
 export interface LoadTrial {
   readonly scenario: Scenario;
   readonly tier: TierName;
@@ -51,7 +51,7 @@ const tiersOf = (scenario: Scenario, usesScenarioLimits: boolean): readonly Tier
     (tier) => tier === "enterprise" || !usesScenarioLimits || scenario.enterpriseLimits === null,
   );
 
-/** What a trial will send, as far as that is known in advance. */
+/** The expected size of a trial. */
 export interface Estimate {
   readonly trial: LoadTrial;
   /** Minimum number of requests: flows of known size, and the requests of the instrumentation. */

@@ -18,19 +18,19 @@ import { isRefused } from "../../rules/limits/sample.ts";
 const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
-/** A judge of one side of one limit: `said` is asked where the history is explained. */
+/** A judge of one clause: a breach of another clause leaves it unproven, and `judge` decides if there is no breach. */
 const ofClause =
-  (clause: AdmissionClause, said: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
+  (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
   (facts: LoadFacts): JudgeResult =>
     judgeEachKey(facts, (use) => {
       const broken = breachedClause(use, facts);
-      if (broken === null) return said(use, facts);
+      if (broken === null) return judge(use, facts);
       return broken.clause === clause
         ? describeBreach(broken.judged, use, facts)
         : unproven(`another limit is broken already (${broken.clause})`);
     });
 
-const most =
+const maxWithin =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
     const reached = maxAdmittedWithin(use, windowMs) >= ofLimits(facts);
@@ -42,7 +42,7 @@ const most =
     );
   };
 
-const least =
+const minWithin =
   (windowMs: number, ofLimits: (facts: LoadFacts) => number) =>
   (use: KeyFacts, facts: LoadFacts): JudgeResult => {
     if (maxAdmittedWithin(use, windowMs) >= ofLimits(facts)) return holds(formatCounts(use));
@@ -54,12 +54,12 @@ const least =
 const perMinute = ({ limits }: LoadFacts): number => limits.perMinute;
 const perHour = ({ limits }: LoadFacts): number => limits.perHour;
 
-export const judgeMaxPerMinute = ofClause("LIM-1", most(minuteMs, perMinute));
-export const judgeMinPerMinute = ofClause("LIM-2", least(minuteMs, perMinute));
-export const judgeMaxPerHour = ofClause("LIM-3", most(hourMs, perHour));
-export const judgeMinPerHour = ofClause("LIM-4", least(hourMs, perHour));
+export const judgeMaxPerMinute = ofClause("LIM-1", maxWithin(minuteMs, perMinute));
+export const judgeMinPerMinute = ofClause("LIM-2", minWithin(minuteMs, perMinute));
+export const judgeMaxPerHour = ofClause("LIM-3", maxWithin(hourMs, perHour));
+export const judgeMinPerHour = ofClause("LIM-4", minWithin(hourMs, perHour));
 
-/** LIM-7: a burst of the published size. */
+/** LIM-7: a burst of the published size is admitted. */
 export function judgeBurst(facts: LoadFacts): JudgeResult {
   const { burst } = facts.limits;
   if (burst === null) return inapplicable("the document does not show the tier's burst allowance");
@@ -68,7 +68,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
     if (admitted >= burst) return holds(`${admitted} admitted within ${burstMs / 1000} s`);
     const broken = breachedClause(use, facts);
     if (broken === null || !["LIM-2", "LIM-4"].includes(broken.clause))
-      return unproven("fewer were sent, or an admissible limiter explains the refusals");
+      return unproven("fewer requests were sent, or an admissible limiter explains the refusals");
     const first = use.sent.find(isRefused);
     if (first?.retryAfterSeconds === undefined || (first.retryAfterSeconds ?? Infinity) > maxBurstSeconds)
       return unproven("the minute admits too few (LIM-2)");
@@ -76,54 +76,54 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-10: invoke is limited at all. */
+/** LIM-10: invoke counts on the allowance. */
 export function judgeIsLimited(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const invokes = use.sent.filter(({ kind }) => kind === "invoke");
     const refused = invokes.filter(isRefused).length;
     if (refused > 0) return holds(`${refused} invokes were refused`);
-    const shown = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
-    if (shown.size > 1) return holds("`Remaining` falls with invokes");
-    if (breachedClause(use, facts)?.judged.breach !== "too many admitted") return unproven("no limit was seen at work");
+    const reported = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
+    if (reported.size > 1) return holds("`Remaining` falls with invokes");
+    if (breachedClause(use, facts)?.judged.breach !== "too many admitted") return unproven("no limit took effect");
     return breach("invoke draws on the allowance", `${formatCounts(use)}, and \`Remaining\` did not move`);
   });
 }
 
-/** LIM-8: what a burst gets. */
+/** LIM-8: observes how many requests of a burst are admitted. */
 export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
-  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  if (!hasRefusals(main)) return unproven("there was no refusal");
   return observed(
-    `at most ${maxAdmittedWithin(main, burstMs)} were admitted within ${burstMs / 1000} s (${limits.perMinute} a minute, burst ${limits.burst ?? "not shown"})`,
+    `at most ${maxAdmittedWithin(main, burstMs)} were admitted within ${burstMs / 1000} s (${limits.perMinute} a minute, burst ${limits.burst ?? "unpublished"})`,
   );
 }
 
-/** LIM-15: the windows' shapes that explain everything. */
+/** LIM-15: observes the shapes of windows that explain the whole history. */
 export function observeShapes({ main }: LoadFacts): JudgeResult {
-  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();
   if (shapes === null) return unproven("the history fits no admissible limiter");
   const announced = Object.keys(main.history.announced ?? {});
   const ends = announced.length > 0 ? `; the headers announce fixed ends of the ${announced.join(" and the ")}` : "";
   return observed(
-    `hour ${shapeText(shapes.hour, hourShapes)}; minute ${shapeText(shapes.minute, minuteShapes)}; burst ${burstText(shapes.burstAdds)}${ends}`,
+    `hour ${formatShapes(shapes.hour, hourShapes)}; minute ${formatShapes(shapes.minute, minuteShapes)}; burst ${formatBurst(shapes.burstAdds)}${ends}`,
   );
 }
 
 const hourShapes = new Set(hourModels(publishedTiers.free).map(({ shape }) => shape)).size;
 const minuteShapes = new Set(minuteModels(publishedTiers.free).map(({ shape }) => shape)).size;
 
-/** Where nothing is ruled out, the list of all shapes tells nothing. */
-const shapeText = (left: readonly LimiterShape[], all: number): string =>
-  left.length === all ? "of any shape" : left.join(" or ");
+/** Lists the possible shapes, unless all are possible. */
+const formatShapes = (possible: readonly LimiterShape[], all: number): string =>
+  possible.length === all ? "of any shape" : possible.join(" or ");
 
-function burstText(adds: readonly boolean[]): string {
+function formatBurst(adds: readonly boolean[]): string {
   if (adds.length > 1) return "within or beyond its number";
   return adds[0] === true ? "beyond its number" : "within its number";
 }
 
-/** LIM-16: whether refusals count. */
+/** LIM-16: observes whether refusals count. */
 export function observeRefusals({ main }: LoadFacts): JudgeResult {
-  if (!hasRefusals(main)) return unproven("no refusal was seen");
+  if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();
   if (shapes === null) return unproven("the history fits no admissible limiter");
   return observed(describeRefusalCounting(shapes));

@@ -1,31 +1,32 @@
-import { maxInClosedWindow, breachSide } from "../../rules/limits/key-history.ts";
-import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import { type Decision, requestsIn } from "../../rules/limits/admission/history.ts";
-import { type KeyFacts, describeRequests, type LoadFacts } from "./facts.ts";
+import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
+import { type Decision, type History, requestsIn } from "../../rules/limits/admission/history.ts";
+import { decide } from "../../rules/limits/admission/judge.ts";
+import { breachSide, maxInClosedWindow } from "../../rules/limits/key-history.ts";
+import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
+import { describeRequests, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { breach, type JudgeResult, unproven } from "./finding.ts";
-import { slotBreachClause } from "./slot-leaks.ts";
-import { isRefused } from "../../rules/limits/sample.ts";
+import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Clauses that a breach of the admission history belongs to. */
+/** Clauses that a history of admissions can break. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
 
-/** The clause that a key's history breaks, `null` where an admissible limiter explains it. */
+/** The clause that a key's history breaks; `null` if an admissible limiter explains it. */
 export function breachedClause(
   use: KeyFacts,
   facts: LoadFacts,
 ): { readonly clause: AdmissionClause; readonly judged: LimitBreach } | null {
   const judged = use.judgement();
-  return judged.kind === "explained" ? null : { clause: clauseOf(judged, use, facts), judged };
+  return judged.kind === "explained" ? null : { clause: clauseOfBreach(judged, use, facts), judged };
 }
 
-function clauseOf(judged: LimitBreach, use: KeyFacts, facts: LoadFacts): AdmissionClause {
+function clauseOfBreach(judged: LimitBreach, use: KeyFacts, facts: LoadFacts): AdmissionClause {
   if (judged.limit === "concurrency") return "LIM-5";
   if (isOver(judged, use, facts)) return judged.limit === "hour" ? "LIM-3" : overMinute(use, facts) ? "LIM-1" : "LIM-3";
   const slots = slotBreachClause(judged, use, facts);
   if (slots !== null) return slots;
-  const spoken = spokenOf(judged, facts);
-  if (spoken !== null) return spoken;
+  const reported = reportedClause(judged, facts);
+  if (reported !== null) return reported;
   return maxAdmittedWithin(use, minuteMs) >= facts.limits.perMinute ? "LIM-4" : "LIM-2";
 }
 
@@ -35,27 +36,27 @@ const overMinute = (use: KeyFacts, { limits }: LoadFacts): boolean =>
 const isOver = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): boolean =>
   breachSide(judged, () => overMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
 
-/** The limit that the refusals of a witness speak of, if they speak of one. */
-function spokenOf({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
+/** The clause of the limit that the refusals in the witness report, if all report the same one. */
+function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
-  const shown = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
-  if (shown.size !== 1 || limits.perHour === limits.perMinute) return null;
-  if (shown.has(limits.perMinute)) return "LIM-2";
-  return shown.has(limits.perHour) ? "LIM-4" : null;
+  const reported = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
+  if (reported.size !== 1 || limits.perHour === limits.perMinute) return null;
+  if (reported.has(limits.perMinute)) return "LIM-2";
+  return reported.has(limits.perHour) ? "LIM-4" : null;
 }
 
-/** The breach of a key's history in words, with its witness. */
+/** The finding of a breach in a key's history, with its witness. */
 export const describeBreach = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
   breach(judged.expected, `${judged.actual}; ${formatCounts(use)}`, describeRequests(judged.witness, facts));
 
-/** What was admitted of what was sent on a key. */
+/** Numbers of admitted, refused and other requests of a key. */
 export function formatCounts({ history: { decisions }, key }: KeyFacts): string {
   const of = (outcome: Decision["outcome"]): number => requestsIn(decisions.filter((each) => each.outcome === outcome));
   const others = of("failed") + of("unknown");
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/** The most requests that were certainly admitted within one span of this length, in target ms. */
+/** The maximum number of requests that were certainly admitted within a window of this length, in target ms. */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions
@@ -64,9 +65,55 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key; one that breaks a clause speaks for all, one that keeps it for those that tell nothing. */
+/** Judges each key. A breach of one key decides; otherwise a key that holds does. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
   return found("breach") ?? found("holds") ?? all[0] ?? unproven("nothing was sent");
 }
+
+/** How a request ended. */
+export type RequestEnding = "left stream" | "left invoke" | "failed" | "completed";
+
+export function endingOf(sample: SampledRequest): RequestEnding | null {
+  if (!isAgentCall(sample) || isRefused(sample)) return null;
+  if (sample.left) return sample.kind === "stream" ? "left stream" : "left invoke";
+  if (sample.status === null) return null;
+  return isAdmitted(sample) ? "completed" : "failed";
+}
+
+/**
+ * The clause of refusals below the limit that are about slots. If the history is explained once requests of one ending keep their slots forever,
+ * such slots leak; otherwise there are too few slots. `null` if the refusals are not about slots.
+ */
+export function slotBreachClause(
+  judged: LimitBreach,
+  use: KeyFacts,
+  facts: LoadFacts,
+): "LIM-6" | "LIM-17" | "SSE-27" | null {
+  const { claims } = facts.scenario;
+  if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
+  const ids = new Set(judged.witness);
+  const refusals = use.sent.filter((each) => ids.has(each.id) && isRefused(each));
+  // A 429 with `Remaining` above 0 is not for the rate.
+  if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
+  const ending = leakingEnding(use, facts);
+  if (ending === "left stream") return "SSE-27";
+  return ending === null ? "LIM-6" : "LIM-17";
+}
+
+/** The ending after which leaked slots explain the history; `null` if none does. */
+export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
+  const endings = new Map(use.sent.map((sample) => [sample.id, endingOf(sample)]));
+  const kinds = ["left stream", "left invoke", "failed", "completed"] as const;
+  const explains = (kind: RequestEnding): boolean => {
+    const withLeak = (decision: Decision): Decision =>
+      endings.get(decision.id) === kind ? { ...decision, mayHoldUntilMs: Infinity } : decision;
+    const leaking: History = { ...use.history, decisions: use.history.decisions.map(withLeak) };
+    return decide(leaking, facts.limits, use.options, false).kind === "explained";
+  };
+  return kinds.find((kind) => [...endings.values()].includes(kind) && explains(kind)) ?? null;
+}
+
+export const hasEnding = (facts: LoadFacts, ending: RequestEnding): boolean =>
+  facts.sent.some((sample) => endingOf(sample) === ending);

@@ -39,7 +39,7 @@ interface Fault {
   readonly parts?: Partial<ServerDecisions>;
   /** Other traffic than the scenario's. */
   readonly traffic?: Pick<Scenario, "name" | "flows">;
-  /** Where the windows lie; with another one, a window may end while it runs. */
+  /** Seed of the windows' phases. With another seed, a window may end during the run. */
   readonly seed?: number;
   /** The claims that break, and nothing else. */
   readonly breaks: readonly string[];
@@ -254,9 +254,9 @@ it.each(wantsTable ? ["all"] : [])("from how many requests on: %s", { timeout: 9
   expect(rows.join("\n")).toBe("");
 });
 
-/** Where a server stands, and how far away. */
+/** The network and clock of a server. */
 interface Place {
-  /** That of the embedded server where nobody says. */
+  /** Speed of the clock; by default that of the embedded server. */
   readonly speed?: number;
   readonly latencyMs: number;
   /** Slots of the embedded server never come back late. */
@@ -288,7 +288,7 @@ function runOf(
     engine: "k6",
     speed: speed ?? scenario.speed(limits),
     latencyMs,
-    lostShare: 0,
+    lossShare: 0,
     skewMs: 90_000,
     drift: 0,
     dates: "fresh",

@@ -28,7 +28,7 @@ import {
   judgeSuccessHeaders,
 } from "./headers.ts";
 import { judgeHealthIsFree, judgeHealthWhileExhausted } from "./health.ts";
-import { hasEnding } from "./slot-leaks.ts";
+import { hasEnding } from "./breach-clause.ts";
 import {
   judgeUsageReport,
   judgeRequestCounts,
@@ -38,7 +38,7 @@ import {
 } from "./usage-report.ts";
 import { judgeKeyIsolation, judgeNeighbourLatency } from "./key-isolation.ts";
 import { judgeAdmittedAfter, judgeOnlyRefusals, judgeRefusedBefore, judgeSlowRefusals } from "./refusals.ts";
-import { judgeAdmittedAfterZero } from "./none-left.ts";
+import { judgeAdmittedAfterZero } from "./remaining.ts";
 import {
   judgeCompletedReleaseSlots,
   judgeFailedReleaseSlots,
@@ -51,22 +51,24 @@ import {
 import { judgeLatencyDrift, judgeMemory } from "./soak.ts";
 import { judgeDoneTokens, judgeIndexes, judgeEventOrder, judgeStreamStatus, observeStreamTimes } from "./streams.ts";
 
-/** What a claim rests on. `counts`: that every planned request was sent and answered; `pace`: also that the generator kept up; `each`: on single answers. */
-type RestsOn = "counts" | "pace" | "each";
+/**
+ * Requirements of a judge on the run. `counts`: every planned request was sent and answered. `pace`: the generator also kept up. `each`: nothing,
+ * since it judges single responses.
+ */
+type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
-  /** Tells apart several judges of one clause. */
+  /** Distinguishes several judges of one clause. */
   readonly as?: string;
-  readonly restsOn: RestsOn;
+  readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
-  /** Where this says no, there is no row. */
+  /** If it returns false, there is no finding. */
   readonly applies?: (facts: LoadFacts) => boolean;
 }
 
 const counts = (judge: ClaimJudge["judge"]): ClaimJudge => ({ restsOn: "counts", judge });
 const each = (judge: ClaimJudge["judge"]): ClaimJudge => ({ restsOn: "each", judge });
 
-/** Judges by clause. */
 export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "LIM-1": [counts(judgeMaxPerMinute)],
   "LIM-2": [counts(judgeMinPerMinute)],
@@ -123,7 +125,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-21": [each(judgeSignatures)],
 };
 
-/** What is said of each answer by itself, and so of every answer under load: its headers, its body. */
+/** Clauses about single responses, which every scenario is judged by. */
 export const perResponseClauses: readonly string[] = [
   "HDR-1",
   "HDR-4",
@@ -135,10 +137,10 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/** Gaps that every admission history answers. */
+/** Gaps that every history of admissions is observed for. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
-/** What the document does not say, and a load scenario demands all the same; each by the scenarios that put it to the test. */
+/** Judges of requirements that are not in the document, with the scenarios that test them. */
 export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly scenarios: readonly string[] | "all" }>> =
   {
     "slow-refusals": {

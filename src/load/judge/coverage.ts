@@ -5,7 +5,7 @@ import type { Cell, Coverage } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import type { Flow } from "../scenarios.ts";
 
-/** Puts answers into cells; those alike share one, so that it may be told by identity. */
+/** Finds the cell of a response in the coverage matrix. Equal cells are the same object. */
 export function createCellIndex({
   tier,
   limits,
@@ -25,11 +25,11 @@ export function createCellIndex({
   };
 }
 
-/** An endpoint by the tier of the key that asked it: `invoke pro`, `invoke pro, second key`. */
+/** A row of the matrix: endpoint, tier and key, such as `invoke pro` or `invoke pro, second key`. */
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/** The status; of a refusal also what it says of the limit: that of the minute, of the hour, or that there is room in the window, as for a slot. */
+/** A column of the matrix: the status, and for a refusal the limit that it reports. `429 room`: `Remaining` is above 0, as for a slot. */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],
@@ -42,7 +42,7 @@ function stateOf(
   return limit === limits.perHour ? "429 hour" : "429 other";
 }
 
-/** Counts what was looked at, by cell. */
+/** Counts checked responses by cell. */
 export interface CoverageCounter {
   readonly add: (cell: Cell, isBroken: boolean, count?: number) => void;
   readonly coverage: () => Coverage;

@@ -3,41 +3,41 @@ import { hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 
-const nothingTold = unproven(
-  "no webhook was registered, or more came to it than is kept",
+const notCounted = unproven(
+  "no webhook was registered, or it got more deliveries than the receiver keeps",
   "webhooks in the target file",
 );
 
-/** HOOK-8: one `agent.completed` for each execution that completed; duplicates are no fault. */
+/** HOOK-8: each completed execution leads to one `agent.completed`. Duplicates are allowed. */
 export function judgeDeliveries(facts: LoadFacts): JudgeResult {
   const { evidence, sent, main } = facts;
   const { deliveries } = evidence;
-  if (deliveries === null) return nothingTold;
+  if (deliveries === null) return notCounted;
   const invokes = hasCountsOnly(facts)
     ? requestsIn(main.history.decisions.filter(({ outcome }) => outcome === "admitted"))
     : sent.filter((each) => each.kind === "invoke" && isAdmitted(each)).length;
-  const most = hasCountsOnly(facts) ? Infinity : sent.filter((each) => isAgentCall(each) && !isRefused(each)).length;
+  const max = hasCountsOnly(facts) ? Infinity : sent.filter((each) => isAgentCall(each) && !isRefused(each)).length;
   const { distinctRequests, received, duplicates } = deliveries;
-  const text = `${distinctRequests} of ${invokes} came (${received} deliveries, ${duplicates} of them again)`;
+  const text = `${distinctRequests} of ${invokes} arrived (${received} deliveries, ${duplicates} of them duplicates)`;
   if (invokes === 0) return unproven("no invoke was admitted");
   if (distinctRequests < invokes) return breach(`an \`agent.completed\` for each of the ${invokes} invokes`, text);
-  return distinctRequests > most ? breach(`at most ${most} executions can have completed`, text) : holds(text);
+  return distinctRequests > max ? breach(`at most ${max} executions can have completed`, text) : holds(text);
 }
 
-/** HOOK-21: all of them signed. */
+/** HOOK-21: every delivery is signed. */
 export function judgeSignatures({ evidence: { deliveries } }: LoadFacts): JudgeResult {
-  if (deliveries === null) return nothingTold;
+  if (deliveries === null) return notCounted;
   const { received, badSignatures } = deliveries;
   if (badSignatures > 0)
     return breach("every delivery is signed over its raw body", `${badSignatures} of ${received} are not`);
-  return received > 0 ? holds(`${received} deliveries`) : unproven("no delivery came");
+  return received > 0 ? holds(`${received} deliveries`) : unproven("there was no delivery");
 }
 
-/** HOOK-17: `request_id` in each. */
+/** HOOK-17: each delivery has a `request_id`. */
 export function judgeRequestIds({ evidence: { deliveries } }: LoadFacts): JudgeResult {
-  if (deliveries === null) return nothingTold;
+  if (deliveries === null) return notCounted;
   const { received, distinctRequests } = deliveries;
-  if (received === 0) return unproven("no delivery came");
+  if (received === 0) return unproven("there was no delivery");
   return distinctRequests === 0
     ? breach("the string `request_id` in each delivery", `none of ${received} has one`)
     : holds(`${received} deliveries`);

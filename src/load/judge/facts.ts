@@ -2,6 +2,7 @@ import type { KeyRole, Scenario } from "../scenarios.ts";
 import { type HistoryJudgement, type PossibleShapes, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import { judgeByClocks, endsRefused, slotReleaseMs, toleranceMs } from "../../rules/limits/key-history.ts";
 import type { History, AdmissionOptions } from "../../rules/limits/admission/history.ts";
+import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { historyOf } from "./histories.ts";
@@ -11,33 +12,33 @@ import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { targetTime, type TargetTime } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
-/** All that was sent on one key. */
+/** The requests of one key, with their history. */
 export interface KeyFacts {
   readonly key: KeyRole;
   readonly sent: readonly SampledRequest[];
   readonly history: History;
   readonly options: AdmissionOptions;
-  /** Against every admissible limiter; made when first asked for. */
+  /** The history judged against every admissible limiter. Computed on the first call. */
   judgement(): HistoryJudgement;
-  /** What the history leaves possible; `null` for a breach. */
+  /** The limiters that explain the history; `null` for a breach. */
   shapes(): PossibleShapes | null;
 }
 
-/** Load evidence, made ready for questions. */
+/** Load evidence, prepared for the judges. */
 export interface LoadFacts {
   readonly evidence: LoadEvidence;
   readonly scenario: Scenario;
   readonly limits: TierLimits;
   readonly validity: Validity;
   readonly time: TargetTime;
-  /** In order of sending; empty for long runs, of which there is only a summary. */
+  /** In order of sending; empty for a long run, whose evidence has only counts. */
   readonly sent: readonly SampledRequest[];
   readonly main: KeyFacts;
-  /** `null`: nothing was sent with a second key. */
+  /** `null` if nothing was sent with a second key. */
   readonly second: KeyFacts | null;
 }
 
-/** Of a long run there are exact counts by second, and no requests. */
+/** Whether the evidence has counts per second instead of requests, as that of a long run. */
 export const hasCountsOnly = ({ evidence }: Pick<LoadFacts, "evidence">): boolean =>
   evidence.requests.length === 0 && evidence.summary.length > 0;
 
@@ -68,7 +69,7 @@ function useOf(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvid
   const history = historyOf(key, sent, evidence, time);
   const options = optionsOf(sent, evidence);
   const judgedAnew = (): HistoryJudgement => {
-    // Where something was refused, someone asks which shapes are possible: one pass tells both.
+    // If there is a refusal, the possible shapes will be needed, too: one pass finds both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overFirstMinute(sent, history, evidence.limits, time) ?? found);
@@ -88,30 +89,30 @@ function useOf(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvid
   };
 }
 
-/** For a machine that is busy: at least so late in our own time. */
-const leastReleaseMs = 50;
+/** Minimum allowance in our own time for a busy machine. */
+const minReleaseMs = 50;
 
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server gives a slot back before it can hear of the client's next request.
-    slotReleaseMs: evidence.server === null ? Math.max(leastReleaseMs, slotReleaseMs / evidence.speed) : 0,
+    // The embedded server frees a slot before it can receive the next request of the client.
+    slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };
 }
 
-/** A short question costs no more where the answer does not say. */
-const mostTokens = 500;
+/** Maximum tokens of a short question whose response has no token count. */
+const maxTokens = 500;
 
-/** A month's tokens do not come back within a run: where a request was admitted after the last refusal, they were not used up. */
+/** A month's tokens do not come back within a run: if a request was admitted after the last refusal, they were not exhausted. */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
-  const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? mostTokens), 0);
+  const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);
   if (isFresh && tokens < (limits.tokensPerMonth ?? Infinity)) return false;
   return endsRefused(sent, admitted);
 }
 
-/** A request in one line, its time in seconds of the target after the first. */
+/** A request in one line, with times in seconds of the target after the first request. */
 export function describeRequest(
   sample: SampledRequest,
   { sent, evidence }: Pick<LoadFacts, "sent" | "evidence">,
@@ -131,3 +132,13 @@ export const describeRequests = (ids: readonly string[], facts: LoadFacts): stri
   const lines = facts.sent.filter(({ id }) => wanted.has(id)).map((sample) => describeRequest(sample, facts));
   return lines.length > 0 ? lines : [`${ids.length} requests of the summary`];
 };
+
+/** The target's time from one response to a later request. */
+export const elapsedSeconds = (
+  from: SampledRequest,
+  to: SampledRequest,
+  { time }: Pick<LoadFacts, "time">,
+): Elapsed => ({
+  min: (time.at(to.sentMs).fromMs - time.at(from.headMs).toMs) / 1000,
+  max: (time.at(to.headMs).toMs - time.at(from.sentMs).fromMs) / 1000,
+});

@@ -1,24 +1,24 @@
 import type { Coverage } from "../../run/judge/coverage.ts";
 
-/** What the judge of load says of one claim; of one that speaks of a whole set, besides, how much of it was looked at. */
-export type JudgeResult = Said & { readonly seen?: Coverage };
+/** The result of judging one claim. `seen`: how many responses were judged, if the claim is about all of them. */
+export type JudgeResult = Result & { readonly seen?: Coverage };
 
-type Said =
+type Result =
   | { readonly kind: "holds"; readonly reading: string | null; readonly detail: string }
-  /** `witness`: the smallest part of what was seen that proves it, a line each. */
+  /** `witness`: the requests that prove it, a line each. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
-  /** The evidence cannot tell. Never a pass. */
+  /** The evidence is not sufficient. Never a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
-  /** The claim says nothing of this tier. */
+  /** The claim does not apply to this tier. */
   | { readonly kind: "inapplicable"; readonly reason: string }
-  /** What the target does where the document is silent, or figures that nothing is promised about. */
+  /** The behaviour where the document is silent, or figures without a requirement. */
   | { readonly kind: "observed"; readonly text: string };
 
-/** A row of a verdict on load. */
+/** A result with its check and clause. */
 export type LoadFinding = JudgeResult & {
-  /** `LIM-1/minute-limit`, or `load/slow-refusals` for what the document does not say and a load scenario demands all the same. */
+  /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement that is not in the document. */
   readonly check: string;
-  /** Id of the clause; `null` where the document has none. A breach then fails the scenario, not the document. */
+  /** Id of the clause; `null` for a requirement that is not in the document. */
   readonly clause: string | null;
   /** The tier. */
   readonly instance: string | null;
@@ -35,8 +35,8 @@ export const breach = (expected: string, actual: string, witness: readonly strin
   expected,
   actual,
   witness:
-    witness.length > mostLines
-      ? [...witness.slice(0, mostLines - 1), `… ${witness.length - mostLines + 1} more`]
+    witness.length > maxLines
+      ? [...witness.slice(0, maxLines - 1), `… ${witness.length - maxLines + 1} more`]
       : witness,
 });
 
@@ -48,5 +48,5 @@ export const unproven = (reason: string, needs: string | null = null): JudgeResu
 export const inapplicable = (reason: string): JudgeResult => ({ kind: "inapplicable", reason });
 export const observed = (text: string): JudgeResult => ({ kind: "observed", text });
 
-/** A person reads no more. */
-const mostLines = 60;
+/** Maximum length of a witness that a person reads. */
+const maxLines = 60;

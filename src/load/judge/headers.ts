@@ -9,7 +9,7 @@ import type { Mismatch } from "../../rules/mismatch.ts";
 import { hasKnownHeaders } from "../load-sample.ts";
 import { describeRequest, hasCountsOnly, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { cannotBeConcurrency } from "./requests-between.ts";
+import { cannotBeConcurrency } from "./refusals.ts";
 import { type FlowEndpoint, judgeResponses, judgeSecondCounts } from "./responses.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 

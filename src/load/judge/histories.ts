@@ -1,32 +1,34 @@
-import type { KeyRole } from "../scenarios.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
+import { countBelow } from "../../base/sorted.ts";
+import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
 import { announcedEnd, type Announcement } from "../../rules/limits/admission/announced.ts";
 import {
-  decisionOfResponse,
-  outcomeOf,
   type AnnouncedEnds,
   type Decision,
-  type DecisionOutcome,
   decisionOf,
+  decisionOfResponse,
+  type DecisionOutcome,
   type History,
+  outcomeOf,
   type Span,
 } from "../../rules/limits/admission/history.ts";
-import { hourMs, minuteMs } from "../../base/duration.ts";
-import type { LoadEvidence, SecondCounts } from "../../evidence/load-evidence.ts";
-import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
+import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { KeyRole } from "../scenarios.ts";
 import { clockErrorMs, type SampledRequest } from "./sampled-requests.ts";
-import { announcedWaits } from "./announced-waits.ts";
 import type { TargetTime } from "./target-time.ts";
 import { hasAllSegments } from "./validity.ts";
 
-/** A slow agent thinks for at least this long, by its role; in target ms. */
-const slowAtLeastMs = 900;
-/** A byte is underway for no longer, in target ms; and in ours, for a machine that is busy. */
-const transitMs = 500;
-const leastTransitMs = 100;
-/** So long after a client has left may its request go on: a few seconds after the next write. In target ms. */
-const noticedMs = 4000;
+/** Minimum time of a slow agent, in target ms. */
+const minSlowAgentMs = 900;
+/** Maximum time that a byte travels, in target ms. */
+const travelMs = 500;
+/** The minimum of that allowance in our own ms, for a busy machine. */
+const minTransitAllowanceMs = 100;
+/** How long a request may continue after its client has disconnected, in target ms: the server notices at a write. */
+const maxNoticeMs = 4000;
 
-/** What happened on a key, for the judge of admissions. */
+/** The history of a key for the judge of admissions. */
 export function historyOf(
   key: KeyRole,
   sent: readonly SampledRequest[],
@@ -39,14 +41,14 @@ export function historyOf(
     return { priorUse, decisions: slots.flatMap((slot) => decisionsIn(slot, evidence, time)) };
   }
   const waits = announcedWaits(sent, evidence.limits, time);
-  const said = (each: SampledRequest): Pick<Decision, "reportedWaitMs"> => {
+  const reportedWait = (each: SampledRequest): Pick<Decision, "reportedWaitMs"> => {
     const reportedWaitMs = waits.get(each.id);
     return reportedWaitMs === undefined ? {} : { reportedWaitMs };
   };
   return {
     priorUse,
     announced: announcedBy(sent, evidence, time),
-    decisions: sent.map((each) => ({ ...decisionFor(each, evidence, time), ...said(each) })),
+    decisions: sent.map((each) => ({ ...decisionFor(each, evidence, time), ...reportedWait(each) })),
   };
 }
 
@@ -57,32 +59,32 @@ function decidedIn(fromMs: number, toMs: number, time: TargetTime): Span {
 function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: TargetTime): Decision {
   const { kind, agent } = sample.plannedFlow.operation;
   const { speed } = evidence;
-  const goesOnMs = sample.left ? noticedMs / speed : 0;
+  const goesOnMs = sample.left ? maxNoticeMs / speed : 0;
   const lastMs = sample.left ? sample.endMs + goesOnMs : sample.headMs;
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : countsPerhaps(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // Who leaves before the head has come was connected long before: the server has the request by then, or never.
+    // The client disconnected before the head arrived, long after it sent the request: the server has received it by then, or never.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
   const decision = decisionOfResponse(sample, decided, outcome);
   if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + goesOnMs };
-  const minOccupiedMs = kind === "invoke" && agent === "slow" && !sample.left ? slowAtLeastMs / speed : 0;
-  // The end is as late as it may have been, and a slot was held to the earliest.
-  const maxTransitMs = Math.max(leastTransitMs, transitMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
+  const minOccupiedMs = kind === "invoke" && agent === "slow" && !sample.left ? minSlowAgentMs / speed : 0;
+  // `endedMs` is the latest possible end; the slot was certainly held until the earliest one.
+  const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
-  const seen = { ...sample, answeredMs: sample.headMs, endedMs, outcome, minOccupiedMs };
-  const { held } = decisionOf(isHeld ? { ...seen, maxTransitMs } : seen);
+  const observed = { ...sample, answeredMs: sample.headMs, endedMs, outcome, minOccupiedMs };
+  const { held } = decisionOf(isHeld ? { ...observed, maxTransitMs } : observed);
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** Whether reading usage or listing uses up the allowance is open. */
+/** The outcome of a request to another endpoint, of which the document does not say whether it counts. */
 const countsPerhaps = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/** All requests of a second are known to be decided between the first sending and the last end among them. */
+/** The decisions of one second: each was made between the first sending and the last end. */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -106,9 +108,9 @@ function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTim
 
 function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, time: TargetTime): AnnouncedEnds {
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
-  const told = (limit: number): Announcement[] =>
+  const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // A refusal may speak of a bucket beside the minute's windows, which may call itself the same.
+      // A refusal may report a bucket that has the same number as the minute's window.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -118,7 +120,64 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
         ? [{ remaining: each.remaining, resetMs: each.reset * 1000, resetAfterSeconds: each.resetAfter }]
         : [],
     );
-  const minute = announcedEnd(told(limits.perMinute), minuteMs, time.unknownMs);
-  const hour = announcedEnd(told(limits.perHour), hourMs, time.unknownMs);
+  const minute = announcedEnd(announcementsOf(limits.perMinute), minuteMs, time.unknownMs);
+  const hour = announcedEnd(announcementsOf(limits.perHour), hourMs, time.unknownMs);
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
+
+/** A server announces no such wait for a concurrency slot. */
+const minSeconds = 4;
+/** Maximum difference of `retry_after`, `Reset-After` and `Reset` by rounding. */
+const maxRoundingSeconds = 2;
+
+/**
+ * Waits in target ms, by request, of refusals that announce that a published window is exhausted. A refusal counts only if it reports `Remaining: 0`
+ * and the window's reset as the wait, if an admitted response reported the window as nearly exhausted, and if no request was admitted before the
+ * wait was over. Other servers may report the same in refusals for a slot.
+ */
+export function announcedWaits(
+  sent: readonly SampledRequest[],
+  limits: TierLimits,
+  time: TargetTime,
+): ReadonlyMap<string, number> {
+  const waits = new Map<string, number>();
+  const lowest = lowestRemaining(sent);
+  const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
+  const sentMs = Float64Array.from(admitted, (each) => each.sentMs).toSorted();
+  for (const refusal of sent) {
+    const seconds = announcedSeconds(refusal, limits);
+    if (seconds === null || !(lowestAround(lowest, refusal) <= limits.concurrent)) continue;
+    const nextMs = sentMs[countBelow(sentMs, refusal.headMs)];
+    const isKept =
+      nextMs === undefined ||
+      time.at(nextMs).fromMs - time.at(refusal.headMs).toMs >= (seconds - maxRoundingSeconds) * 1000;
+    if (isKept) waits.set(refusal.id, seconds * 1000);
+  }
+  return waits;
+}
+
+/** The wait that a refusal announces for an exhausted published window, in seconds; `null` if it announces none. */
+function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurrent }: TierLimits): number | null {
+  const { limit, remaining, resetAfter, retryAfterSeconds } = refusal;
+  if (!isRefused(refusal) || remaining !== 0 || resetAfter === null || retryAfterSeconds === null) return null;
+  if ((limit !== perMinute && limit !== perHour) || limit === concurrent) return null;
+  const isOfWindow = Math.abs(retryAfterSeconds - resetAfter) <= maxRoundingSeconds;
+  return isOfWindow && retryAfterSeconds >= minSeconds ? retryAfterSeconds : null;
+}
+
+const nameOf = (limit: number | null, reset: number): string => `${limit} ${Math.floor(reset)}`;
+
+/** The lowest `Remaining` in the admitted responses of each window. */
+function lowestRemaining(sent: readonly SampledRequest[]): ReadonlyMap<string, number> {
+  const lowest = new Map<string, number>();
+  for (const each of sent) {
+    const { limit, remaining, reset } = each;
+    if (!isAgentCall(each) || !isAdmitted(each) || remaining === null || reset === null) continue;
+    const name = nameOf(limit, reset);
+    lowest.set(name, Math.min(lowest.get(name) ?? Infinity, remaining));
+  }
+  return lowest;
+}
+
+const lowestAround = (lowest: ReadonlyMap<string, number>, { limit, reset }: SampledRequest): number =>
+  Math.min(...[-1, 0, 1].map((apart) => lowest.get(nameOf(limit, (reset ?? 0) + apart)) ?? Infinity));

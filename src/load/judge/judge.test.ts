@@ -24,7 +24,7 @@ function runOf(name: string): { readonly evidence: LoadEvidence; readonly scenar
     engine: "k6",
     speed: scenario.speed(limits),
     latencyMs: 1,
-    lostShare: 0,
+    lossShare: 0,
     skewMs: 0,
     drift: 0,
     dates: "fresh",
@@ -68,8 +68,8 @@ describe("streams that show none of the four headers", () => {
     ["are not judged by them where they broke off and the engine tells no head", { tokens: null }, "unproven"],
     ["lack them where their head is known by its date", { date: 1_772_600_767 }, "breach"],
     ["lack them where they came to their end", { tokens: 12 }, "breach"],
-  ])("%s", (_, seen, kind) => {
-    const bare = { ...noRateLimitInfo, date: null, flaws: null, left: false, ...seen };
+  ])("%s", (_, changes, kind) => {
+    const bare = { ...noRateLimitInfo, date: null, flaws: null, left: false, ...changes };
     const requests = evidence.requests.map((each) =>
       each.flow === "streams" ? { ...each, status: 200, ...bare } : each,
     );
@@ -83,10 +83,10 @@ describe("a header that is no number", () => {
   const { evidence, scenario } = runOf("far-over");
 
   it.each([200, 429])("breaks HDR-9 alone, on a response %i", (status) => {
-    const spoilt = evidence.requests.findIndex((each) => each.status === status);
+    const changed = evidence.requests.findIndex((each) => each.status === status);
     const malformed = [{ name: "remaining" as const, actual: 'X-RateLimit-Remaining: "abc"' }];
     const requests = evidence.requests.map((each, at) =>
-      at === spoilt ? { ...each, remaining: null, malformed } : each,
+      at === changed ? { ...each, remaining: null, malformed } : each,
     );
     const found = judgeLoad({ ...evidence, requests }, scenario).filter(({ kind }) => kind === "breach");
     expect(found.map(({ clause }) => clause)).toEqual(["HDR-9"]);
@@ -151,10 +151,10 @@ describe("the exact summary of a long run", () => {
     const none = { answered: 1, lacking: 0, malformed: 0, negative: 0, aboveLimit: 0 };
     const slots = countBySecond(evidence.requests);
     const of = slots.find(({ refused }) => refused > 0);
-    const spoilt = slots.map((slot) =>
+    const changed = slots.map((slot) =>
       slot === of ? { ...slot, heads: [...slot.heads, { ...none, status, [what]: 1 }] } : slot,
     );
-    const found = judgeLoad({ ...evidence, requests: [], summary: spoilt }, scenario);
+    const found = judgeLoad({ ...evidence, requests: [], summary: changed }, scenario);
     const red = found.filter(({ kind }) => kind === "breach").map((each) => each.clause);
     expect(red).toEqual([clause]);
   });

@@ -9,39 +9,38 @@ import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 export const claimable: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
 
 /**
- * Judges load evidence by the claims of its scenario: pure, so that kept evidence gives the same word again. What breaks a limit is
- * reported even where the scenario does not claim that clause. A run in which the generator was the bottleneck is no verdict: its
- * findings say so.
+ * Judges load evidence by the claims of its scenario. Broken limits are reported even if the scenario does not claim their clauses. If the
+ * generator was the bottleneck, the findings are unproven.
  *
- * @throws {Error} where the scenario claims a clause that no judge knows
+ * @throws {Error} if the scenario claims a clause without a judge
  */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
-  const row = (name: string, clause: string | null, { as, restsOn, judge }: ClaimJudge): LoadFinding => ({
+  const findingOf = (name: string, clause: string | null, { as, restsOn, judge }: ClaimJudge): LoadFinding => ({
     check: `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`,
     clause,
     instance: evidence.tier,
-    ...asFarAsValid(facts, restsOn, judge),
+    ...judgeIfValid(facts, restsOn, judge),
   });
   const applicable = (judges: readonly ClaimJudge[]): ClaimJudge[] =>
     judges.filter(({ applies }) => applies?.(facts) ?? true);
   const claimed = scenario.claims.flatMap((clause) =>
-    applicable(judgesOf(clause)).map((judge) => row(clause, clause, judge)),
+    applicable(judgesOf(clause)).map((judge) => findingOf(clause, clause, judge)),
   );
   const observed = observedAlways
     .filter((clause) => !scenario.claims.includes(clause))
-    .flatMap((clause) => judgesOf(clause).map((judge) => row(clause, clause, judge)))
+    .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
     .filter(({ kind }) => kind === "observed");
   const own = Object.entries(loadOnlyJudges).flatMap(([name, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(scenario.name)
-      ? applicable([judge]).map((one) => row(`load/${name}`, null, one))
+      ? applicable([judge]).map((one) => findingOf(`load/${name}`, null, one))
       : [],
   );
   const broken = perResponseClauses
     .filter((clause) => !scenario.claims.includes(clause))
-    .flatMap((clause) => judgesOf(clause).map((judge) => row(clause, clause, judge)))
+    .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
     .filter(({ kind }) => kind === "breach");
-  return [...generatorRow(facts), ...claimed, ...unclaimed(facts, claimed), ...broken, ...observed, ...own];
+  return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
 
 function judgesOf(clause: string): readonly ClaimJudge[] {
@@ -51,17 +50,17 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** What was dropped or lost takes the proof from a pass; a breach of what was sent stays one, but for a generator that fell behind. */
-function asFarAsValid(facts: LoadFacts, restsOn: ClaimJudge["restsOn"], judge: ClaimJudge["judge"]): JudgeResult {
+/** Judges a claim unless the run is invalid for it. If requests are missing, a pass becomes unproven; a breach stays. */
+function judgeIfValid(facts: LoadFacts, restsOn: ClaimJudge["restsOn"], judge: ClaimJudge["judge"]): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);
   if (restsOn === "pace" && pace !== null) return unproven(`the run is invalid for times: ${pace}`);
-  const said = judge(facts);
-  return restsOn !== "each" && counts !== null && said.kind === "holds" ? unproven(counts) : said;
+  const result = judge(facts);
+  return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-/** A row that says why the run is no verdict, or why its times are none. */
-function generatorRow({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
+/** A finding that says why the run, or its times, prove nothing. */
+function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;
   if (reason === null) return [];
   const what =
@@ -78,8 +77,8 @@ function generatorRow({ validity: { invalid, pace }, scenario, evidence }: LoadF
   ];
 }
 
-/** A limit that is broken under a scenario that claims another. */
-function unclaimed(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
+/** Findings of broken limits that the scenario does not claim. */
+function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFinding[] {
   if (facts.validity.invalid !== null) return [];
   const { main, second, scenario, evidence } = facts;
   const uses: KeyFacts[] = second === null ? [main] : [main, second];
@@ -99,7 +98,7 @@ function unclaimed(facts: LoadFacts, claimed: readonly LoadFinding[]): LoadFindi
   });
 }
 
-/** A broken limit comes under its own name, or under that of what caused it. */
+/** Whether a breach is already reported, under its own clause or under its cause. */
 function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyFacts): boolean {
   const causes: readonly string[] =
     clause === "LIM-5"

@@ -8,7 +8,7 @@ import { rankSumAbove } from "../../base/statistics/significance.ts";
 import { isAdmitted, isRefused } from "../../rules/limits/sample.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** LIM-9: one key's use does not touch another's. */
+/** LIM-9: requests of one key do not count on another key. */
 export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   const { main, second, limits } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");
@@ -26,38 +26,38 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
       : unproven("the main key was not over its limit");
   }
   if (own.breach === "too many admitted") return unproven("the second key's own limit is broken already");
-  // As one allowance for both keys it is explained, or at least the refusals of the second one are.
+  // Checks whether a single allowance for both keys explains the history.
   const together = { ...main.history, decisions: [...main.history.decisions, ...second.history.decisions] };
   const shared = decide(together, limits, main.options, false).kind === "explained";
   return breach(
-    "another key is refused nothing for this one's use",
+    "requests of one key cause no refusal of another",
     `${own.actual}; ${formatCounts(second)}${shared ? "; one bucket for both keys explains it all" : ""}`,
     describeRequests(own.witness, facts),
   );
 }
 
-/** So much slower, by both measures, is more than two processes on one machine do to each other. */
-const leastRatio = 3;
-const leastMoreMs = 100;
-const mostChance = 0.001;
-const leastSamples = 16;
+/** A key counts as slowed down if both bounds are exceeded: processes on one machine slow each other down by less. */
+const minRatio = 3;
+const minIncreaseMs = 100;
+const maxChance = 0.001;
+const minSamples = 16;
 
-/** A neighbour over its limit leaves a key's latency alone: judged against the key's own latency before, and nobody else's. */
+/** A key over its limit does not slow down another key, whose latency is compared with its own before. */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");
   const [first, last] = [main.sent[0], main.sent.at(-1)];
   if (first === undefined || last === undefined || !main.sent.some(isRefused))
     return unproven("the main key was not over its limit");
-  const tookMs = (those: readonly SampledRequest[]): number[] =>
+  const latenciesMs = (those: readonly SampledRequest[]): number[] =>
     those.filter(isAdmitted).map(({ headMs, sentMs }) => headMs - sentMs);
-  const alone = tookMs(second.sent.filter(({ headMs }) => headMs <= first.sentMs));
-  const beside = tookMs(second.sent.filter(({ sentMs }) => sentMs >= first.headMs && sentMs <= last.sentMs));
-  if (Math.min(alone.length, beside.length) < leastSamples)
-    return unproven(`too few answers to compare: ${alone.length} alone, ${beside.length} beside the other key`);
-  const [before, during] = [median(alone), median(beside)];
-  const chance = rankSumAbove(beside, alone);
-  const text = `median ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms beside it (${alone.length} and ${beside.length} answers, p ${chance < 0.001 ? "< 0.001" : chance.toFixed(3)})`;
-  const isSlower = during >= leastRatio * before && during - before >= leastMoreMs && chance < mostChance;
+  const alone = latenciesMs(second.sent.filter(({ headMs }) => headMs <= first.sentMs));
+  const together = latenciesMs(second.sent.filter(({ sentMs }) => sentMs >= first.headMs && sentMs <= last.sentMs));
+  if (Math.min(alone.length, together.length) < minSamples)
+    return unproven(`too few responses to compare: ${alone.length} alone, ${together.length} with the other key`);
+  const [before, during] = [median(alone), median(together)];
+  const chance = rankSumAbove(together, alone);
+  const text = `median ${before.toFixed(1)} ms alone, ${during.toFixed(1)} ms with the other key (${alone.length} and ${together.length} responses, p ${chance < 0.001 ? "< 0.001" : chance.toFixed(3)})`;
+  const isSlower = during >= minRatio * before && during - before >= minIncreaseMs && chance < maxChance;
   return isSlower ? breach("a neighbour far over its limit leaves a key's latency alone", text) : holds(text);
 }

@@ -1,24 +1,25 @@
-import {
-  describeAdmission,
-  isWellBefore,
-  minEarlySeconds,
-  maxRoundingSeconds,
-  describeEarlyRefusal,
-  formatSeconds,
-} from "../../rules/limits/retry-after.ts";
-import { judgeEachKey } from "./breach-clause.ts";
-import { judgeResponses } from "./responses.ts";
-import { hasCountsOnly, type KeyFacts, describeRequest, type LoadFacts } from "./facts.ts";
-import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { cannotBeConcurrency } from "./requests-between.ts";
 import { is2xx } from "../../base/http-status.ts";
 import { sumOf } from "../../base/numbers.ts";
-import { formatCount } from "../../base/text.ts";
+import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
-import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
+import { formatCount } from "../../base/text.ts";
+import { slotsExplain } from "../../rules/limits/admission/slots.ts";
+import {
+  describeAdmission,
+  describeEarlyRefusal,
+  formatSeconds,
+  isWellBefore,
+  maxRoundingSeconds,
+  minEarlySeconds,
+} from "../../rules/limits/retry-after.ts";
+import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
+import { judgeEachKey } from "./breach-clause.ts";
+import { describeRequest, elapsedSeconds, hasCountsOnly, type KeyFacts, type LoadFacts } from "./facts.ts";
+import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
+import { judgeResponses } from "./responses.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** LIM-12: beyond a limit the answer is 429 with the error body, and nothing else. */
+/** LIM-12: beyond a limit the response is 429 with the error body. */
 export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
   if (hasCountsOnly(facts)) return bySummary(facts);
   return judgeEachKey(facts, (use) => {
@@ -28,30 +29,30 @@ export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
     const beyond = turns.filter(
       (each) => each.sentMs >= first.sentMs && each.plannedFlow.operation.agent !== "failing",
     );
-    const strange = judgeResponses(
+    const statuses = judgeResponses(
       beyond.filter(({ status }) => status !== null),
       ({ status }) =>
         status === 429 || is2xx(status)
           ? null
           : { expected: "nothing but 200 and 429 beyond the limit", actual: String(status) },
       facts,
-      "nothing beyond the limit was answered",
+      "no request beyond the limit got a response",
     );
-    if (strange.kind !== "holds") return strange;
-    const said = judgeResponses(
+    if (statuses.kind !== "holds") return statuses;
+    const result = judgeResponses(
       turns.filter(isRefused),
       ({ retryAfterSeconds }) =>
         retryAfterSeconds === null
-          ? { expected: "a 429 has the error body with `retry_after`", actual: "there is none" }
+          ? { expected: "a 429 has the error body with `retry_after`", actual: "no `retry_after`" }
           : null,
       facts,
       "nothing was refused",
     );
-    if (said.kind !== "holds") return said;
-    const lost = beyond.filter(({ status, left }) => status === null && !left).length;
-    return lost > 0
-      ? unproven(`${lost} of ${beyond.length} requests beyond the limit got no answer`)
-      : { ...said, detail: `${formatCount(said.seen?.looked ?? 0, "refusal")}, all with \`retry_after\`` };
+    if (result.kind !== "holds") return result;
+    const unanswered = beyond.filter(({ status, left }) => status === null && !left).length;
+    return unanswered > 0
+      ? unproven(`${unanswered} of ${beyond.length} requests beyond the limit got no response`)
+      : { ...result, detail: `${formatCount(result.seen?.looked ?? 0, "refusal")}, all with \`retry_after\`` };
   });
 }
 
@@ -68,20 +69,20 @@ function bySummary({ evidence: { summary, flows } }: LoadFacts): JudgeResult {
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }
 
-/** A refusal with what came after it on its key, until a request was admitted. */
+/** Consecutive refusals of a key, and the request after them, which was admitted. */
 interface Streak {
   readonly refusals: readonly SampledRequest[];
   readonly next: SampledRequest | undefined;
 }
 
-/** Only where one request followed another, and so nobody else took the room. */
+/** Only of keys whose requests were sequential, so that no other request can have used the allowance. */
 function streaksOf({ sent }: KeyFacts, facts: LoadFacts): Streak[] {
   const inTurn = sent.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== sent.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // Nobody waits for a slot for so long.
+  // A server announces no such wait for a concurrency slot.
   const isRate = (sample: SampledRequest): boolean =>
-    isAlone(sample) || (sample.remaining === 0 && saidBy(sample) >= minEarlySeconds);
+    isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
   let open: { refusals: SampledRequest[]; next: SampledRequest | undefined } | null = null;
   for (const sample of inTurn) {
@@ -96,49 +97,43 @@ function streaksOf({ sent }: KeyFacts, facts: LoadFacts): Streak[] {
   return streaks;
 }
 
-/** Seconds of the target's time from a refusal to a later request: at least, and at most. */
-function passed(
-  from: SampledRequest,
-  to: SampledRequest,
-  { time }: LoadFacts,
-): { readonly least: number; readonly most: number } {
-  return {
-    least: (time.at(to.sentMs).fromMs - time.at(from.headMs).toMs) / 1000,
-    most: (time.at(to.headMs).toMs - time.at(from.sentMs).fromMs) / 1000,
-  };
-}
-
-const saidBy = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
-/** Two clocks that are kept in time may run at rates so far apart: in an hour that is seconds. */
-const mostDrift = 0.0005;
+const announcedSeconds = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
+/** Maximum difference between the rates of two clocks: in an hour that is seconds. */
+const maxDrift = 0.0005;
 
 /** LIM-13: after `retry_after` a request is admitted. */
 export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // A later refusal that promises a later instant has pushed the room away; promises are rounded.
+      // A later refusal that announces a later time has postponed the admission.
       const broken = refusals.slice(0, index).find((earlier, at) => {
-        const isOver = passed(earlier, later, facts).least >= saidBy(earlier) * (1 + mostDrift);
+        const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
           isOver &&
           !refusals
             .slice(at + 1, index)
             .some(
               (between) =>
-                passed(earlier, between, facts).most + saidBy(between) > saidBy(earlier) + maxRoundingSeconds,
+                elapsedSeconds(earlier, between, facts).max + announcedSeconds(between) >
+                announcedSeconds(earlier) + maxRoundingSeconds,
             )
         );
       });
       if (broken === undefined) continue;
       return breach(
-        describeAdmission(saidBy(broken)),
-        `429, ${formatSeconds(passed(broken, later, facts).least)} after it`,
+        describeAdmission(announcedSeconds(broken)),
+        `429, ${formatSeconds(elapsedSeconds(broken, later, facts).min)} after it`,
         [describeRequest(broken, facts), describeRequest(later, facts)],
       );
     }
     const last = refusals[0];
-    if (next !== undefined && last !== undefined && isAdmitted(next) && passed(last, next, facts).most >= saidBy(last))
+    if (
+      next !== undefined &&
+      last !== undefined &&
+      isAdmitted(next) &&
+      elapsedSeconds(last, next, facts).max >= announcedSeconds(last)
+    )
       proven += 1;
   }
   return proven > 0
@@ -146,18 +141,19 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent after a `retry_after` had passed");
 }
 
-/** LIM-14: well before `retry_after` is over, no request is admitted. */
+/** LIM-14: no request is admitted well before `retry_after` has passed. */
 export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, refusal] of refusals.entries()) {
-      if (saidBy(refusal) < minEarlySeconds) continue;
+      if (announcedSeconds(refusal) < minEarlySeconds) continue;
       const follower = refusals[index + 1];
-      if (follower !== undefined && passed(refusal, follower, facts).most < saidBy(refusal)) proven += 1;
+      if (follower !== undefined && elapsedSeconds(refusal, follower, facts).max < announcedSeconds(refusal))
+        proven += 1;
       if (next === undefined || !isAdmitted(next)) continue;
-      const { most } = passed(refusal, next, facts);
-      if (!isWellBefore(most, saidBy(refusal))) continue;
-      return breach(describeEarlyRefusal(most, saidBy(refusal)), `${next.status}: the time left was shorter`, [
+      const { max } = elapsedSeconds(refusal, next, facts);
+      if (!isWellBefore(max, announcedSeconds(refusal))) continue;
+      return breach(describeEarlyRefusal(max, announcedSeconds(refusal)), `${next.status}: the time left was shorter`, [
         describeRequest(refusal, facts),
         describeRequest(next, facts),
       ]);
@@ -168,18 +164,18 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A refusal is slow from here on, where admitted requests are not; in ms. */
+/** A refusal counts as slow from here, in ms, if admitted requests are faster. */
 const slowMs = 1000;
-/** On a faster clock, so long in our own time, and a second in the target's. */
+/** The bound for a target with a faster clock, in our own ms; it also has to be a second of the target's. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
-const leastRefusals = 5;
+const minRefusals = 5;
 
-/** A 429 that takes seconds while answers do not: no clause of the document, but nobody wants to pay for it. */
+/** Refusals are not slower than other responses. A requirement of ours: a slow refusal costs clients and servers time. */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;
-  if (refused.count < leastRefusals || admitted.count === 0)
+  if (refused.count < minRefusals || admitted.count === 0)
     return unproven("fewer than 5 requests were refused, or none was admitted");
   const ofAnswering = facts.sent.filter(
     (each) =>
@@ -190,10 +186,33 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const times = ofAnswering.map(({ headMs, sentMs }) => headMs - sentMs);
   const admittedMs = times.length > 0 ? quantile(times, 0.9) : admitted.p90Us / 1000;
   const refusedMs = refused.p50Us / 1000;
-  const text = `429: half within ${tell(refusedMs)}, 99 % within ${tell(refused.p99Us / 1000)}; admitted: 90 % within ${tell(admittedMs)}`;
+  const text = `429: half within ${formatMs(refusedMs)}, 99 % within ${formatMs(refused.p99Us / 1000)}; admitted: 90 % within ${formatMs(admittedMs)}`;
   const isLong = refusedMs >= (speed > 1 ? Math.max(slowAtSpeedMs, slowMs / speed) : slowMs);
   if (isLong && refusedMs >= slowRatio * admittedMs) return breach("a refusal comes as fast as an answer", text);
   return holds(text);
 }
 
-const tell = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+
+/** Returns a test for refusals that cannot be for concurrency: too few requests were in flight or still holding slots. */
+export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
+  const uses = new Map(
+    [main, ...(second === null ? [] : [second])].map((use) => [
+      use.key as string,
+      notForSlotsOf(use, limits.concurrent),
+    ]),
+  );
+  return (refusal) => uses.get(refusal.key)?.(refusal) ?? false;
+}
+
+function notForSlotsOf(use: KeyFacts, concurrent: number): (refusal: SampledRequest) => boolean {
+  const decisions = new Map(use.history.decisions.map((decision) => [decision.id, decision]));
+  const explains = slotsExplain(use.history, concurrent, use.options, new Set());
+  const starts = sortedBy(use.sent, ({ sentMs }) => sentMs);
+  const ends = sortedBy(use.sent, ({ headMs }) => headMs);
+  return (refusal) => {
+    const decision = decisions.get(refusal.id);
+    const inFlight = countUpTo(starts, refusal.headMs) - countBelow(ends, refusal.sentMs);
+    return decision !== undefined && inFlight <= concurrent && !explains(decision);
+  };
+}

@@ -1,44 +1,49 @@
 import { hourMs, minuteMs } from "../../base/duration.ts";
-import { judgeEachKey } from "./breach-clause.ts";
-import { type KeyFacts, describeRequest, type LoadFacts } from "./facts.ts";
-import { countUpTo, sortedBy } from "../../base/sorted.ts";
-import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
+import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
+import {
+  describeAdmittedWhenExhausted,
+  exhaustedWindowRule,
+  type ExhaustedWindowVerdict,
+  judgeExhausted,
+} from "../../rules/limits/exhausted-window.ts";
+import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
 import { groupByWindow } from "../../rules/limits/time-left.ts";
-import { countRequestsBetween, type RequestsBetween } from "./requests-between.ts";
-import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
+import { breachedClause, judgeEachKey } from "./breach-clause.ts";
+import { describeRequest, elapsedSeconds, type KeyFacts, type LoadFacts } from "./facts.ts";
+import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Two answers of one window, and how `Remaining` fell between them. */
+/** Two responses of one window, and the fall of `Remaining` between them. */
 interface Pair {
   readonly from: SampledRequest;
   readonly to: SampledRequest;
   readonly fell: number;
 }
 
-/** Values at an end of the range may stand there while a burst is drawn on. */
+/** Whether `Remaining` is inside its range: at an end of the range it may stay while a burst is used. */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
-/** The first answer of each window against each later one. */
+/** Pairs the first response of each window with each later one. */
 function pairsOf(use: KeyFacts): Pair[] {
   return groupByWindow(use.sent).flatMap((window) => {
-    const shown = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
-    const [from, ...later] = shown;
+    const inside = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
+    const [from, ...later] = inside;
     if (from === undefined) return [];
     return later.map((to) => ({ from, to, fell: (from.remaining ?? 0) - (to.remaining ?? 0) }));
   });
 }
 
-/** What we send with the main key before a load, and is none of its requests: usage is read, and a webhook is made. */
+/** Requests of the instrumentation before the load: reading usage and registering a webhook. */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/** An answer that shows less than the key's own requests can have left, on a key that was not used before. */
+/** A response of a fresh key whose `Remaining` is lower than the key's own requests explain. */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
-  // A bucket holds the burst, whatever it calls its limit.
+  // A bucket holds only the burst, whatever number it reports as its limit.
   const { limits } = facts;
   if (use.history.priorUse !== "nothing" || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
@@ -55,17 +60,17 @@ export function findTooLowRemaining(
       (limit !== limits.perMinute && limit !== limits.perHour)
     )
       continue;
-    const most = beforehand + countUpTo(starts, sample.headMs);
-    if (remaining < Math.min(limit, limits.burst) - most)
+    const max = beforehand + countUpTo(starts, sample.headMs);
+    if (remaining < Math.min(limit, limits.burst) - max)
       return {
         sample,
-        what: `${remaining} of ${limit} left, when at most ${most} requests can have counted on the key`,
+        what: `${remaining} of ${limit} left, when at most ${max} requests can have counted on the key`,
       };
   }
   return null;
 }
 
-/** HDR-12 and LIM-11: how far `Remaining` falls. */
+/** HDR-12 and LIM-11: `Remaining` falls by one with each counted request. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const between = countRequestsBetween(use.sent);
@@ -83,19 +88,19 @@ function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
     let proven = 0;
     for (const pair of pairsOf(use)) {
       if ((streams.length > 0 && hasStream(pair)) !== withStreams) continue;
-      const wrong = tooFar(pair, between) ?? tooLittle(pair, between, use, facts);
-      if (wrong !== null)
+      const actual = tooFar(pair, between) ?? tooLittle(pair, between, use, facts);
+      if (actual !== null)
         return breach(
           withStreams
             ? "a stream uses up one request, as an invoke does"
             : "`Remaining` falls by one with each counted request",
-          wrong,
+          actual,
           [describeRequest(pair.from, facts), describeRequest(pair.to, facts)],
         );
       if (between.max(pair.from, pair.to) - between.min(pair.from, pair.to) <= pair.fell) proven += 1;
     }
-    if (proven > 0) return holds(`${proven} pairs of answers of one window`);
-    return unproven("no two answers of one window showed `Remaining` inside its range");
+    if (proven > 0) return holds(`${proven} pairs of responses of one window`);
+    return unproven("no two responses of one window reported `Remaining` inside its range");
   });
 }
 
@@ -103,17 +108,17 @@ export const judgeRemainingFalls = (facts: LoadFacts): JudgeResult => judgeFall(
 export const judgeStreamCounts = (facts: LoadFacts): JudgeResult => judgeFall(facts, true);
 
 function tooFar({ from, to, fell }: Pair, between: RequestsBetween): string | null {
-  const most = between.max(from, to);
-  return fell <= most ? null : `it fell by ${fell}, with at most ${most} requests in between`;
+  const max = between.max(from, to);
+  return fell <= max ? null : `it fell by ${fell}, with at most ${max} requests in between`;
 }
 
 function tooLittle({ from, to, fell }: Pair, between: RequestsBetween, use: KeyFacts, facts: LoadFacts): string | null {
   if (to.sentMs < from.headMs || !isFirstWindow(use, to, facts)) return null;
-  const least = between.min(from, to) - mayRegain(from, to, use, facts) - givenBack(use);
-  return fell >= least ? null : `it fell by ${fell}, with at least ${least} admitted requests in between`;
+  const min = between.min(from, to) - maxRegained(from, to, use, facts) - uncountedRequests(use);
+  return fell >= min ? null : `it fell by ${fell}, with at least ${min} admitted requests in between`;
 }
 
-/** Nothing can have run out yet. */
+/** Whether a response is from the first window of a fresh key. */
 function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time, limits }: LoadFacts): boolean {
   const [first] = use.sent;
   if (use.history.priorUse !== "nothing" || first === undefined) return false;
@@ -121,8 +126,8 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
   return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
 }
 
-/** What a bucket may have refilled, or faded of the window before: no limiter gives back more than all it admits in a minute. */
-function mayRegain(
+/** Maximum of `Remaining` that a bucket or a weighted window may have regained: at most a minute's number in a minute. */
+function maxRegained(
   from: SampledRequest,
   to: SampledRequest,
   { history, sent }: KeyFacts,
@@ -138,6 +143,58 @@ function mayRegain(
   );
 }
 
-/** Errors may be taken back, and what got no answer may not have counted. */
-const givenBack = ({ sent }: KeyFacts): number =>
+/** Requests that may not have counted: errors, and requests without a response. */
+const uncountedRequests = ({ sent }: KeyFacts): number =>
   sent.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
+
+/** Number of requests of a key that were decided between two responses. */
+export interface RequestsBetween {
+  /** Maximum number of counted requests, the later one included. */
+  readonly max: (from: SampledRequest, to: SampledRequest) => number;
+  /** Minimum number of requests that were admitted in between. Includes the later one if it was admitted. */
+  readonly min: (from: SampledRequest, to: SampledRequest) => number;
+}
+
+export function countRequestsBetween(sent: readonly SampledRequest[]): RequestsBetween {
+  const countable = sent.filter(({ kind }) => kind !== "health");
+  const starts = sortedBy(countable, ({ sentMs }) => sentMs);
+  const ends = sortedBy(countable, ({ headMs, status }) => (status === null ? Infinity : headMs));
+  const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
+  const sentAt = sortedBy(admitted, ({ sentMs }) => sentMs);
+  const answeredAt = sortedBy(admitted, ({ headMs }) => headMs);
+  return {
+    max: (from, to) => countUpTo(starts, to.headMs) - countBelow(ends, from.sentMs) - (isCountable(from) ? 1 : 0),
+    min: (from, to) => {
+      const whole = countBelow(answeredAt, to.sentMs) - countUpTo(sentAt, from.headMs);
+      return Math.max(0, whole) + (isAgentCall(to) && isAdmitted(to) && to.sentMs >= from.headMs ? 1 : 0);
+    },
+  };
+}
+
+const isCountable = ({ kind }: SampledRequest): boolean => kind !== "health";
+
+/** HDR-19: no request is admitted in a window after the target has reported `Remaining: 0`. */
+export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
+  return judgeEachKey(facts, (use) => {
+    const broken = breachedClause(use, facts);
+    if (broken?.judged.breach === "too many admitted") return unproven(`a limit is broken (${broken.clause})`);
+    const judged = exhaustedWindow(use, facts);
+    if (judged.kind === "kept") return holds(`${judged.count} times`);
+    if (judged.kind === "not tested")
+      return unproven("no admitted request got `Remaining: 0` with another request after it");
+    const { exhausted, admitted } = judged.beyond;
+    return breach(
+      exhaustedWindowRule,
+      describeAdmittedWhenExhausted(judged.beyond),
+      [exhausted, ...admitted.slice(0, 5)].map((each) => describeRequest(each, facts)),
+    );
+  });
+}
+
+const exhaustedWindow = ({ sent, history }: KeyFacts, facts: LoadFacts): ExhaustedWindowVerdict<SampledRequest> =>
+  judgeExhausted({
+    samples: sent,
+    limits: facts.limits,
+    isFresh: history.priorUse === "nothing",
+    elapsed: (from, to) => elapsedSeconds(from, to, facts),
+  });

@@ -4,17 +4,17 @@ import type { Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { createCellIndex } from "./coverage.ts";
 
-/** A request with what its flow says of it; its times are the earliest of sending and the latest of all others that the engine's clock leaves open. */
+/** A sample with its flow. Times are widened by the error of the clock: the earliest time of sending, the latest of head and end. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
-  /** What it is counted as among all that were looked at; those alike share one. */
+  /** Its cell in the coverage matrix. */
   readonly cell: Cell;
 }
 
 const kindOf = ({ operation: { kind } }: Flow): RequestSample["kind"] =>
   kind === "usage" || kind === "list" ? "other" : kind;
 
-/** All requests of known flows, in order of sending. */
+/** The requests of known flows, in order of sending. */
 export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
   const cellOf = createCellIndex(evidence);
@@ -34,12 +34,12 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
           ];
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
-  const [before, after] = neighboursOf(sent);
+  const [before, after] = adjacentOf(sent);
   return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
-/** For requests that are sent one after another: the one before, and the one after. */
-function neighboursOf(
+/** The previous and the next request of each request in a sequential flow. */
+function adjacentOf(
   sent: readonly SampledRequest[],
 ): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {
   const before = new Map<string, SampledRequest>();
@@ -56,11 +56,11 @@ function neighboursOf(
   return [before, after];
 }
 
-/** Whether each request of a flow waits for the answer to the one before. */
+/** Whether each request of a flow waits for the previous response. */
 export const isSequential = ({ shape }: Flow): boolean =>
   shape.kind === "in turn" || shape.kind === "after refusal" || ("atOnce" in shape && shape.atOnce === 1);
 
-/** Times as vague as the engine's clock, but that a request which waits for another never overlaps it. */
+/** Widens the times by the error of the clock, but keeps sequential requests from overlapping. */
 function widened(
   each: SampledRequest,
   before: SampledRequest | undefined,
@@ -77,9 +77,9 @@ function widened(
   };
 }
 
-/** How far a time may be off, in ms, whichever of the machines told it. */
+/** Maximum error of a time in ms, on any of the machines. */
 export const clockErrorMs = ({ engine, clocksApartMs = 0 }: LoadEvidence): number =>
   resolutionMs[engine] + clocksApartMs;
 
-/** Whole milliseconds are what autocannon tells; k6's clock is finer, but read a moment late. */
+/** autocannon reports whole milliseconds. k6's clock is finer, but is read a moment late. */
 const resolutionMs: Readonly<Record<EngineName, number>> = { autocannon: 1, k6: 1 };

@@ -42,7 +42,7 @@ it.each(rows)(
     const random = randomOf(1);
     const terms = { ...defaultTerms, capacities: minute === undefined ? {} : { minute } };
     const parts = { ...defaultDecisions(limits), ...(slots === undefined ? {} : { slots }) };
-    const world = { engine: "k6", tier: null, limits, speed: 1, latencyMs: 10, lostShare: 0, drift: 0 } as const;
+    const world = { engine: "k6", tier: null, limits, speed: 1, latencyMs: 10, lossShare: 0, drift: 0 } as const;
     const alone = simulateRun(
       scenario,
       simulatedServer(limits, terms, parts, random),

@@ -3,23 +3,23 @@ import { maxHeld } from "../../rules/limits/admission/slots.ts";
 import { breachedClause, formatCounts, judgeEachKey, describeBreach } from "./breach-clause.ts";
 import { type KeyFacts, describeRequest, describeRequests, type LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
-import { type RequestEnding, endingOf, leakingEnding } from "./slot-leaks.ts";
+import { type RequestEnding, endingOf, leakingEnding } from "./breach-clause.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 
-/** LIM-5: not more at once than published; LIM-18: streams included. */
+/** LIM-5: no more concurrent requests than published are admitted. */
 export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && !isOfStreams(broken.judged, use))
       return describeBreach(broken.judged, use, facts);
-    const slipped = slippedIn(use, facts, false);
-    if (slipped !== null) return slipped;
+    const outlived = outlivedIn(use, facts, false);
+    if (outlived !== null) return outlived;
     const { count } = maxHeld(use.history.decisions);
     if (count < facts.limits.concurrent)
       return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
     return use.sent.some(isRefused)
-      ? holds(`${count} at once, and more were refused`)
-      : unproven("nothing was sent beyond them");
+      ? holds(`${count} at once, and further ones were refused`)
+      : unproven("no request exceeded them");
   });
 }
 
@@ -28,8 +28,8 @@ const isOfStreams = ({ witness }: LimitBreach, { sent }: KeyFacts): boolean => {
   return sent.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
-/** An admitted request that others, as many as there are slots, certainly outlived on both sides. */
-function slippedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
+/** A breach if a request was admitted while all slots were certainly held before and after it. */
+function outlivedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
   const holders = use.history.decisions.filter(({ held }) => held !== null);
@@ -40,10 +40,10 @@ function slippedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): Judg
       ({ held }) => held !== null && held.fromMs <= one.inFlight.fromMs && held.toMs >= one.inFlight.toMs,
     );
     if (around.length < concurrent || around.some(({ id }) => streams.has(id)) !== amongStreams) continue;
-    const what = amongStreams ? "open streams" : "requests under way";
+    const what = amongStreams ? "open streams" : "requests in flight";
     return breach(
       `a request beyond ${concurrent} ${what} is refused with 429, or waits`,
-      `it was admitted while all ${around.length} went on`,
+      `it was admitted while all ${around.length} were in flight`,
       describeRequests([...around.map(({ id }) => id), one.id], facts),
     );
   }
@@ -55,8 +55,8 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return describeBreach(broken.judged, use, facts);
-    const slipped = slippedIn(use, facts, true);
-    if (slipped !== null) return slipped;
+    const outlived = outlivedIn(use, facts, true);
+    if (outlived !== null) return outlived;
     const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
     const { count } = maxHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
     if (count < facts.limits.concurrent)
@@ -67,7 +67,7 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-6: as many at once as published. */
+/** LIM-6: as many concurrent requests as published are admitted. */
 export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
@@ -79,8 +79,8 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-17 and SSE-27: slots come back after these endings. */
-const judgeGivenBack =
+/** LIM-17 and SSE-27: slots are free again after these endings. */
+const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>
     judgeEachKey(facts, (use) => {
@@ -105,7 +105,7 @@ const judgeGivenBack =
       );
     });
 
-export const judgeCompletedReleaseSlots = judgeGivenBack("LIM-17", ["completed"]);
-export const judgeFailedReleaseSlots = judgeGivenBack("LIM-17", ["failed"]);
-export const judgeDisconnectedInvokesReleaseSlots = judgeGivenBack("LIM-17", ["left invoke"]);
-export const judgeDisconnectedStreamsReleaseSlots = judgeGivenBack("SSE-27", ["left stream"]);
+export const judgeCompletedReleaseSlots = judgeRelease("LIM-17", ["completed"]);
+export const judgeFailedReleaseSlots = judgeRelease("LIM-17", ["failed"]);
+export const judgeDisconnectedInvokesReleaseSlots = judgeRelease("LIM-17", ["left invoke"]);
+export const judgeDisconnectedStreamsReleaseSlots = judgeRelease("SSE-27", ["left stream"]);

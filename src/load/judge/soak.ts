@@ -4,34 +4,33 @@ import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** A process warms up first: so much of a run tells nothing. */
+/** The first part of a run is ignored: a process warms up. */
 const warmUpShare = 1 / 3;
-const leastPoints = 8;
-const mostChance = 0.01;
+const minPoints = 8;
+const maxChance = 0.01;
 
-/** Memory that a collector has not yet got round to freeing is no leak: a third more, and this much, within what is judged. */
-const leastGrowthBytes = 48 * 1024 * 1024;
-const leastGrowthShare = 0.33;
+/** Growth counts as drift if both bounds are exceeded: less may be garbage that is not collected yet. */
+const minGrowthBytes = 48 * 1024 * 1024;
+const minGrowthShare = 0.33;
 
-/** The server's memory does not drift: only where the harness runs the server itself. */
+/** The memory of the embedded server does not drift. */
 export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
   if (server === null) return unproven("the memory of a target that is not embedded is not known");
   const points = server.rssBytes.slice(Math.floor(server.rssBytes.length * warmUpShare));
-  if (points.length < leastPoints) return unproven(`only ${points.length} readings of the memory after the warm-up`);
+  if (points.length < minPoints) return unproven(`only ${points.length} readings of the memory after the warm-up`);
   const { slope, pValue } = trendOf(points);
   const grownBytes = slope * (points.length - 1);
   const text = `${megabytes(points[0] ?? 0)} to ${megabytes(points.at(-1) ?? 0)} after the warm-up, trend ${grownBytes < 0 ? "" : "+"}${megabytes(grownBytes)}`;
-  const isDrift =
-    grownBytes > leastGrowthBytes && grownBytes > leastGrowthShare * median(points) && pValue < mostChance;
+  const isDrift = grownBytes > minGrowthBytes && grownBytes > minGrowthShare * median(points) && pValue < maxChance;
   return isDrift ? breach("memory does not grow under an even load", text) : holds(text);
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const slices = 24;
-/** Twice as slow at the end, and by so many ms, is a drift and no neighbour's noise. */
-const leastSlowerMs = 20;
-const leastSlowerRatio = 2;
+/** Latency counts as drift if it doubles and rises by this many ms: less may be noise of other processes. */
+const minSlowerMs = 20;
+const minSlowerRatio = 2;
 
 /** Latency does not drift under an even load: medians of even slices of the run. */
 export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
@@ -53,6 +52,6 @@ export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
   const beganMs = median(medians) - grownMs / 2;
   const text = `median ${beganMs.toFixed(1)} ms after the warm-up, trend ${grownMs < 0 ? "" : "+"}${grownMs.toFixed(1)} ms`;
   const isDrift =
-    grownMs > leastSlowerMs && beganMs + grownMs > leastSlowerRatio * Math.max(0.1, beganMs) && pValue < mostChance;
+    grownMs > minSlowerMs && beganMs + grownMs > minSlowerRatio * Math.max(0.1, beganMs) && pValue < maxChance;
   return isDrift ? breach("latency does not grow under an even load", text) : holds(text);
 }

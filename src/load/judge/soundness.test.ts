@@ -33,7 +33,7 @@ const cases = record({
   engine: constantFrom("k6" as const, "autocannon" as const),
   fast: boolean(),
   latencyMs: constantFrom(1, 10, 60),
-  lostShare: constantFrom(0, 0, 0.1),
+  lossShare: constantFrom(0, 0, 0.1),
   drift: constantFrom(0, 0.0002, -0.0002),
   dates: constantFrom("fresh" as const, "stale" as const, "absent" as const),
   isFresh: constantFrom(true, true, false),

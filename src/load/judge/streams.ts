@@ -16,33 +16,33 @@ const cellsOf = ({ tier }: LoadFacts["evidence"]) => {
   return { whole: { of, kind: "events, whole" }, left: { of, kind: "events, left" }, cut: { of, kind: "events, cut" } };
 };
 
-/** Judges every stream that was opened; `say` tells what is wrong with one, `undefined` where it shows nothing. */
-const everyStream =
-  (expected: string, say: (stream: StreamSummary) => string | null | undefined) =>
+/** Judges each stream with a 2xx status. `check` returns `undefined` if the clause does not apply to a stream. */
+const judgeEachStream =
+  (expected: string, check: (stream: StreamSummary) => string | null | undefined) =>
   ({ evidence }: LoadFacts): JudgeResult => {
     const { streams } = evidence;
     const cells = cellsOf(evidence);
-    const tally = createCoverageCounter();
-    const wrong: { stream: StreamSummary; actual: string }[] = [];
+    const counter = createCoverageCounter();
+    const violations: { stream: StreamSummary; actual: string }[] = [];
     for (const stream of streams.filter(({ status }) => is2xx(status))) {
-      const actual = say(stream);
+      const actual = check(stream);
       if (actual === undefined) continue;
-      tally.add(cells[stream.ending], actual !== null);
-      if (actual !== null) wrong.push({ stream, actual });
+      counter.add(cells[stream.ending], actual !== null);
+      if (actual !== null) violations.push({ stream, actual });
     }
-    const seen = tally.coverage();
-    const [first] = wrong;
+    const seen = counter.coverage();
+    const [first] = violations;
     if (first !== undefined) {
-      const said = `${formatShare(wrong.length, seen.looked, "streams")}${first.actual}`;
-      const witness = wrong.slice(0, 5).map(({ stream }) => lineOf(stream));
-      return { ...breach(expected, said, witness), seen };
+      const actual = `${formatShare(violations.length, seen.looked, "streams")}${first.actual}`;
+      const witness = violations.slice(0, 5).map(({ stream }) => lineOf(stream));
+      return { ...breach(expected, actual, witness), seen };
     }
     const cut = streams.filter(({ ending }) => ending === "cut").length;
     if (cut > 0) return unproven(`${cut} of ${streams.length} streams broke off`);
     return seen.looked > 0 ? { ...holds(formatCount(seen.looked, "stream")), seen } : unproven("no stream was opened");
   };
 
-/** SSE-1: a stream is answered with 200. */
+/** SSE-1: the status of a stream is 200. */
 export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeResult {
   const answered = streams.filter(({ status }) => status !== null && status !== 429);
   const others = answered.filter(({ status }) => status !== 200);
@@ -52,17 +52,17 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
       `${others[0]?.status}, and ${others.length - 1} others of ${answered.length}`,
       others.slice(0, 5).map(lineOf),
     );
-  const lost = streams.filter(({ status }) => status === null).length;
-  if (lost > 0) return unproven(`${lost} of ${streams.length} streams got no answer`);
+  const unanswered = streams.filter(({ status }) => status === null).length;
+  if (unanswered > 0) return unproven(`${unanswered} of ${streams.length} streams got no response`);
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** A rule of the order of a stream's events, on all of them. What broke off under load may have broken off on the way. */
+/** Judges the order of events. A stream that broke off does not count as ended: the network may have cut it. */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
-  everyStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
+  judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 
-/** SSE-11: indexes rise, or are absent. */
-export const judgeIndexes = everyStream(
+/** SSE-11: indexes of chunks rise, or are absent. */
+export const judgeIndexes = judgeEachStream(
   "`index` rises on every chunk of a stream, or is on none",
   ({ chunks, indexes }) => {
     if (chunks === 0) return undefined;
@@ -70,22 +70,22 @@ export const judgeIndexes = everyStream(
   },
 );
 
-/** SSE-13: `done` says how many tokens were used. */
-export const judgeDoneTokens = everyStream("`done` carries `usage.total_tokens`", ({ sequence, totalTokens }) => {
+/** SSE-13: `done` has the number of used tokens. */
+export const judgeDoneTokens = judgeEachStream("`done` carries `usage.total_tokens`", ({ sequence, totalTokens }) => {
   if (!sequence.includes("done")) return undefined;
   return totalTokens === null ? "no `usage.total_tokens`" : null;
 });
 
-/** How soon streams begin and how long they pause: figures, and no promise. */
+/** Observes the time to the first event, and the gaps between events. */
 export function observeStreamTimes({ evidence: { streams } }: LoadFacts): JudgeResult {
   const first = streams.flatMap(({ firstEventMs, sentMs }) => (firstEventMs === null ? [] : [firstEventMs - sentMs]));
   if (first.length === 0) return unproven("no stream sent an event");
   const gaps = streams.flatMap(({ longestGapMs }) => longestGapMs ?? []);
-  const tell = (values: readonly number[]): string =>
+  const formatTimes = (values: readonly number[]): string =>
     [0.5, 0.99, 1].map((share) => `${Math.round(quantile(values, share))} ms`).join(", ");
   const between =
     gaps.length === 0
-      ? "gaps between events cannot be told by this engine"
-      : `longest gap between events: ${tell(gaps)}`;
-  return observed(`first event (median, 99 %, longest): ${tell(first)}; ${between}; ${first.length} streams`);
+      ? "this engine does not know the gaps between events"
+      : `longest gap between events: ${formatTimes(gaps)}`;
+  return observed(`first event (median, 99 %, longest): ${formatTimes(first)}; ${between}; ${first.length} streams`);
 }

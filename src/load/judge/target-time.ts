@@ -1,25 +1,25 @@
 import type { Span } from "../../rules/limits/admission/history.ts";
 
-/** One answer as far as it tells the target's time: client's ms, and the Unix second of its `Date`. */
+/** The times of a response: client's ms, and the Unix second of its `Date`. */
 export interface Dated {
   readonly sentMs: number;
   readonly headMs: number;
   readonly date: number | null;
 }
 
-/** The target's time, as far as its answers tell it. */
+/** The target's time as it follows from the `Date` of its responses. */
 export interface TargetTime {
-  /** `steady`: one offset suits all answers; `drifting`: it changes over the run; `unknown`: no `Date`, or one that follows no clock of this speed. */
+  /** `steady`: a single offset; `drifting`: the offset changes; `unknown`: no `Date`, or one that follows no clock of this speed. */
   readonly kind: "steady" | "drifting" | "unknown";
-  /** Unix ms of the target, for an instant of ours: from the earliest possible to the latest. */
+  /** The earliest and the latest possible Unix ms of the target at a client time. */
   at(clientMs: number): Span;
-  /** Half the width of what remains unknown of a steady offset; spans leave it out, for it is the same for all of them. In ms. */
+  /** Maximum error of a steady offset in ms. Spans do not include it, as it is the same for all of them. */
   readonly unknownMs: number;
 }
 
-/** A `Date` is cut to whole seconds, and many servers renew it once a second. */
-const leastAheadMs = 0;
-const mostAheadMs = 2000;
+/** How far the clock may be ahead of a `Date`, which is cut to whole seconds and often renewed only once a second. */
+const minAheadMs = 0;
+const maxAheadMs = 2000;
 const parts = 32;
 
 interface Bound {
@@ -29,19 +29,20 @@ interface Bound {
 }
 
 /**
- * Each answer bounds the offset of the target's clock: its `Date` was true at some instant between sending and head. All bounds
- * together leave a span, narrower than any of them; where they leave none, the run is cut into parts that have a span each.
- * @param speed ms of the target in one of ours
+ * Computes the offset of the target's clock. Each `Date` was correct at some time between sending and head, and so bounds the offset. The bounds
+ * of all responses intersect in a narrow span. If they do not, the run is split into parts with a span each.
+ *
+ * @param speed how many times as fast as ours the target's clock runs
  */
 export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime {
   const bounds: Bound[] = [];
   for (const { sentMs, headMs, date } of answers) {
     if (date === null) continue;
-    const toldMs = date * 1000;
+    const dateMs = date * 1000;
     bounds.push({
       clientMs: sentMs,
-      fromMs: toldMs + leastAheadMs - speed * headMs,
-      toMs: toldMs + mostAheadMs - speed * sentMs,
+      fromMs: dateMs + minAheadMs - speed * headMs,
+      toMs: dateMs + maxAheadMs - speed * sentMs,
     });
   }
   const offset = commonOf(bounds);
@@ -79,11 +80,11 @@ function drifting(bounds: readonly Bound[], speed: number): TargetTime | null {
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // Between two parts, either may hold.
-      const near = offsets.slice(Math.max(0, index - 1), index + 2);
+      // Between two parts, either offset may be right.
+      const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
-        fromMs: speed * clientMs + Math.min(...near.map(({ fromMs }) => fromMs)),
-        toMs: speed * clientMs + Math.max(...near.map(({ toMs }) => toMs)),
+        fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),
+        toMs: speed * clientMs + Math.max(...adjacent.map(({ toMs }) => toMs)),
       };
     },
     unknownMs: 0,

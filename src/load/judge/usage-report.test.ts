@@ -23,7 +23,7 @@ interface Ledger {
   readonly limit: number;
 }
 
-/** What is said of `requests.used` where six invokes were admitted in between. The headers speak of the minute. */
+/** The finding on `requests.used` after six admitted invokes. The headers report the minute. */
 function saidOf({ isFresh, before, after, limit }: Ledger): string | undefined {
   if (scenario === undefined) throw new Error("no scenario usage-ledger");
   const requests = [0, 1, 2, 3, 4, 5].map((index) => {

@@ -12,7 +12,7 @@ import {
 import type { LoadFacts } from "./facts.ts";
 import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 
-/** USE-1: the report is there. */
+/** USE-1: the usage report is available. */
 export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
   if (ledger === null) return unproven("usage was not read");
   return ledger.before === null || ledger.after === null
@@ -20,7 +20,7 @@ export const judgeUsageReport = ({ evidence: { ledger } }: LoadFacts): JudgeResu
     : holds("usage was read before and after");
 };
 
-/** USE-3 and USE-4: three integers. */
+/** USE-3 and USE-4: `requests` and `tokens` have three integers. */
 const judgeCounts =
   (of: "requests" | "tokens") =>
   ({ evidence: { ledger } }: LoadFacts): JudgeResult => {
@@ -36,13 +36,13 @@ const judgeCounts =
 export const judgeRequestCounts = judgeCounts("requests");
 export const judgeTokenCounts = judgeCounts("tokens");
 
-/** USE-7: `requests.used` grows by what was admitted. */
+/** USE-7: `requests.used` grows by the admitted requests. */
 export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "requests", requestsBounds);
 
-/** USE-8: `tokens.used` grows by what the answers say. */
+/** USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** What a count must have grown by, or why that cannot be told. */
+/** Bounds of the growth of a count, or why they are unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -55,16 +55,16 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   const { kind, grown } = growthOf(before, after, bounds);
   const text = `grew by ${grown}, from ${before.used} to ${after.used}`;
   if (kind === "agrees") return holds(text);
-  if (kind === "begun again") return unproven("the usage report began again during the run");
+  if (kind === "begun again") return unproven("the usage report restarted during the run");
   if (kind === "short") {
     if (of === "tokens" && after.remaining === 0) return unproven("the month's tokens are used up");
-    const renewed = renewal(facts, before, of) ?? lapse(facts, before, of, min - grown);
-    if (renewed !== null) return unproven(renewed);
+    const reason = restartReason(facts, before, of) ?? expiryReason(facts, before, of, min - grown);
+    if (reason !== null) return unproven(reason);
   }
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the report after the load lacks some of it, so that a later one may still come to agree. */
+/** Whether the report after the load lacks requests or tokens, so that it may still be behind. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   lacks(facts, "requests", requestsBounds) || lacks(facts, "tokens", tokensBounds);
 
@@ -76,7 +76,7 @@ function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf):
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** What was certainly admitted; refusals, errors and each reading of usage itself may count, too. */
+/** At least the admitted requests. Refusals, errors and reads of usage may count, too. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
@@ -85,13 +85,13 @@ function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds
 
 function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   const turns = main.sent.filter(isAgentCall);
-  if (!turns.some(isAdmitted)) return "no request of which the tokens are known was admitted";
+  if (!turns.some(isAdmitted)) return "no admitted request has a known number of tokens";
   const bounds = tokensUsedBy(turns);
-  return bounds.min === 0 ? "no answer said how many tokens it used" : bounds;
+  return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
-/** Why a rolling hour may have lost so many requests meanwhile: what was sent on the key before may have been an hour ago. */
-function lapse(
+/** Why earlier requests of the key may have left a rolling hour during the run; `null` if they cannot. */
+function expiryReason(
   { evidence, limits }: LoadFacts,
   before: UsageCount,
   of: "requests" | "tokens",
@@ -101,8 +101,8 @@ function lapse(
   return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
 }
 
-/** Why the count may have begun again meanwhile. Which window `requests` speaks of, and what `period` marks, is open. */
-function renewal(
+/** Why the count may have restarted during the run; `null` if it cannot. The document leaves the window of `requests` open. */
+function restartReason(
   { evidence, limits, sent, time }: LoadFacts,
   before: UsageCount,
   of: "requests" | "tokens",
@@ -110,7 +110,7 @@ function renewal(
   const { before: first, after: last } = evidence.ledger ?? {};
   if (usageField(first, "period") !== usageField(last, "period")) return "`period` changed during the run";
   if (of === "tokens" || sent.length === 0) return null;
-  if (before.limit === limits.perMinute) return "`requests` speaks of the minute, which may have begun again";
+  if (before.limit === limits.perMinute) return "`requests` speaks of the minute, which may have restarted";
   const [fromMs, toMs] = [sent[0]?.sentMs ?? 0, sent.at(-1)?.headMs ?? 0].map((ms) => time.at(ms).fromMs);
   const hourOf = (ms: number | undefined): number => Math.floor((ms ?? 0) / hourMs);
   const ends = sent.some(

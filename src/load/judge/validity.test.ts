@@ -18,7 +18,7 @@ const unavailable = { status: 503 } as const;
 const lost = { status: null } as const;
 const refusal = { status: 429 } as const;
 
-describe("a run of which nothing is said", () => {
+describe("an invalid run", () => {
   it.each<[string, LoadEvidence, RegExp]>([
     ["that sent nothing", evidence([]), /nothing was sent/],
     [
@@ -28,12 +28,12 @@ describe("a run of which nothing is said", () => {
     ],
     ["whose target is out of order", evidence(some(6, unavailable)), /answered 6 of 6 requests with neither/],
     ["whose target broke down", evidence([...some(3, {}), ...some(4, unavailable)]), /4 of 7 requests with neither/],
-    ["whose target is gone", evidence([...some(3, {}), ...some(4, lost)]), /no answer to 4 of 7/],
-    ["whose target is gone after refusals", evidence([...some(3, refusal), ...some(4, lost)]), /no answer to 4 of 7/],
+    ["whose target is gone", evidence([...some(3, {}), ...some(4, lost)]), /did not answer 4 of 7/],
+    ["whose target is gone after refusals", evidence([...some(3, refusal), ...some(4, lost)]), /did not answer 4 of 7/],
     [
       "whose target stopped answering",
       evidence(some(3, {}), { stopped: "no 200 and no 429 for 63 s" }),
-      /nothing any more: no 200/,
+      /stopped answering: no 200/,
     ],
   ])("%s", (_, found, why) => {
     expect(validityOf(found).invalid).toMatch(why);
@@ -42,7 +42,7 @@ describe("a run of which nothing is said", () => {
   });
 });
 
-describe("a run that is judged", () => {
+describe("a valid run", () => {
   it.each<[string, LoadEvidence]>([
     ["with refusals, and other answers after them", evidence([...some(1, refusal), ...some(9, unavailable)])],
     ["of an agent that fails", evidence(some(9, { ...unavailable, flow: "failing" }))],

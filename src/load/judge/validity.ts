@@ -2,21 +2,21 @@ import { latencyGroupOf } from "../histogram.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { interrupted } from "../stall-timeout.ts";
 
-/** What the evidence is good for; each text says why it is not, `null` that it is. */
+/** The limits of what a run proves. Each text is the reason of a limit; `null` for none. */
 export interface Validity {
-  /** Why latency and rate tell nothing of the target. */
+  /** Why latency and rate prove nothing about the target. */
   readonly pace: string | null;
-  /** Why exact counts do not prove that it keeps its limits. */
+  /** Why exact counts do not prove that the target keeps its limits. */
   readonly counts: string | null;
-  /** Why nothing tells anything of it. */
+  /** Why nothing proves anything about the target. */
   readonly invalid: string | null;
 }
 
-/** Of one core: from here on the generator may be what is slow. */
+/** Share of one core from which the generator may be the bottleneck. */
 const busyShare = 0.9;
-/** Of the requests sent. */
-const mostLateShare = 0.01;
-const mostUnansweredShare = 0.01;
+/** Maximum shares of the requests sent. */
+const maxLateShare = 0.01;
+const maxUnansweredShare = 0.01;
 
 /** A run in which the generator was the bottleneck is no verdict on the target. */
 export function validityOf(evidence: LoadEvidence): Validity {
@@ -27,8 +27,8 @@ export function validityOf(evidence: LoadEvidence): Validity {
 
 function paceProblem({ generator: { busiest, late, sent } }: LoadEvidence): string | null {
   if (busiest !== null && busiest >= busyShare)
-    return `the load generator used ${Math.round(busiest * 100)} % of a core in its most busy second: it may have been the bottleneck`;
-  return late > sent * mostLateShare ? `the load generator sent ${late} of ${sent} requests late` : null;
+    return `the load generator used ${Math.round(busiest * 100)} % of a core in its busiest second: it may have been the bottleneck`;
+  return late > sent * maxLateShare ? `the load generator sent ${late} of ${sent} requests late` : null;
 }
 
 function loadProblem(evidence: LoadEvidence): string | null {
@@ -39,50 +39,49 @@ function loadProblem(evidence: LoadEvidence): string | null {
   return targetProblem(evidence);
 }
 
-/** What came of the requests that should have met a limit. */
-interface Met {
+/** Results of the requests that are subject to limits. */
+interface LimitedCounts {
   answered: number;
   refused: number;
   failed: number;
-  lost: number;
+  unanswered: number;
 }
 
-/** A target that is down, or somewhere else, keeps every limit: where most requests came to nothing, that nothing is broken says nothing. */
+/** A target that is down keeps every limit: if most requests failed, the absence of breaches proves nothing. */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
-  const { answered, refused, failed, lost } = metBy(evidence);
+  const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);
   const isGivenUp = stopped !== null && stopped !== interrupted;
-  if (isGivenUp && refused === 0 && answered <= limits.perMinute)
-    return `the target answered nothing any more: ${stopped}`;
-  const half = (answered + failed + lost) / 2;
-  if (lost > half) return `the target gave no answer to ${lost} of ${answered + failed + lost} requests`;
-  // Once it has refused, other answers are a matter of its limits, and are judged.
-  if (refused > 0 || failed + lost <= half) return null;
-  return `the target answered ${failed + lost} of ${answered + failed + lost} requests with neither 200 nor 429`;
+  if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
+  const half = (answered + failed + unanswered) / 2;
+  if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
+  // After a refusal, other statuses are judged with the limits.
+  if (refused > 0 || failed + unanswered <= half) return null;
+  return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }
 
-function metBy({ flows, requests, summary }: LoadEvidence): Met {
+function limitedCountsOf({ flows, requests, summary }: LoadEvidence): LimitedCounts {
   const limited = new Set(
     flows
       .filter(({ operation: { kind, agent } }) => (kind === "invoke" || kind === "stream") && agent !== "failing")
       .map(({ name }) => name),
   );
-  const met: Met = { answered: 0, refused: 0, failed: 0, lost: 0 };
+  const counts: LimitedCounts = { answered: 0, refused: 0, failed: 0, unanswered: 0 };
   for (const { flow, status, left } of requests) {
     if (!limited.has(flow) || (status === null && left)) continue;
-    if (status === null) met.lost += 1;
-    else if (latencyGroupOf(status) === "other") met.failed += 1;
-    else met.answered += 1;
-    if (status === 429) met.refused += 1;
+    if (status === null) counts.unanswered += 1;
+    else if (latencyGroupOf(status) === "other") counts.failed += 1;
+    else counts.answered += 1;
+    if (status === 429) counts.refused += 1;
   }
   for (const slot of summary) {
     if (!limited.has(slot.flow)) continue;
-    met.answered += slot.admitted + slot.refused;
-    met.refused += slot.refused;
-    met.failed += slot.failed;
-    met.lost += slot.unanswered;
+    counts.answered += slot.admitted + slot.refused;
+    counts.refused += slot.refused;
+    counts.failed += slot.failed;
+    counts.unanswered += slot.unanswered;
   }
-  return met;
+  return counts;
 }
 
 function countsProblem({
@@ -92,15 +91,18 @@ function countsProblem({
   segments,
   stopped,
 }: LoadEvidence): string | null {
-  if (!hasAllSegments(segments)) return `only segments ${segments.join(", ")} of the load are there: merge all of them`;
+  if (!hasAllSegments(segments))
+    return `the evidence has only the segments ${segments.join(", ")} of the load: merge all of them`;
   if (stopped !== null) return `the run was stopped early: ${stopped}`;
   if (sent < planned) return `only ${sent} of ${planned} planned requests were sent`;
-  const unanswered = requests.filter(({ status, left }) => status === null && !left).length;
-  const lost = summary.reduce((sum, slot) => sum + slot.unanswered, unanswered);
-  return lost > sent * mostUnansweredShare ? `${lost} of ${sent} requests got no answer` : null;
+  const unanswered = summary.reduce(
+    (sum, counts) => sum + counts.unanswered,
+    requests.filter(({ status, left }) => status === null && !left).length,
+  );
+  return unanswered > sent * maxUnansweredShare ? `${unanswered} of ${sent} requests got no response` : null;
 }
 
-/** Whether segments such as `0:1/2` make up the whole load. */
+/** Whether segments such as `0:1/2` cover the whole load. */
 export function hasAllSegments(segments: readonly string[]): boolean {
   const spans = segments.map((text) => text.split(":").map(fraction)).toSorted((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
   let reached = 0;

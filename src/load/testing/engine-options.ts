@@ -3,14 +3,14 @@ import type { TierLimits, TierName } from "../../spec/tiers.ts";
 import type { EngineOptions } from "../engine.ts";
 import type { Flow, Scenario } from "../scenarios.ts";
 
-/** As much of a served reference as an engine needs. */
+/** The part of a running reference server that an engine needs. */
 interface Served {
   readonly baseUrl: string;
   readonly tiers: { readonly pro: TierLimits };
   readonly issueKey: (tier: TierName) => Promise<{ readonly key: string }>;
 }
 
-/** What an engine is given where nothing hurries or stops it, nobody listens, and no agent plays a role by a prompt. */
+/** Options without a faster clock, a stop, progress and role requests. */
 export const defaultEngineOptions = (): Pick<
   EngineOptions,
   "roleRequests" | "speed" | "segments" | "signal" | "onProgress" | "network" | "dashboardFile"
@@ -24,7 +24,7 @@ export const defaultEngineOptions = (): Pick<
   dashboardFile: null,
 });
 
-/** What an engine is given on a served reference: a fresh pro key, every agent, nothing that stops it. */
+/** Options for a reference server: a fresh pro key and every agent. */
 export const engineOptionsFor = async (served: Served, other: Partial<EngineOptions> = {}): Promise<EngineOptions> => ({
   ...defaultEngineOptions(),
   baseUrl: served.baseUrl,

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 
-/** How a server is late, all of it legal. */
+/** Legal delays and duplicates of a server. */
 export interface Lateness {
-  /** The usage report is as it was so long ago, in ms; `Infinity`: as it was at the start. */
+  /** Age of the usage report in ms; `Infinity`: the report never changes. */
   readonly reportMs: number;
-  /** Each delivery but the last is sent so many times at once. */
+  /** Number of copies of each delivery but the last. */
   readonly copies: number;
-  /** The last delivery is sent so much later, in ms, and once. */
+  /** Delay of the last delivery in ms. */
   readonly lastDeliveryMs: number;
 }
 
@@ -23,7 +23,7 @@ interface Hook {
 
 const { perMinute } = publishedTiers.pro;
 
-/** A server on loopback that admits everything, tells of it late, and tells it twice. The last of `invokes` has the last delivery. */
+/** Starts a server on loopback that admits everything, with late and duplicated reports. The last of `invokes` has the last delivery. */
 export async function startLateServer(late: Lateness, invokes: number) {
   const admittedMs: number[] = [];
   const hooks: Hook[] = [];

@@ -3,7 +3,7 @@ import { publishedTiers } from "../../spec/tiers.ts";
 import { histogramsOf } from "../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../evidence/load-evidence.ts";
 
-/** An admitted request, but for what is said otherwise. */
+/** An admitted request, with other members replaced. */
 export const sample = (other: Partial<LoadSample> = {}): LoadSample => ({
   flow: "serial",
   key: "main",

@@ -28,9 +28,9 @@ export const keySecret = { name: "conformance-keys", main: "main", second: "seco
 const MAX_BYTES = 1_000_000;
 
 /**
- * The manifest for the k6-operator: a ConfigMap with the script, and a TestRun of it. It is JSON, which `kubectl apply -f` accepts like YAML.
+ * The manifest for the k6-operator: a ConfigMap with the script, and a TestRun of it. `kubectl apply -f` accepts JSON like YAML.
  *
- * A ConfigMap has no folders. So the names of the files contain their folders, and imports are adjusted. Otherwise the files are those of the
+ * A ConfigMap has no folders. So each file name contains the folder, and imports are adjusted. Otherwise the files are those of the
  * package, so that users can compare them.
  */
 export function operatorManifest(scenario: Scenario, options: ManifestOptions, root: string = packageRoot()): string {

@@ -8,13 +8,13 @@ import { packageRoot } from "../../../base/package-root.ts";
 const folder = join(packageRoot(), "k6");
 const scripts = readdirSync(folder).filter((name) => /^[^.]+\.ts$/.test(name));
 
-/** What a file imports at run time; types are gone by then. */
+/** The imports of a file at run time, without types. */
 const importsOf = (path: string): string[] =>
   [...readFileSync(path, "utf8").matchAll(/^(?:import|export) (?!type\b)[^"';]*?from "([^"]+)";$/gm)].flatMap(
     ([, name]) => name ?? [],
   );
 
-/** All that the scripts of k6 are made of, and what they import besides. */
+/** All files of the k6 scripts, and their imports of other packages. */
 function closure(): { readonly files: readonly string[]; readonly foreign: readonly string[] } {
   const files = new Set(scripts.map((name) => join(folder, name)));
   const foreign: string[] = [];

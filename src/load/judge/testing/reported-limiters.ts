@@ -1,34 +1,34 @@
 import type { Random } from "../../../rules/limits/admission/testing/random.ts";
 
-/** What a limiter tells of itself. Target's ms. */
+/** The values of a limiter in the headers. Times are the target's, in ms. */
 export interface LimiterReport {
   readonly limit: number;
   readonly remaining: number;
   readonly resetMs: number;
 }
 
-/** A limit on requests as a server would keep and show it. All times are the target's, in ms, and never go back. */
+/** A limiter as a server would implement and report it. All times are the target's, in ms, and never go back. */
 export interface ReportingLimiter {
   readonly isFull: (nowMs: number) => boolean;
   readonly count: (nowMs: number) => void;
   readonly uncount: (countedMs: number, nowMs: number) => void;
-  /** A request was refused by this limiter, which lets refusals count. */
+  /** Counts a refused request, in a limiter in which refusals count. */
   readonly countRefusal: (nowMs: number) => void;
   readonly read: (nowMs: number) => LimiterReport;
-  /** From when on one more has room. */
+  /** When the next request will be admitted. */
   readonly roomAtMs: (nowMs: number) => number;
 }
 
 export interface Size {
   readonly capacity: number;
-  /** What it calls its limit. */
-  readonly shown: number;
+  /** The number in the `Limit` header. */
+  readonly reported: number;
   readonly windowMs: number;
 }
 
-const reading = ({ shown }: Size, left: number, resetMs: number): LimiterReport => ({
-  limit: shown,
-  remaining: Math.max(0, Math.min(shown, Math.floor(left + 1e-9))),
+const reading = ({ reported }: Size, left: number, resetMs: number): LimiterReport => ({
+  limit: reported,
+  remaining: Math.max(0, Math.min(reported, Math.floor(left + 1e-9))),
   resetMs,
 });
 
@@ -49,22 +49,22 @@ export function fixed(size: Size, phaseMs: number): ReportingLimiter {
   };
 }
 
-/** `pushes`: a refused request starts the window's time again; `saysSo`: it tells. */
-export function anchored(size: Size, pushes: boolean, saysSo = true): ReportingLimiter {
+/** `pushes`: a refused request restarts the window; `reportsPush`: the headers report that. */
+export function anchored(size: Size, pushes: boolean, reportsPush = true): ReportingLimiter {
   const { capacity, windowMs } = size;
   let endsMs = -Infinity;
-  let saidMs = -Infinity;
+  let reportedMs = -Infinity;
   let used = 0;
   const isOpen = (ms: number) => ms < endsMs;
   const count = (ms: number) => {
     if (!isOpen(ms)) {
       endsMs = ms + windowMs;
-      saidMs = endsMs;
+      reportedMs = endsMs;
       used = 0;
     }
     used += 1;
   };
-  const toldEnd = (ms: number) => (saysSo ? endsMs : Math.max(saidMs, ms));
+  const reportedEnd = (ms: number) => (reportsPush ? endsMs : Math.max(reportedMs, ms));
   return {
     isFull: (ms) => isOpen(ms) && used >= capacity,
     count,
@@ -75,13 +75,13 @@ export function anchored(size: Size, pushes: boolean, saysSo = true): ReportingL
       if (pushes) endsMs = ms + windowMs;
       else count(ms);
     },
-    read: (ms) => reading(size, isOpen(ms) ? capacity - used : capacity, isOpen(ms) ? toldEnd(ms) : ms + windowMs),
-    roomAtMs: (ms) => (isOpen(ms) && used >= capacity ? toldEnd(ms) : ms),
+    read: (ms) => reading(size, isOpen(ms) ? capacity - used : capacity, isOpen(ms) ? reportedEnd(ms) : ms + windowMs),
+    roomAtMs: (ms) => (isOpen(ms) && used >= capacity ? reportedEnd(ms) : ms),
   };
 }
 
-/** Its reset is when its oldest request runs out, or a whole window from now. */
-export function rolling(size: Size, saysOldest: boolean): ReportingLimiter {
+/** The reset is when the oldest request leaves the window, or a whole window from now. */
+export function rolling(size: Size, reportsOldest: boolean): ReportingLimiter {
   const { capacity, windowMs } = size;
   let log: number[] = [];
   const live = (ms: number) => (log = log.filter((one) => one > ms - windowMs));
@@ -95,7 +95,7 @@ export function rolling(size: Size, saysOldest: boolean): ReportingLimiter {
     },
     countRefusal: count,
     read: (ms) =>
-      reading(size, capacity - live(ms).length, saysOldest ? (live(ms)[0] ?? ms) + windowMs : ms + windowMs),
+      reading(size, capacity - live(ms).length, reportsOldest ? (live(ms)[0] ?? ms) + windowMs : ms + windowMs),
     roomAtMs: (ms) => {
       const kept = live(ms);
       return kept.length < capacity ? ms : (kept[kept.length - capacity] ?? ms) + windowMs;
@@ -126,8 +126,8 @@ export function weighted(size: Size, phaseMs: number): ReportingLimiter {
   };
 }
 
-/** Its reset is when it is full again, or when its next token comes. */
-export function bucket(size: Size, refillPerMs: number, saysFull: boolean): ReportingLimiter {
+/** The reset is when the bucket is full again, or when its next token comes. */
+export function bucket(size: Size, refillPerMs: number, reportsFull: boolean): ReportingLimiter {
   const { capacity } = size;
   let fullMs = -Infinity;
   const left = (ms: number) => capacity - Math.max(0, fullMs - ms) * refillPerMs;
@@ -139,7 +139,7 @@ export function bucket(size: Size, refillPerMs: number, saysFull: boolean): Repo
     uncount: () => void (fullMs -= 1 / refillPerMs),
     countRefusal: take,
     read: (ms) =>
-      reading(size, left(ms), saysFull ? Math.min(Math.max(ms, fullMs), ms + size.windowMs) : ms + 1 / refillPerMs),
+      reading(size, left(ms), reportsFull ? Math.min(Math.max(ms, fullMs), ms + size.windowMs) : ms + 1 / refillPerMs),
     roomAtMs,
   };
 }

@@ -6,7 +6,7 @@ import { isSequential } from "../sampled-requests.ts";
 
 const machines = 3;
 
-/** A run as if three machines had shared it, the first clock behind the last by so many milliseconds, and their parts merged. */
+/** Splits a run over three machines whose clocks differ by `apartMs`, and merges the parts. */
 export function splitOverMachines(evidence: LoadEvidence, apartMs: number): LoadEvidence {
   if (apartMs === 0) return evidence;
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
@@ -28,7 +28,7 @@ export function splitOverMachines(evidence: LoadEvidence, apartMs: number): Load
   return mergeEvidence(parts, apartMs);
 }
 
-/** What is sent one after another stays with one machine. */
+/** Sequential requests stay on one machine. */
 const machineOf = (flow: Flow | undefined, at: number): number =>
   flow === undefined || isSequential(flow) ? 0 : at % machines;
 

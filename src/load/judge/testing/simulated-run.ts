@@ -5,9 +5,9 @@ import type { TierLimits, TierName } from "../../../spec/tiers.ts";
 import { histogramsOf } from "../../histogram.ts";
 import { type LoadEvidence, loadEvidenceFormat, type LoadSample } from "../../../evidence/load-evidence.ts";
 import { beganMs, drive, type Event, type Later, next, type Send } from "./simulated-traffic.ts";
-import { type Account, type Decided, decideAt, shownBy, type SimulatedServer } from "./simulated-server.ts";
+import { type Account, type Decided, decideAt, reportOf, type SimulatedServer } from "./simulated-server.ts";
 
-/** What the world does to a run. */
+/** The network, the clocks and the engine of a simulated run. */
 export interface World {
   readonly limits: TierLimits;
   readonly tier: TierName | null;
@@ -15,7 +15,7 @@ export interface World {
   readonly speed: number;
   /** Real ms, each way. */
   readonly latencyMs: number;
-  readonly lostShare: number;
+  readonly lossShare: number;
   /** Target's clock minus ours, at the start; ms. */
   readonly skewMs: number;
   /** By how much faster the target's clock runs than `speed` says. */
@@ -106,7 +106,7 @@ const isTurn = ({ operation: { kind } }: Flow): boolean => kind === "invoke" || 
 function decisionOn(flow: Flow, account: Account, { parts }: SimulatedServer, nowMs: number): Decided {
   if (isTurn(flow)) return decideAt(account, parts, nowMs, flow.operation.kind === "stream" ? parts.countsOfStream : 1);
   if (flow.operation.kind === "health" && parts.countsHealth) account.minute.count(nowMs);
-  return { answer: "admitted", shown: shownBy(account, parts, nowMs), retryAfterSeconds: null };
+  return { answer: "admitted", shown: reportOf(account, parts, nowMs), retryAfterSeconds: null };
 }
 
 /** Until when an admitted request holds its slot; and an error is uncounted, where errors do not count. */
@@ -126,17 +126,17 @@ function settleSlot(
   account.busyUntilMs.push(isWhole ? parts.slotsUntil("stream", freeMs, targetMsAt(world, headMs - backMs)) : freeMs);
   if (!failed || parts.errorsCount) return;
   const nowMs = targetMsAt(world, reachesMs);
-  for (const limiter of [account.hour, account.minute, ...account.besides]) limiter.uncount(nowMs, nowMs);
+  for (const limiter of [account.hour, account.minute, ...account.extraLimiters]) limiter.uncount(nowMs, nowMs);
 }
 
 function sampleOf(flow: Flow, course: Course, decided: Decided, { server, world, random }: Parties): LoadSample {
   const { sentMs, reachesMs, headMs, endMs, leavesMs, backMs, left, failed } = course;
   const { shown, retryAfterSeconds } = decided;
   const { round } = server.parts;
-  const isSeen = !random.chance(world.lostShare) && Math.min(headMs, endMs) <= leavesMs;
+  const isAnswered = !random.chance(world.lossShare) && Math.min(headMs, endMs) <= leavesMs;
   const times = timesOf(world.engine, sentMs, Math.min(headMs, leavesMs), Math.min(endMs, leavesMs));
   const base = { flow: flow.name, key: flow.key, ...times, left, tokens: null, flaws: null };
-  if (!isSeen) return { ...base, headMs: times.endMs, ...unanswered };
+  if (!isAnswered) return { ...base, headMs: times.endMs, ...unanswered };
   return {
     ...base,
     status: decided.answer === "refused" ? 429 : failed ? 500 : 200,

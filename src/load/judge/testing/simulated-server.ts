@@ -11,7 +11,7 @@ import {
   type Size,
 } from "./reported-limiters.ts";
 
-/** What a server does with one request. */
+/** The decision on one request. */
 export interface Decided {
   readonly answer: "admitted" | "refused";
   readonly shown: LimiterReport;
@@ -22,14 +22,14 @@ export interface Decided {
 export interface Account {
   readonly hour: ReportingLimiter;
   readonly minute: ReportingLimiter;
-  readonly besides: readonly ReportingLimiter[];
+  readonly extraLimiters: readonly ReportingLimiter[];
   /** When the slots taken so far are free again. */
   readonly busyUntilMs: number[];
-  /** Requests that were let through and will be counted in a moment: a read and a later write. */
+  /** Times of admitted requests that are not counted yet: a read and a later write. */
   uncountedMs: number[];
 }
 
-/** The decisions of a simulated server; faults override one of them. */
+/** The behaviour of a simulated server. A fault overrides one member. */
 export interface ServerDecisions {
   readonly speaksOf: "hour" | "minute" | "tighter";
   readonly slots: number;
@@ -38,18 +38,18 @@ export interface ServerDecisions {
   readonly errorsCount: boolean;
   readonly round: (value: number) => number;
   readonly moreRetrySeconds: number;
-  /** So much of the truth does a refusal tell. */
+  /** Share of the true wait that a refusal announces. */
   readonly retryShare: number;
   /** From the end of an answer until its slot is free. */
   readonly releaseMs: () => number;
-  /** From a client's leaving until its slot is free. */
+  /** From the disconnection of a client until its slot is free. */
   readonly noticeMs: () => number;
-  /** So long does a request that failed keep its slot. */
+  /** How long a failed request keeps its slot. */
   readonly failureKeepsMs: number;
   readonly slotsUntil: (kind: "invoke" | "stream", endMs: number, headMs: number) => number;
   readonly refusalTakesMs: number;
   readonly show: (reading: LimiterReport) => LimiterReport;
-  /** Requests decided within so long of each other do not see each other. */
+  /** Decisions within this time do not see each other. */
   readonly raceMs: number;
   readonly countsHealth: boolean;
   readonly countsOfStream: number;
@@ -61,19 +61,19 @@ export interface SimulatedServer {
   readonly accountOf: (key: string) => Account;
 }
 
-/** What a simulated server's limiters are. */
+/** The limiters of a simulated server. */
 export interface Terms {
   readonly hour: (typeof shapes)[number];
   readonly minute: "bucket" | "pushed in secret" | (typeof shapes)[number];
   readonly burstAdds: boolean;
-  /** A bucket of the burst's size stands beside the minute's limiter. */
+  /** Adds a bucket of the burst's size to the minute's limiter. */
   readonly hasBucket: boolean;
   readonly capacities: Partial<Capacities>;
-  /** All keys draw on one account. */
+  /** All keys share one account. */
   readonly isShared: boolean;
 }
 
-/** Fixed windows, and nothing else: what most servers do. */
+/** Fixed windows, as in most servers. */
 export const defaultTerms: Terms = {
   hour: "fixed",
   minute: "fixed",
@@ -103,7 +103,7 @@ export const defaultDecisions = ({ concurrent }: TierLimits): ServerDecisions =>
   countsOfStream: 1,
 });
 
-/** A server that keeps the limits and tells the truth of them, in one of the ways that the document leaves open. */
+/** A random server that obeys the document. */
 export function legalServer(limits: TierLimits, random: Random): SimulatedServer {
   const terms: Terms = {
     ...defaultTerms,
@@ -139,11 +139,11 @@ export function simulatedServer(
     minute: limits.perMinute + (burstAdds ? (limits.burst ?? 0) : 0),
     ...terms.capacities,
   };
-  const size = (windowMs: number, shown: number, of: number): Size => ({ windowMs, shown, capacity: of });
+  const size = (windowMs: number, reported: number, of: number): Size => ({ windowMs, reported, capacity: of });
   const open = (): Account => ({
     hour: limiterOf(terms.hour, size(hourMs, limits.perHour, capacity.hour), random),
     minute: minuteOf(terms, size(minuteMs, limits.perMinute, capacity.minute), limits, random),
-    besides: hasBucket
+    extraLimiters: hasBucket
       ? [bucket(size(minuteMs, limits.perMinute, limits.burst ?? 1), limits.perMinute / minuteMs, true)]
       : [],
     busyUntilMs: [],
@@ -178,10 +178,10 @@ function minuteOf(
   return bucket({ ...size, capacity }, perMinute / minuteMs, random.chance(0.5));
 }
 
-const limitersOf = ({ hour, minute, besides }: Account): ReportingLimiter[] => [...besides, minute, hour];
+const limitersOf = ({ hour, minute, extraLimiters }: Account): ReportingLimiter[] => [...extraLimiters, minute, hour];
 
-/** What the headers say now. */
-export function shownBy(account: Account, { speaksOf, show }: ServerDecisions, nowMs: number): LimiterReport {
+/** The values in the headers now. */
+export function reportOf(account: Account, { speaksOf, show }: ServerDecisions, nowMs: number): LimiterReport {
   const [hour, minute] = [account.hour.read(nowMs), account.minute.read(nowMs)];
   if (speaksOf === "hour") return show(hour);
   if (speaksOf === "minute") return show(minute);
@@ -193,12 +193,12 @@ export function decideAt(account: Account, parts: ServerDecisions, nowMs: number
   account.busyUntilMs.splice(0, account.busyUntilMs.length, ...account.busyUntilMs.filter((ms) => ms > nowMs));
   settle(account, nowMs - parts.raceMs);
   const slotsFull = account.busyUntilMs.length >= parts.slots;
-  const forSlots = (): Decided => ({ answer: "refused", shown: shownBy(account, parts, nowMs), retryAfterSeconds: 1 });
+  const forSlots = (): Decided => ({ answer: "refused", shown: reportOf(account, parts, nowMs), retryAfterSeconds: 1 });
   if (parts.slotsFirst && slotsFull) return forSlots();
   const refusing = limitersOf(account).filter((limiter) => limiter.isFull(nowMs));
   if (refusing.length > 0) return refuse(refusing, parts, nowMs);
   if (slotsFull) return forSlots();
-  const shownBefore = shownBy(account, parts, nowMs);
+  const shownBefore = reportOf(account, parts, nowMs);
   for (let at = 0; at < counts; at += 1) account.uncountedMs.push(nowMs);
   if (parts.raceMs > 0)
     return {
@@ -207,7 +207,7 @@ export function decideAt(account: Account, parts: ServerDecisions, nowMs: number
       retryAfterSeconds: null,
     };
   settle(account, nowMs);
-  return { answer: "admitted", shown: shownBy(account, parts, nowMs), retryAfterSeconds: null };
+  return { answer: "admitted", shown: reportOf(account, parts, nowMs), retryAfterSeconds: null };
 }
 
 function settle(account: Account, untilMs: number): void {

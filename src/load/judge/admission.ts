@@ -69,7 +69,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
     const broken = breachedClause(use, facts);
     if (broken === null || !["LIM-2", "LIM-4"].includes(broken.clause))
       return unproven("fewer requests were sent, or an admissible limiter explains the refusals");
-    const first = use.sent.find(isRefused);
+    const first = use.samples.find(isRefused);
     if (first?.retryAfterSeconds === undefined || (first.retryAfterSeconds ?? Infinity) > maxBurstSeconds)
       return unproven("the minute admits too few (LIM-2)");
     return breach(`a burst of ${burst} is admitted`, `refused after ${admitted}`, describeRequests([first.id], facts));
@@ -79,7 +79,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
 /** LIM-10: invoke counts on the allowance. */
 export function judgeIsLimited(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
-    const invokes = use.sent.filter(({ kind }) => kind === "invoke");
+    const invokes = use.samples.filter(({ kind }) => kind === "invoke");
     const refused = invokes.filter(isRefused).length;
     if (refused > 0) return holds(`${refused} invokes were refused`);
     const reported = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));

@@ -94,7 +94,7 @@ export function slotBreachClause(
   const { claims } = facts.scenario;
   if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
   const ids = new Set(judged.witness);
-  const refusals = use.sent.filter((each) => ids.has(each.id) && isRefused(each));
+  const refusals = use.samples.filter((each) => ids.has(each.id) && isRefused(each));
   // A 429 with `Remaining` above 0 is not for the rate.
   if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
   const ending = leakingEnding(use, facts);
@@ -104,7 +104,7 @@ export function slotBreachClause(
 
 /** The ending after which leaked slots explain the history; `null` if none does. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
-  const endings = new Map(use.sent.map((sample) => [sample.id, endingOf(sample)]));
+  const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;
   const explains = (kind: RequestEnding): boolean => {
     const withLeak = (decision: Decision): Decision =>

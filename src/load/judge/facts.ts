@@ -1,6 +1,12 @@
 import type { KeyRole, Scenario } from "../scenarios.ts";
 import { type HistoryJudgement, type PossibleShapes, possibleShapes } from "../../rules/limits/admission/judge.ts";
-import { judgeByClocks, endsRefused, slotReleaseMs, toleranceMs } from "../../rules/limits/key-history.ts";
+import {
+  judgeByClocks,
+  endsRefused,
+  slotReleaseMs,
+  toleranceMs,
+  type KeyHistory,
+} from "../../rules/limits/key-history.ts";
 import type { History, AdmissionOptions } from "../../rules/limits/admission/history.ts";
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
@@ -12,10 +18,9 @@ import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { targetTime, type TargetTime } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
-/** The requests of one key, with their history. */
-export interface KeyFacts {
+/** The requests of one key, with the history of their admission. */
+export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
-  readonly sent: readonly SampledRequest[];
   readonly history: History;
   readonly options: AdmissionOptions;
   /** The history judged against every admissible limiter. Computed on the first call. */
@@ -65,20 +70,22 @@ export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
   };
 }
 
-function useOf(key: KeyRole, sent: readonly SampledRequest[], evidence: LoadEvidence, time: TargetTime): KeyFacts {
-  const history = historyOf(key, sent, evidence, time);
-  const options = optionsOf(sent, evidence);
+function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadEvidence, time: TargetTime): KeyFacts {
+  const history = historyOf(key, samples, evidence, time);
+  const options = optionsOf(samples, evidence);
   const judgedAnew = (): HistoryJudgement => {
     // If there is a refusal, the possible shapes will be needed, too: one pass finds both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
-    return found.kind === "breach" ? found : (overFirstMinute(sent, history, evidence.limits, time) ?? found);
+    return found.kind === "breach" ? found : (overFirstMinute(samples, history, evidence.limits, time) ?? found);
   };
   let judged: HistoryJudgement | null = null;
   const judgement = (): HistoryJudgement => (judged ??= judgedAnew());
   return {
     key,
-    sent,
+    samples,
+    limits: evidence.limits,
+    isFresh: history.priorUse === "nothing",
     history,
     options,
     judgement,

@@ -116,7 +116,7 @@ export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
 /** HDR-15: `Reset-After` falls as time passes. */
 export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
   const windows = judgeTimeLeft(
-    facts.main.sent,
+    facts.main.samples,
     facts.limits,
     (from, to) => (facts.time.at(to.sentMs).fromMs - facts.time.at(from.headMs).toMs) / 1000,
   );

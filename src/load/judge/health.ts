@@ -10,18 +10,18 @@ import type { SampledRequest } from "./sampled-requests.ts";
 
 /** HLT-15: health requests succeed while invokes are refused. */
 export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
-  const { sent } = facts.main;
+  const { samples } = facts.main;
   const result = judgeResponses(
-    sent.filter((each) => isHealth(each) && each.status !== null),
+    samples.filter((each) => isHealth(each) && each.status !== null),
     (each) => (isRefused(each) ? { expected: "no rate limit applies to health", actual: "429" } : null),
     facts,
     "no health request was sent",
   );
   if (result.kind !== "holds") return result;
-  const refused = sent.filter((each) => isAgentCall(each) && isRefused(each));
+  const refused = samples.filter((each) => isAgentCall(each) && isRefused(each));
   const [first, last] = [refused[0], refused.at(-1)];
   if (first === undefined || last === undefined) return unproven("invoke was not refused");
-  const during = sent.filter(
+  const during = samples.filter(
     (each) => each.kind === "health" && each.sentMs >= first.headMs && each.headMs <= last.headMs,
   );
   if (during.length === 0) return unproven("no health request was sent between two refusals");
@@ -34,14 +34,14 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
 /** HLT-16: health requests do not count on the allowance. */
 export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   const { main, limits } = facts;
-  const health = new Set(main.sent.filter(({ kind }) => kind === "health").map(({ id }) => id));
+  const health = new Set(main.samples.filter(({ kind }) => kind === "health").map(({ id }) => id));
   const without = { ...main.history, decisions: main.history.decisions.filter(({ id }) => !health.has(id)) };
   if (health.size === 0) return unproven("no health request was sent");
   const judged = judgeAdmission(without, limits, main.options);
   const unexplainedFall = unexplainedFallOf(facts);
   if (unexplainedFall !== null) return unexplainedFall;
   if (judged.kind === "explained")
-    return main.sent.some((each) => isAgentCall(each) && isRefused(each))
+    return main.samples.some((each) => isAgentCall(each) && isRefused(each))
       ? holds(`${health.size} requests; without them, ${formatCounts({ ...main, history: without })}`)
       : unproven("invoke was not refused");
   if (main.judgement().kind === "breach")
@@ -56,15 +56,15 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
 /** A breach if `Remaining` falls further than the requests other than health explain. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
-  const between = countRequestsBetween(main.sent);
-  for (const window of groupByWindow(main.sent)) {
+  const between = countRequestsBetween(main.samples);
+  for (const window of groupByWindow(main.samples)) {
     // A refusal may report another limit with the same number.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));
     if (
       to === undefined ||
-      !main.sent.some((each) => isHealth(each) && each.sentMs <= to.headMs && each.headMs >= from.sentMs)
+      !main.samples.some((each) => isHealth(each) && each.sentMs <= to.headMs && each.headMs >= from.sentMs)
     )
       continue;
     const fell = (from.remaining ?? 0) - (to.remaining ?? 0);

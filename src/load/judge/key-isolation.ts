@@ -46,13 +46,13 @@ const minSamples = 16;
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");
-  const [first, last] = [main.sent[0], main.sent.at(-1)];
-  if (first === undefined || last === undefined || !main.sent.some(isRefused))
+  const [first, last] = [main.samples[0], main.samples.at(-1)];
+  if (first === undefined || last === undefined || !main.samples.some(isRefused))
     return unproven("the main key was not over its limit");
   const latenciesMs = (those: readonly SampledRequest[]): number[] =>
     those.filter(isAdmitted).map(({ headMs, sentMs }) => headMs - sentMs);
-  const alone = latenciesMs(second.sent.filter(({ headMs }) => headMs <= first.sentMs));
-  const together = latenciesMs(second.sent.filter(({ sentMs }) => sentMs >= first.headMs && sentMs <= last.sentMs));
+  const alone = latenciesMs(second.samples.filter(({ headMs }) => headMs <= first.sentMs));
+  const together = latenciesMs(second.samples.filter(({ sentMs }) => sentMs >= first.headMs && sentMs <= last.sentMs));
   if (Math.min(alone.length, together.length) < minSamples)
     return unproven(`too few responses to compare: ${alone.length} alone, ${together.length} with the other key`);
   const [before, during] = [median(alone), median(together)];

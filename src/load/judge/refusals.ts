@@ -23,7 +23,7 @@ import type { SampledRequest } from "./sampled-requests.ts";
 export function judgeOnlyRefusals(facts: LoadFacts): JudgeResult {
   if (hasCountsOnly(facts)) return bySummary(facts);
   return judgeEachKey(facts, (use) => {
-    const turns = use.sent.filter(isAgentCall);
+    const turns = use.samples.filter(isAgentCall);
     const first = turns.find(isRefused);
     if (first === undefined) return unproven("nothing was refused");
     const beyond = turns.filter(
@@ -76,9 +76,9 @@ interface Streak {
 }
 
 /** Only of keys whose requests were sequential, so that no other request can have used the allowance. */
-function streaksOf({ sent }: KeyFacts, facts: LoadFacts): Streak[] {
-  const inTurn = sent.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
-  if (inTurn.length !== sent.length) return [];
+function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
+  const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
+  if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
   // A server announces no such wait for a concurrency slot.
   const isRate = (sample: SampledRequest): boolean =>
@@ -208,8 +208,8 @@ export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refus
 function notForSlotsOf(use: KeyFacts, concurrent: number): (refusal: SampledRequest) => boolean {
   const decisions = new Map(use.history.decisions.map((decision) => [decision.id, decision]));
   const explains = slotsExplain(use.history, concurrent, use.options, new Set());
-  const starts = sortedBy(use.sent, ({ sentMs }) => sentMs);
-  const ends = sortedBy(use.sent, ({ headMs }) => headMs);
+  const starts = sortedBy(use.samples, ({ sentMs }) => sentMs);
+  const ends = sortedBy(use.samples, ({ headMs }) => headMs);
   return (refusal) => {
     const decision = decisions.get(refusal.id);
     const inFlight = countUpTo(starts, refusal.headMs) - countBelow(ends, refusal.sentMs);

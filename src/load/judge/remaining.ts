@@ -3,7 +3,6 @@ import { countBelow, countUpTo, sortedBy } from "../../base/sorted.ts";
 import {
   describeAdmittedWhenExhausted,
   exhaustedWindowRule,
-  type ExhaustedWindowVerdict,
   judgeExhausted,
 } from "../../rules/limits/exhausted-window.ts";
 import { isAdmitted, isAgentCall, isRefused } from "../../rules/limits/sample.ts";
@@ -26,7 +25,7 @@ const isInside = ({ remaining, limit }: SampledRequest): boolean =>
 
 /** Pairs the first response of each window with each later one. */
 function pairsOf(use: KeyFacts): Pair[] {
-  return groupByWindow(use.sent).flatMap((window) => {
+  return groupByWindow(use.samples).flatMap((window) => {
     const inside = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
     const [from, ...later] = inside;
     if (from === undefined) return [];
@@ -45,13 +44,13 @@ export function findTooLowRemaining(
 ): { readonly sample: SampledRequest; readonly what: string } | null {
   // A bucket holds only the burst, whatever number it reports as its limit.
   const { limits } = facts;
-  if (use.history.priorUse !== "nothing" || limits.burst === null) return null;
+  if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
   const starts = sortedBy(
-    use.sent.filter(({ kind }) => kind !== "health"),
+    use.samples.filter(({ kind }) => kind !== "health"),
     ({ sentMs }) => sentMs,
   );
-  for (const sample of use.sent) {
+  for (const sample of use.samples) {
     const { limit, remaining } = sample;
     if (
       limit === null ||
@@ -73,8 +72,8 @@ export function findTooLowRemaining(
 /** HDR-12 and LIM-11: `Remaining` falls by one with each counted request. */
 function judgeFall(facts: LoadFacts, withStreams: boolean): JudgeResult {
   return judgeEachKey(facts, (use) => {
-    const between = countRequestsBetween(use.sent);
-    const streams = use.sent.filter(({ kind }) => kind === "stream");
+    const between = countRequestsBetween(use.samples);
+    const streams = use.samples.filter(({ kind }) => kind === "stream");
     const sentMs = streams.map((each) => each.sentMs);
     const hasStream = ({ from, to }: Pair): boolean =>
       streams.length > 0 &&
@@ -120,8 +119,8 @@ function tooLittle({ from, to, fell }: Pair, between: RequestsBetween, use: KeyF
 
 /** Whether a response is from the first window of a fresh key. */
 function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time, limits }: LoadFacts): boolean {
-  const [first] = use.sent;
-  if (use.history.priorUse !== "nothing" || first === undefined) return false;
+  const [first] = use.samples;
+  if (!use.isFresh || first === undefined) return false;
   const windowMs = limit === limits.perHour ? hourMs : minuteMs;
   return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
 }
@@ -130,11 +129,11 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
 function maxRegained(
   from: SampledRequest,
   to: SampledRequest,
-  { history, sent }: KeyFacts,
+  { history, samples }: KeyFacts,
   { limits, time }: LoadFacts,
 ): number {
   const isAnnounced = history.announced?.[from.limit === limits.perHour ? "hour" : "minute"] !== undefined;
-  const isFirst = sent.find(({ limit }) => limit === from.limit)?.reset === from.reset;
+  const isFirst = samples.find(({ limit }) => limit === from.limit)?.reset === from.reset;
   if (isAnnounced && isFirst) return 0;
   if (limits.burst === null) return Infinity;
   return (
@@ -144,8 +143,8 @@ function maxRegained(
 }
 
 /** Requests that may not have counted: errors, and requests without a response. */
-const uncountedRequests = ({ sent }: KeyFacts): number =>
-  sent.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
+const uncountedRequests = ({ samples }: KeyFacts): number =>
+  samples.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
 
 /** Number of requests of a key that were decided between two responses. */
 export interface RequestsBetween {
@@ -178,7 +177,7 @@ export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const broken = breachedClause(use, facts);
     if (broken?.judged.breach === "too many admitted") return unproven(`a limit is broken (${broken.clause})`);
-    const judged = exhaustedWindow(use, facts);
+    const judged = judgeExhausted({ ...use, elapsed: (from, to) => elapsedSeconds(from, to, facts) });
     if (judged.kind === "kept") return holds(`${judged.count} times`);
     if (judged.kind === "not tested")
       return unproven("no admitted request got `Remaining: 0` with another request after it");
@@ -190,11 +189,3 @@ export function judgeAdmittedAfterZero(facts: LoadFacts): JudgeResult {
     );
   });
 }
-
-const exhaustedWindow = ({ sent, history }: KeyFacts, facts: LoadFacts): ExhaustedWindowVerdict<SampledRequest> =>
-  judgeExhausted({
-    samples: sent,
-    limits: facts.limits,
-    isFresh: history.priorUse === "nothing",
-    elapsed: (from, to) => elapsedSeconds(from, to, facts),
-  });

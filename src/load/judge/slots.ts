@@ -17,21 +17,21 @@ export function judgeMaxConcurrent(facts: LoadFacts): JudgeResult {
     const { count } = maxHeld(use.history.decisions);
     if (count < facts.limits.concurrent)
       return unproven(`at most ${count} of ${facts.limits.concurrent} slots were certainly held at once`);
-    return use.sent.some(isRefused)
+    return use.samples.some(isRefused)
       ? holds(`${count} at once, and further ones were refused`)
       : unproven("no request exceeded them");
   });
 }
 
-const isOfStreams = ({ witness }: LimitBreach, { sent }: KeyFacts): boolean => {
+const isOfStreams = ({ witness }: LimitBreach, { samples }: KeyFacts): boolean => {
   const ids = new Set(witness);
-  return sent.some(({ id, kind }) => ids.has(id) && kind === "stream");
+  return samples.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
 /** A breach if a request was admitted while all slots were certainly held before and after it. */
 function outlivedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
-  const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
+  const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
   const holders = use.history.decisions.filter(({ held }) => held !== null);
   if (holders.length < concurrent) return null;
   for (const one of use.history.decisions) {
@@ -57,11 +57,11 @@ export function judgeStreamsHoldSlots(facts: LoadFacts): JudgeResult {
     if (broken?.clause === "LIM-5" && isOfStreams(broken.judged, use)) return describeBreach(broken.judged, use, facts);
     const outlived = outlivedIn(use, facts, true);
     if (outlived !== null) return outlived;
-    const streams = new Set(use.sent.filter(({ kind }) => kind === "stream").map(({ id }) => id));
+    const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
     const { count } = maxHeld(use.history.decisions.filter(({ id }) => streams.has(id)));
     if (count < facts.limits.concurrent)
       return unproven(`only ${count} of ${facts.limits.concurrent} slots were certainly held by streams at once`);
-    return use.sent.some((each) => isRefused(each) && (each.remaining ?? 1) > 0)
+    return use.samples.some((each) => isRefused(each) && (each.remaining ?? 1) > 0)
       ? holds(`${count} streams at once, and further requests refused while they ran`)
       : unproven("nothing was refused while all slots were held by streams");
   });
@@ -88,7 +88,7 @@ const judgeRelease =
       if (broken?.clause === clause && endings.includes(leakingEnding(use, facts) ?? "completed"))
         return describeBreach(broken.judged, use, facts);
       if (broken !== null) return unproven(`another limit is broken already (${broken.clause})`);
-      const ended = use.sent.filter(
+      const ended = use.samples.filter(
         (sample) => endings.includes(endingOf(sample) ?? "completed") && endingOf(sample) !== null,
       );
       const { concurrent } = facts.limits;
@@ -97,7 +97,7 @@ const judgeRelease =
         return unproven(
           `only ${ended.length} requests ended so (${endings.join(", ")}): too few to use up ${concurrent} slots`,
         );
-      const after = use.sent.find((each) => isAgentCall(each) && isAdmitted(each) && each.sentMs >= last.endMs);
+      const after = use.samples.find((each) => isAgentCall(each) && isAdmitted(each) && each.sentMs >= last.endMs);
       if (after === undefined)
         return unproven(`nothing was admitted after ${ended.length} requests had ended so: ${formatCounts(use)}`);
       return holds(

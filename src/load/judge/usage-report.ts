@@ -84,7 +84,7 @@ function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds
 }
 
 function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
-  const turns = main.sent.filter(isAgentCall);
+  const turns = main.samples.filter(isAgentCall);
   if (!turns.some(isAdmitted)) return "no admitted request has a known number of tokens";
   const bounds = tokensUsedBy(turns);
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;

@@ -157,7 +157,7 @@ function refusalOf(state: ServerState, operation: Operation, account: Account, n
 
 const refusalMessages: Readonly<Record<Refusal["kind"], string>> = {
   "request-limit": "The rate limit of this key is used up.",
-  "concurrency-limit": "This key has as many concurrent requests as it may have.",
+  "concurrency-limit": "This key has reached its limit of concurrent requests.",
   "token-quota": "The tokens of this month are used up.",
   "address-limit": "Too many requests without a valid key.",
 };

@@ -65,7 +65,7 @@ export async function createApp(
   });
   app.addHook("preValidation", (request, reply, done) => {
     if (signatureHolds(state, request)) done();
-    else sendResult(request, reply, failed(apiError("bad-signature", "The signature does not hold.")));
+    else sendResult(request, reply, failed(apiError("bad-signature", "The signature is invalid.")));
   });
   app.setNotFoundHandler((request, reply) => sendResult(request, reply, failed(unknownRoute(request))));
   app.setErrorHandler<FastifyError>((error, request, reply) => sendResult(request, reply, failed(apiErrorOf(error))));
@@ -172,7 +172,7 @@ function hostError(request: FastifyRequest): ApiError | null {
 
 function acceptError(state: ServerState, request: FastifyRequest, operation: Operation): ApiError | null {
   const isSupported = state.behaviour.supportsAccept(operation, request.headers.accept ?? "");
-  return isSupported ? null : apiError("not-acceptable", "This endpoint answers in another media type.");
+  return isSupported ? null : apiError("not-acceptable", "This endpoint has no media type that Accept allows.");
 }
 
 const definedPaths: readonly RegExp[] = [

@@ -26,8 +26,8 @@ export async function invoke(context: RequestContext, request: IncomingExecution
   const events = emitExecutionStart(context, agent, request.body);
   if (execution.processingMs > 0) await sleep(clock, execution.processingMs, context.client);
   events.ended(execution);
-  if (execution.timesOut) return failed(apiError("timeout", "The agent did not answer within its timeout."));
-  if (agent.failure.kind !== "none") return failed(apiError("crash", "The agent failed to answer."));
+  if (execution.timesOut) return failed(apiError("timeout", "The agent did not respond within its timeout."));
+  if (agent.failure.kind !== "none") return failed(apiError("crash", "The agent failed."));
   const input = { ...execution, elapsedMs: clock.now() - context.arrivedMs, requestId: events.requestId };
   return ok(behaviour.invokeBody(input, behaviour.result(input), behaviour.agentVersion(agent)));
 }

@@ -39,7 +39,7 @@ export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException
   }
   const address = socket.remoteAddress ?? "";
   const context = admitRequest(state, { operation: "unknown", authorization: "", address, agentId: null });
-  const result = failed(apiError("malformed-http", "The bytes received are no HTTP request."));
+  const result = failed(apiError("malformed-http", "The received bytes are no HTTP request."));
   const { status, headers, bytes } = renderResponse(context, result, "");
   const named = headers.filter(([name]) => !/^(connection|content-length|transfer-encoding)$/i.test(name));
   const lines = [

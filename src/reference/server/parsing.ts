@@ -54,7 +54,7 @@ export function readQuery(text: string): Record<string, unknown> {
 const apiErrorByFastifyCode: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: apiError("too-large", "The body is larger than this server reads."),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: fieldError("content-type", "body", "must be application/json"),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiError("malformed-http", "The body is not as long as Content-Length says."),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiError("malformed-http", "The length of the body differs from Content-Length."),
 };
 
 /** The API error for an error that Fastify has caught. */

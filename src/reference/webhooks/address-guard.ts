@@ -52,7 +52,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     addressRefusal: (text) => {
       const url = URL.parse(text);
       if (url === null) return "it is no URL";
-      if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https are delivered to";
+      if (url.protocol !== "http:" && url.protocol !== "https:") return "only http and https are allowed";
       const host = url.hostname.replace(/^\[|\]$/g, "");
       const refused = isIP(host) === 0 ? isLocalName(host) && isRefused("127.0.0.1") : isRefused(host);
       return refused ? `${host} is an address that this server does not deliver to` : null;

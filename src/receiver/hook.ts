@@ -60,53 +60,37 @@ export interface HookRecord extends HookPlan {
 export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 
 /** A hook as the receiver uses it. */
-export interface OpenHook {
-  readonly hook: Hook;
-  readonly record: () => HookRecord;
-  /** Counts a delivery without storing it if the storage is full. `false` if the storage has room. */
-  readonly countOnly: () => boolean;
-  /** The reply to the next attempt. */
-  readonly nextReply: () => Reply;
-  /**
-   * Adds a delivery with its reply. Returns a function that updates the reply, such as when the sender disconnects.
-   */
-  readonly take: (received: Received, reply: DeliveryReply) => (changed: DeliveryReply) => void;
-  /** Registers a callback for the release of the hook. */
-  readonly whenReleased: (then: () => void) => void;
-  /** Ends every wait. */
-  readonly close: () => void;
-}
+export type OpenHook = ReturnType<typeof openHook>;
 
-export interface HookOptions extends HookRecord {
-  readonly url: string;
-  /**
-   * Whether a delivery of this size can be stored, given the number that the hook has stored. `true` reserves the
-   * space.
-   */
+/** Decides how much of the deliveries to a hook is stored. */
+export interface Storage {
+  /** Whether a delivery of this size can be stored after `stored` others of its hook. `true` reserves the space. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether the storage is full for a hook with this number of stored deliveries. */
   readonly isFull: (stored: number) => boolean;
-  /** Called for each delivery with its reply, and again when the reply changes. */
-  readonly onDelivery: (delivery: Delivery) => void;
 }
 
 const defaultReply: Reply = { kind: "status", status: 204 };
 
-export function openHook(options: HookOptions): OpenHook {
-  const { name, url, token, secret, arrivals, isReleased: wasReleased, hasRoom, isFull, onDelivery } = options;
+function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean): Reply {
+  const reply = replies[Math.min(earlier, replies.length - 1)] ?? defaultReply;
+  return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
+}
+
+/** @param onDelivery called for each delivery with its reply, and again when the reply changes */
+export function openHook(
+  { name, token, secret, arrivals, replies, isReleased }: HookRecord,
+  url: string,
+  { hasRoom, isFull }: Storage,
+  onDelivery: (delivery: Delivery) => void,
+) {
   const stored: Delivery[] = [];
   const arriving = createCountWaiter(() => count - arrivals);
   const releases: (() => void)[] = [];
-  let { replies } = options;
   let [count, dropped] = [arrivals, 0];
-  let isReleased = wasReleased;
   let isClosed = false;
 
-  const nextReply = (): Reply => {
-    const reply = replies[Math.min(count, replies.length - 1)] ?? defaultReply;
-    return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
-  };
-
+  /** Adds a delivery with its reply. Returns a function that updates the reply, such as after a disconnect. */
   const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
@@ -125,32 +109,39 @@ export function openHook(options: HookOptions): OpenHook {
     };
   };
 
+  /** Counts a delivery without storing it if the storage is full. `false` if the storage has room. */
+  const countOnly = (): boolean => {
+    if (!isFull(stored.length)) return false;
+    count += 1;
+    dropped += 1;
+    arriving.countChanged();
+    return true;
+  };
+
+  const hook: Hook = {
+    name,
+    url,
+    secret,
+    deliveries: () => [...stored],
+    droppedCount: () => dropped,
+    waitForDeliveries: arriving.waitFor,
+    release: () => {
+      isReleased = true;
+      for (const then of releases.splice(0)) then();
+    },
+    acceptAll: () => void (replies = []),
+  };
+
   return {
-    hook: {
-      name,
-      url,
-      secret,
-      deliveries: () => [...stored],
-      droppedCount: () => dropped,
-      waitForDeliveries: arriving.waitFor,
-      release: () => {
-        isReleased = true;
-        for (const then of releases.splice(0)) then();
-      },
-      acceptAll: () => void (replies = []),
-    },
-    record: () => ({ name, token, secret, replies, arrivals: count, isReleased }),
-    nextReply,
-    countOnly: () => {
-      if (!isFull(stored.length)) return false;
-      count += 1;
-      dropped += 1;
-      arriving.countChanged();
-      return true;
-    },
+    hook,
+    nextReply: (): Reply => replyTo(count, replies, isReleased),
     take,
-    whenReleased: (then) => void releases.push(then),
-    close: () => {
+    countOnly,
+    record: (): HookRecord => ({ name, token, secret, replies, arrivals: count, isReleased }),
+    /** Registers a callback for the release of the hook. */
+    whenReleased: (then: () => void): void => void releases.push(then),
+    /** Ends every wait. */
+    close: (): void => {
       isClosed = true;
       arriving.end();
     },
@@ -171,22 +162,14 @@ function storageCost(body: Body): number {
 }
 
 /** Lets callers wait until a count is reached. */
-interface CountWaiter {
-  /** Resolves to `true` once the count is reached, to `false` after `realMs` or at the end. */
-  readonly waitFor: (wanted: number, realMs: number) => Promise<boolean>;
-  /** Must be called when the count has increased. */
-  readonly countChanged: () => void;
-  /** Ends every wait. */
-  readonly end: () => void;
-}
-
-function createCountWaiter(count: () => number): CountWaiter {
+function createCountWaiter(count: () => number) {
   const waits = new Set<() => void>();
   let isOver = false;
-  const wakeAll = (): void => {
+  const countChanged = (): void => {
     for (const wake of waits) wake();
   };
 
+  /** Resolves to `true` once the count is reached, to `false` after `realMs` or at the end. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());
@@ -206,10 +189,10 @@ function createCountWaiter(count: () => number): CountWaiter {
 
   return {
     waitFor,
-    countChanged: wakeAll,
-    end: () => {
+    countChanged,
+    end: (): void => {
       isOver = true;
-      wakeAll();
+      countChanged();
     },
   };
 }

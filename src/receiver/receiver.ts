@@ -5,7 +5,7 @@ import type { Delivery } from "../evidence/delivery.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
 import { type Ignored, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
 import { formatAddress, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
-import { openLingeringConnections } from "./replying.ts";
+import { limitOpenConnections } from "./replying.ts";
 
 export type { Hook, HookPlan, HookRecord, Reply } from "./hook.ts";
 export { ReceiverError } from "./server.ts";
@@ -67,7 +67,7 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Twice the storage that a conforming vendor has sent. */
+/** Twice the most that a conforming vendor has sent. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
 /** A load has thousands of invokes, with a delivery each, some of them twice. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
@@ -90,7 +90,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const handle = createRequestHandler({
     time,
     ignored,
-    lingering: openLingeringConnections(),
+    keepOpen: limitOpenConnections(),
     earlierDeliveries: resumed?.deliveries ?? 0,
     hookAt: hooks.at,
     ownResponseAt: (token) => (token === self.token ? self.answer : undefined),
@@ -122,7 +122,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       deliveries: (resumed?.deliveries ?? 0) + arrivalsAt(hooks.records()) - arrivalsAt(resumed?.hooks ?? []),
     }),
     ignored: () => ({ ...ignored }),
-    droppedByHook: hooks.unkept,
+    droppedByHook: hooks.droppedByHook,
     reachable: async () =>
       publicUrl === null ? null : describeUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
     close: async () => {
@@ -139,18 +139,6 @@ const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, 
 
 const newToken = (): string => randomBytes(18).toString("base64url");
 
-/** All hooks of a receiver. */
-interface Registry {
-  readonly place: (record: HookRecord, baseUrl: string) => Hook;
-  readonly at: (token: string, name: string) => OpenHook | undefined;
-  /** Deliveries to all hooks, in order of arrival. */
-  readonly deliveries: () => readonly Delivery[];
-  /** Number of refused deliveries by hook, for hooks with any. */
-  readonly unkept: () => Readonly<Record<string, number>>;
-  readonly records: () => readonly HookRecord[];
-  readonly close: () => void;
-}
-
 /**
  * Each hook can store this much even if the storage is full, so that a flood to one hook does not hide the others.
  */
@@ -158,7 +146,8 @@ const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
 /** Space that a delivery may need. With less space left, no body is read. */
 const maxDeliveryBytes = 512 * 1024;
 
-function openRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds): Registry {
+/** All hooks of a receiver. */
+function openRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
   const hooks = new Map<string, OpenHook>();
   let [stored, storedBytes] = [0, 0];
   const isFull = (storedInHook: number): boolean =>
@@ -171,28 +160,28 @@ function openRegistry(onDelivery: (delivery: Delivery) => void, storage: Storage
     if (isStored) [stored, storedBytes] = [stored + 1, storedBytes + bytes];
     return isStored;
   };
+  const all = (): Hook[] => [...hooks.values()].map(({ hook }) => hook);
   return {
-    place: (record, baseUrl) => {
-      const url = `${baseUrl}/${record.token}/${record.name}`;
-      const opened = openHook({ ...record, url, hasRoom, isFull, onDelivery });
+    place: (record: HookRecord, baseUrl: string): Hook => {
+      const opened = openHook(record, `${baseUrl}/${record.token}/${record.name}`, { hasRoom, isFull }, onDelivery);
       hooks.set(record.token, opened);
       return opened.hook;
     },
-    at: (token, name) => {
+    at: (token: string, name: string): OpenHook | null => {
       const opened = hooks.get(token);
-      return opened?.hook.name === name ? opened : undefined;
+      return opened?.hook.name === name ? opened : null;
     },
-    deliveries: () => [...hooks.values()].flatMap(({ hook }) => hook.deliveries()).toSorted(byArrival),
-    unkept: () =>
-      Object.fromEntries(
-        [...hooks.values()].flatMap(({ hook }) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : [])),
-      ),
-    records: () => [...hooks.values()].map(({ record }) => record()),
-    close: () => {
+    deliveries: (): Delivery[] =>
+      all()
+        .flatMap((hook) => hook.deliveries())
+        .toSorted((one, other) => numberOf(one) - numberOf(other)),
+    droppedByHook: (): Record<string, number> =>
+      Object.fromEntries(all().flatMap((hook) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : []))),
+    records: (): HookRecord[] => [...hooks.values()].map(({ record }) => record()),
+    close: (): void => {
       for (const { close } of hooks.values()) close();
     },
   };
 }
 
 const numberOf = ({ id }: Delivery): number => Number(id.slice(1));
-const byArrival = (a: Delivery, b: Delivery): number => numberOf(a) - numberOf(b);

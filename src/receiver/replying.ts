@@ -3,29 +3,26 @@ import type { ServerResponse } from "node:http";
 import { type DeliveryReply, hasValidSignature } from "../evidence/delivery.ts";
 import type { Received, Reply } from "./hook.ts";
 
-/** Connections that the receiver keeps open on purpose. */
-export interface LingeringConnections {
-  /**
-   * @param drop called if the connection is the oldest of too many
-   * @returns a function to call when the connection has ended by itself
-   */
-  readonly add: (drop: () => void) => () => void;
-}
+/**
+ * Registers a connection that is kept open on purpose.
+ *
+ * @param drop called if the connection is the oldest of too many
+ * @returns a function to call when the connection has ended by itself
+ */
+export type KeepOpen = (drop: () => void) => () => void;
 
-const maxLingering = 64;
+const maxOpen = 64;
 
-export function openLingeringConnections(): LingeringConnections {
+export function limitOpenConnections(): KeepOpen {
   const open = new Set<() => void>();
-  return {
-    add: (drop) => {
-      open.add(drop);
-      const [oldest] = open;
-      if (open.size > maxLingering && oldest !== undefined) {
-        open.delete(oldest);
-        oldest();
-      }
-      return () => void open.delete(drop);
-    },
+  return (drop) => {
+    open.add(drop);
+    const [oldest] = open;
+    if (open.size > maxOpen && oldest !== undefined) {
+      open.delete(oldest);
+      oldest();
+    }
+    return () => void open.delete(drop);
   };
 }
 
@@ -37,24 +34,25 @@ export interface ReplyContext {
   readonly change: (changed: DeliveryReply) => void;
   /** Registers a callback for the release of the hook. */
   readonly whenReleased: (then: () => void) => void;
-  readonly lingering: LingeringConnections;
+  readonly keepOpen: KeepOpen;
 }
 
 /** Sends a reply, or starts a slow one. Returns its record so far. */
-export function startReply(reply: Reply, received: Received, replying: ReplyContext): DeliveryReply {
+export function startReply(reply: Reply, received: Received, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
-      return answer(reply, replying);
+      return answer(reply, context);
     case "verify":
-      return answer({ status: hasValidSignature(received) ? 204 : 401 }, replying);
+      return answer({ status: hasValidSignature(received) ? 204 : 401 }, context);
     case "reset":
-      return reset(replying);
+      context.response.socket?.resetAndDestroy();
+      return { kind: "reset" };
     case "held":
-      return hold(reply.status, replying);
+      return hold(reply.status, context);
     case "silence":
-      return stayOpen({ kind: "silent", leftMs: null }, replying);
+      return stayOpen({ kind: "silent", leftMs: null }, context);
     case "endless":
-      return streamEndlessly(reply.status, replying);
+      return streamEndlessly(reply.status, context);
   }
 }
 
@@ -66,30 +64,25 @@ function answer({ status, headers = [], body = "" }: Answer, { response, now }: 
   return { kind: "answered", status, endMs: now() };
 }
 
-function reset({ response }: ReplyContext): DeliveryReply {
-  response.socket?.resetAndDestroy();
-  return { kind: "reset" };
-}
-
 /** Replies when the hook is released. If the sender disconnects earlier, the attempt got no reply. */
-function hold(status: number, replying: ReplyContext): DeliveryReply {
-  const { response, change, now, whenReleased } = replying;
+function hold(status: number, context: ReplyContext): DeliveryReply {
+  const { response, change, now, whenReleased } = context;
   let isFinished = false;
   const once = (reply: () => DeliveryReply): void => {
     if (!isFinished) change(reply());
     isFinished = true;
   };
   response.on("close", () => once(() => ({ kind: "silent", leftMs: now() })));
-  whenReleased(() => once(() => answer({ status }, replying)));
+  whenReleased(() => once(() => answer({ status }, context)));
   return { kind: "held" };
 }
 
 type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
 /** Keeps the connection open until the sender disconnects, or until it is the oldest of too many. */
-function stayOpen(reply: Unending, { response, change, now, lingering }: ReplyContext): DeliveryReply {
+function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
-  const ended = lingering.add(() => {
+  const ended = keepOpen(() => {
     isDropped = true;
     response.socket?.resetAndDestroy();
   });
@@ -102,11 +95,11 @@ function stayOpen(reply: Unending, { response, change, now, lingering }: ReplyCo
 
 const pieceIntervalMs = 100;
 
-function streamEndlessly(status: number, replying: ReplyContext): DeliveryReply {
-  const { response } = replying;
+function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {
+  const { response } = context;
   response.writeHead(status, ["Content-Type", "text/plain"]);
   const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), pieceIntervalMs);
   response.write("a body that does not end\n");
   response.on("close", () => clearInterval(timer));
-  return stayOpen({ kind: "endless", status, leftMs: null }, replying);
+  return stayOpen({ kind: "endless", status, leftMs: null }, context);
 }

@@ -5,7 +5,7 @@ import type { DeliveryReply } from "../evidence/delivery.ts";
 import type { Body } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "../wire/record.ts";
 import type { OpenHook, Received } from "./hook.ts";
-import { type LingeringConnections, startReply } from "./replying.ts";
+import { type KeepOpen, startReply } from "./replying.ts";
 
 /** The clocks of a receiver: the run's, and how far the target's was advanced, without and with a pending advance. */
 export interface ReceiverClock {
@@ -29,10 +29,10 @@ export interface Ignored {
 export interface RequestHandlerContext {
   readonly time: ReceiverClock;
   readonly ignored: Ignored;
-  readonly lingering: LingeringConnections;
+  readonly keepOpen: KeepOpen;
   /** Number of earlier deliveries, to continue their ids. */
   readonly earlierDeliveries: number;
-  readonly hookAt: (token: string, name: string) => OpenHook | undefined;
+  readonly hookAt: (token: string, name: string) => OpenHook | null;
   /** The response of the receiver's own address, for its reachability test. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
@@ -41,23 +41,23 @@ export interface RequestHandlerContext {
  * Creates the request handler of the receiver. It finds the hook, reads the body, sends the planned reply and records
  * all of it.
  */
-export function createRequestHandler(parts: RequestHandlerContext): RequestListener {
-  let count = parts.earlierDeliveries;
+export function createRequestHandler(context: RequestHandlerContext): RequestListener {
+  let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
     // Senders may silently retry after a reset of a reused connection, so each delivery gets its own.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
-    const own = parts.ownResponseAt(token);
+    const own = context.ownResponseAt(token);
     if (own !== undefined) return void response.end(own);
-    const opened = parts.hookAt(token, name);
-    if (opened !== undefined && isReachabilityRequest(incoming)) {
-      parts.ignored.reachabilityRequests += 1;
-      return void response.end();
-    }
-    if (opened !== undefined) return void receive(opened, incoming, response, nextId, parts);
-    parts.ignored.unknown += 1;
-    response.writeHead(404).end();
+    const opened = context.hookAt(token, name);
+    if (opened === null) {
+      context.ignored.unknown += 1;
+      response.writeHead(404).end();
+    } else if (isReachabilityRequest(incoming)) {
+      context.ignored.reachabilityRequests += 1;
+      response.end();
+    } else void receive(opened, incoming, response, nextId, context);
   };
 }
 
@@ -76,23 +76,23 @@ async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
   nextId: () => string,
-  { time, ignored, lingering }: RequestHandlerContext,
+  { time, ignored, keepOpen }: RequestHandlerContext,
 ): Promise<void> {
   if (countOnly()) return refuse(incoming, response);
-  const arrived = await readBody(incoming, hook.secret);
-  if (arrived === null) {
+  const body = await readBody(incoming, hook.secret);
+  if (body === null) {
     ignored.incomplete += 1;
     return;
   }
-  if (!arrived.isWhole) response.on("finish", () => incoming.socket.destroy());
-  const received = receivedOf(nextId(), incoming, arrived, time);
+  if (!body.isWhole) response.on("finish", () => incoming.socket.destroy());
+  const received = receivedOf(nextId(), incoming, body, time);
   let changed: (reply: DeliveryReply) => void = () => {};
-  const reply = startReply(arrived.isWhole ? nextReply() : tooLong, received, {
+  const reply = startReply(body.isWhole ? nextReply() : tooLong, received, {
     response,
     now: time.now,
     change: (later) => changed(later),
     whenReleased,
-    lingering,
+    keepOpen,
   });
   changed = take(received, reply);
 }
@@ -109,32 +109,28 @@ function refuse({ socket }: IncomingMessage, response: ServerResponse): void {
 
 const tooLong = { kind: "status", status: 413 } as const;
 
-const receivedOf = (id: string, incoming: IncomingMessage, arrived: ReceivedBody, time: ReceiverClock): Received => ({
+const receivedOf = (id: string, incoming: IncomingMessage, body: ReceivedBody, time: ReceiverClock): Received => ({
   id,
   request: {
     method: incoming.method ?? "",
     url: incoming.url ?? "",
     headers: parseRawHeaders(incoming.rawHeaders),
-    body: arrived.body,
+    body: body.body,
   },
   peer: (incoming.socket.remoteAddress ?? "").replace(/^::ffff:/, ""),
   receivedMs: time.now(),
   clockMs: time.clockOffsetMs(),
   clockAtMostMs: time.maxClockOffsetMs(),
-  computedSignature: arrived.signature,
+  computedSignature: body.signature,
 });
 
-/** Computes the signature of a body that arrives in pieces. */
-export interface Signing {
-  readonly add: (piece: Uint8Array) => void;
-  /** The signature in lower-case hexadecimal. Must be called only once. */
-  readonly signature: () => string;
-}
-
-/** HMAC-SHA256 of a body's raw bytes, keyed with a webhook's secret. Source: Delivery security and policy 1. */
-export function startSigning(secret: string): Signing {
+/**
+ * Computes the signature of a body that arrives in pieces, in lower-case hexadecimal: the HMAC-SHA256 of the raw
+ * bytes, keyed with the secret of the webhook. Source: Delivery security and policy 1.
+ */
+export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
-  return { add: (piece) => void hmac.update(piece), signature: () => hmac.digest("hex") };
+  return { add: (piece: Uint8Array): void => void hmac.update(piece), signature: (): string => hmac.digest("hex") };
 }
 
 /** The body of a request. */
@@ -151,17 +147,19 @@ export const maxBodyBytes = 2 * 1024 * 1024;
 
 /** Reads the body of a request. `null` if the connection ended before the body did. */
 export function readBody(incoming: IncomingMessage, secret: string | null): Promise<ReceivedBody | null> {
-  const kept = recordBody();
+  const recorder = recordBody();
   const signing = secret === null ? null : startSigning(secret);
   return new Promise((resolve) => {
     incoming.on("data", (piece: Buffer) => {
-      kept.add(piece);
+      recorder.add(piece);
       signing?.add(piece);
-      if (kept.bytes() <= maxBodyBytes) return;
+      if (recorder.bytes() <= maxBodyBytes) return;
       incoming.removeAllListeners("data").pause();
-      resolve({ body: kept.body(), signature: null, isWhole: false });
+      resolve({ body: recorder.body(), signature: null, isWhole: false });
     });
-    incoming.on("end", () => resolve({ body: kept.body(), signature: signing?.signature() ?? null, isWhole: true }));
+    incoming.on("end", () =>
+      resolve({ body: recorder.body(), signature: signing?.signature() ?? null, isWhole: true }),
+    );
     incoming.on("error", () => resolve(null));
     incoming.on("close", () => resolve(null));
   });

@@ -1,9 +1,7 @@
 import { traceOf } from "../base/errors.ts";
 import type { ProbeResult } from "../evidence/evidence.ts";
-import type { Target } from "../target/target.ts";
-import { type Receiver, ReceiverError } from "../receiver/receiver.ts";
+import { ReceiverError } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
-import { type Client } from "./send/client.ts";
 import {
   type SkipReason,
   moreTime,
@@ -16,8 +14,7 @@ import { describeStop } from "./time/stop-signal.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { Pacer } from "./send/pacing.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
-import type { Discovery, ProbeContext } from "./probe.ts";
-import type { Recorder } from "./send/recorder.ts";
+import type { ProbeContext } from "./probe.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
 
@@ -35,28 +32,14 @@ export interface ExecutionResult {
   readonly stopped: string | null;
 }
 
-export interface ExecutionContext {
-  readonly pacer: Pacer;
-  readonly target: Target;
-  readonly discovery: Discovery;
-  readonly client: Client;
-  readonly recorder: Recorder;
-  /** Opens the receiver if it is not open yet. */
-  readonly receiver: () => Promise<Receiver>;
+/** Everything needed to run probes stage by stage. A dry run uses the same steps, but sends nothing. */
+export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
-  readonly readOnly: boolean;
   readonly maxWaitMs: number;
   /** Settles once every request from before the first probe has ended. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
-}
-
-/** Everything needed to run probes stage by stage. A dry run uses the same steps, but sends nothing. */
-export interface StageContext extends Pick<
-  ExecutionContext,
-  "time" | "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"
-> {
   /** Whether webhooks have an agent that nothing else calls. */
   readonly hasWebhookAgent: boolean;
   /** Whether the main key has too few requests a minute for all probes. */
@@ -65,6 +48,12 @@ export interface StageContext extends Pick<
   readonly availableRequests: () => number;
   /** Runs one probe. Rejects if the probe throws. */
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
+}
+
+/** Everything needed to run real probes: what they receive, and the pacer of their requests. */
+interface ExecutionContext
+  extends Omit<ProbeContext, "given">, Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"> {
+  readonly pacer: Pacer;
 }
 
 /** Maximum number of concurrent probes. The pacer of each key limits their requests. */
@@ -167,16 +156,10 @@ const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 
-/** Why no further probe can run. `null` if probes can run. */
-interface StopState {
-  readonly stopped: string | null;
-  readonly budgetError: RequestBudgetExhausted | null;
-}
-
 /** @param onStop called with the error after which no further probe can run */
 async function resultOf(
   planned: PlannedProbe,
-  { stopped, budgetError }: StopState,
+  { stopped, budgetError }: { readonly stopped: string | null; readonly budgetError: RequestBudgetExhausted | null },
   context: TimedContext,
   onStop: (error: TargetUnavailable | RequestBudgetExhausted) => void,
 ): Promise<ProbeRunResult> {
@@ -186,8 +169,8 @@ async function resultOf(
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
   // Later probes would wait for the effects of requests that were never sent.
   if (budgetError !== null && probe.stage !== "review") return resultOfError(budgetError, context.signal);
-  const tooLong = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
-  if (tooLong !== null) return { kind: "skipped", reason: tooLong, needs: moreTime };
+  const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
+  if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
   try {
     return { kind: "ran", evidence: await withinDeadline(context.perform(planned, context.time), context) };
   } catch (error) {
@@ -201,10 +184,10 @@ async function runProbe({ probe, tested }: PlannedProbe, context: ExecutionConte
   const resolved = resolveNeeds(probe.needs, context.target);
   const found = resolved.kind === "given" ? resolved.given : {};
   const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
-  const scene: ProbeContext<Need> = { ...context, given: given as ResolvedNeeds<Need> };
-  if (probe.per === "target") return probe.run(scene);
+  const probeContext: ProbeContext<Need> = { ...context, given: given as ResolvedNeeds<Need> };
+  if (probe.per === "target") return probe.run(probeContext);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  return probe.run({ ...scene, tested });
+  return probe.run({ ...probeContext, tested });
 }
 
 /** A minute's window, plus a second, because headers are in whole seconds. */
@@ -239,10 +222,6 @@ function resultOfError(error: unknown, signal: AbortSignal): ProbeRunResult {
   return { kind: "broken", error: traceOf(error) };
 }
 
-class ProbeOverdue extends SkipError {
-  override readonly name = "ProbeOverdue";
-}
-
 /** Waits for a probe, but no longer than its deadline, or until the run is interrupted. */
 async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedContext): Promise<T> {
   const overdue = Promise.withResolvers<never>();
@@ -252,7 +231,7 @@ async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs
     if (waitedMs > 0 && waitedMs !== lastWaitedMs) {
       lastWaitedMs = waitedMs;
       timer = setTimeout(checkDeadline, waitedMs);
-    } else overdue.reject(new ProbeOverdue(`the probe was not over after ${deadlineMs / 1000} s`));
+    } else overdue.reject(new SkipError(`the probe was not over after ${deadlineMs / 1000} s`));
   };
   let lastWaitedMs = 0;
   let timer = setTimeout(checkDeadline, deadlineMs);
@@ -272,27 +251,13 @@ export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,
 ): Promise<void> {
-  const pending = new Set(probes);
-  const busy = new Set<string>();
-  const running = new Set<Promise<void>>();
-  const startAll = (): void => {
-    const taken = new Set(busy);
-    for (const each of pending) {
-      const isFree = each.keys.every((key) => !taken.has(key));
-      for (const key of each.keys) taken.add(key);
-      if (isFree) start(each);
-    }
-  };
-  const start = (each: PlannedProbe): void => {
-    pending.delete(each);
-    for (const key of each.keys) busy.add(key);
-    const ended = run(each).finally(() => {
-      for (const key of each.keys) busy.delete(key);
-      running.delete(ended);
-    });
-    running.add(ended);
-  };
-  for (startAll(); running.size > 0; startAll()) await Promise.race(running);
+  const latest = new Map<string, Promise<void>>();
+  const runs = probes.map((each) => {
+    const ended = Promise.all(each.keys.flatMap((key) => latest.get(key) ?? [])).then(() => run(each));
+    for (const key of each.keys) latest.set(key, ended);
+    return ended;
+  });
+  await Promise.all(runs);
 }
 
 async function runConcurrently<T>(

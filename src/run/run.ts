@@ -132,8 +132,8 @@ function createContext(options: RunOptions): ClientContext {
     clock: target.clock,
     maxWaitMs,
     signal,
-    ...(options.onWait && { onWait: options.onWait }),
-    ...(options.timers && { timers: options.timers }),
+    onWait: options.onWait,
+    timers: options.timers,
   });
   const recorder = startRecorder();
   const transport = openTransport({

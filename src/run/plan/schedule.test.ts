@@ -50,6 +50,7 @@ describe("probes that run by key", () => {
       planned("pro", ["pro"]),
     ];
     const done = runByKey(all, run);
+    await turn();
     expect(started).toEqual(["one", "pro"]);
     ends.get("one")?.();
     await turn();

@@ -3,33 +3,15 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 
-/** Records everything that a run sends and receives. */
-export interface Recorder {
-  readonly record: (exchange: Exchange, sample: Sample) => void;
-  /** Records a rate-limit sample without its exchange, for traffic by the thousand. */
-  readonly recordSample: (key: string | null, sample: Sample) => void;
-  readonly exchanges: () => readonly Exchange[];
-  /** Rate-limit samples of a key since the start of the run, in the order of the responses. */
-  readonly samplesOf: (key: string) => readonly Sample[];
-  /** Number of requests sent so far. */
-  readonly sent: () => number;
-  /**
-   * Number of agent executions so far: admitted invokes, streams and operations, failed ones too, and each query of a
-   * batch.
-   */
-  readonly executions: () => number;
-  /** Counts a request that is sent again because its connection broke. */
-  readonly countLost: () => void;
-  /** Number of those requests so far. */
-  readonly lost: () => number;
-}
+export type Recorder = ReturnType<typeof startRecorder>;
 
-export function startRecorder(): Recorder {
+/** Records everything that a run sends and receives. */
+export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  let sent = 0;
-  let executions = 0;
-  let lost = 0;
+  let [sent, executions, lost] = [0, 0, 0];
+
+  /** Records a rate-limit sample without its exchange, for traffic by the thousand. */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && hasRun(sample)) executions += 1;
@@ -38,19 +20,24 @@ export function startRecorder(): Recorder {
     if (known === undefined) samples.set(key, [sample]);
     else known.push(sample);
   };
+
   return {
-    record: (exchange, sample) => {
+    recordSample,
+    record: (exchange: Exchange, sample: Sample): void => {
       exchanges.push(exchange);
       if (!isAgentCall(sample) && hasRun(sample)) executions += queriesIn(exchange);
       recordSample(exchange.key, sample);
     },
-    recordSample,
-    exchanges: () => exchanges,
-    samplesOf: (key) => [...(samples.get(key) ?? [])],
-    sent: () => sent,
-    executions: () => executions,
-    countLost: () => void (lost += 1),
-    lost: () => lost,
+    exchanges: (): readonly Exchange[] => exchanges,
+    /** Rate-limit samples of a key since the start of the run, in the order of the responses. */
+    samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
+    /** Number of requests sent so far. */
+    sent: (): number => sent,
+    /** Number of agent executions so far: admitted invokes, streams, operations and queries of batches, failed or not. */
+    executions: (): number => executions,
+    /** Counts a request that is sent again because its connection broke. */
+    countLost: (): void => void (lost += 1),
+    lost: (): number => lost,
   };
 }
 

@@ -1,24 +1,6 @@
 import { duration } from "../../base/duration.ts";
+import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-
-/** Detects a target that responds more and more slowly to the same requests. */
-export interface SlowdownDetector {
-  readonly observe: (exchange: Exchange) => void;
-  /** Whether the latest responses were slow. */
-  readonly isSlow: () => boolean;
-  /** Counts a request that got no response in time, even when it was sent again. */
-  readonly countUnanswered: () => void;
-  /**
-   * Describes the requests without a response, with figures. `null` if there are none, or the target was not slow.
-   */
-  readonly describeUnanswered: () => string | null;
-}
-
-interface Series {
-  /** Response times of the first and of the latest requests, in milliseconds. */
-  readonly first: number[];
-  readonly latest: number[];
-}
 
 /** Response times to compare. Each path is compared only with itself, because agents differ. */
 const sampleSize = 3;
@@ -29,8 +11,12 @@ const sampleSize = 3;
 const slowdownFactor = 8;
 const minSlowMs = 1000;
 
-export function createSlowdownDetector(): SlowdownDetector {
-  const paths = new Map<string, Series>();
+export type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
+
+/** Detects a target that responds more and more slowly to the same requests. */
+export function createSlowdownDetector() {
+  /** Times of the first and of the latest responses of each path, in milliseconds. */
+  const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();
   let [responses, unanswered] = [0, 0];
   let figures: string | null = null;
   let isSlow = false;
@@ -55,16 +41,16 @@ export function createSlowdownDetector(): SlowdownDetector {
 
   return {
     observe,
-    isSlow: () => isSlow,
-    countUnanswered: () => {
+    /** Whether the latest responses were slow. */
+    isSlow: (): boolean => isSlow,
+    /** Counts a request that got no response in time, even when it was sent again. */
+    countUnanswered: (): void => {
       unanswered += 1;
     },
-    describeUnanswered: () =>
+    /** Describes the requests without a response. `null` if there are none, or the target was not slow. */
+    describeUnanswered: (): string | null =>
       figures === null || unanswered === 0
         ? null
         : `the target slowed down: ${figures}; ${unanswered === 1 ? "one request was" : `${unanswered} requests were`} without a response in time, even when sent again`,
   };
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;

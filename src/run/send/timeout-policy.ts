@@ -121,21 +121,18 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
 }
 
 /** Tracks late responses of requests that run no agent. */
-function trackLateResponses(): {
-  readonly observe: (exchange: Exchange) => void;
-  readonly reasonToStop: (responses: number) => string | null;
-} {
+function trackLateResponses() {
   const sum = createTimeSum();
   let [count, last] = [0, ""];
   return {
-    observe: ({ request, answer, sentMs }) => {
+    observe: ({ request, answer, sentMs }: Exchange): void => {
       const tookMs = answer.endMs - sentMs;
       if (tookMs < late.minMs || runsAgent(request.method, pathOf(request.url))) return;
       count += 1;
       sum.add(sentMs, answer.endMs);
       last = `${request.method} ${pathOf(request.url)}: ${duration(tookMs)}`;
     },
-    reasonToStop: (responses) =>
+    reasonToStop: (responses: number): string | null =>
       sum.ms() < late.maxTotalMs
         ? null
         : `${count} of ${responses} responses took ${duration(late.minMs)} or more although no agent ran, ${duration(sum.ms())} in total; the last one was ${last}`,
@@ -143,14 +140,14 @@ function trackLateResponses(): {
 }
 
 /** Adds up periods of time. Overlaps count once. */
-function createTimeSum(): { readonly add: (fromMs: number, toMs: number) => void; readonly ms: () => number } {
+function createTimeSum() {
   let [sumMs, untilMs] = [0, 0];
   return {
-    add: (fromMs, toMs) => {
+    add: (fromMs: number, toMs: number): void => {
       sumMs += Math.max(0, toMs - Math.max(fromMs, untilMs));
       untilMs = Math.max(untilMs, toMs);
     },
-    ms: () => sumMs,
+    ms: (): number => sumMs,
   };
 }
 

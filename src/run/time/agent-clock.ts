@@ -1,19 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/**
- * Finds out whether the agents of a target with a test clock follow it. Vendors often advance only the windows of
- * their limits. Then agents still take real time.
- */
-export interface AgentClock {
-  /** Whether an agent finished without an advance of the clock. */
-  readonly usesRealTime: () => boolean;
-  /**
-   * Waits for something that an agent does. Waits in real time first if that may be enough, then advances the clock,
-   * one caller at a time.
-   */
-  readonly awaitAgent: <T>(promise: Promise<T>, advance: () => Promise<T>) => Promise<T>;
-}
-
 type AgentClockKind = "unknown" | "real time" | "test clock";
 
 /** Maximum real time to wait for an agent, depending on its clock. */
@@ -23,10 +9,13 @@ const minConclusiveMs = 900;
 const pollMs = 50;
 
 /**
+ * Finds out whether the agents of a target with a test clock follow it. Vendors often advance only the windows of
+ * their limits. Then agents still take real time.
+ *
  * @param agentsFollow whether the user states that agents follow the test clock
  * @param pause sleeps in real time, in milliseconds
  */
-export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep): AgentClock {
+export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => Promise<unknown> = sleep) {
   let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
   let advancing: Promise<unknown> = Promise.resolve();
 
@@ -41,7 +30,11 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return null;
   };
 
-  const awaitAgent: AgentClock["awaitAgent"] = async (promise, advance) => {
+  /**
+   * Waits for something that an agent does. Waits in real time first if that may be enough, then advances the clock,
+   * one caller at a time.
+   */
+  const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
     if (endedAfterMs !== null) {
       if (endedAfterMs >= minConclusiveMs) kind = "real time";
@@ -56,5 +49,5 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     return advanced;
   };
 
-  return { usesRealTime: () => kind === "real time", awaitAgent };
+  return { awaitAgent, usesRealTime: (): boolean => kind === "real time" };
 }

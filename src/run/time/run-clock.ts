@@ -63,14 +63,14 @@ export function withReservedWait(ms: number, time: RunClock): RunClock {
   return { ...time, canWait, passTime };
 }
 
-export interface RunClockOptions {
+interface RunClockOptions {
   readonly clock: ClockControl | null;
   readonly maxWaitMs: number;
   readonly signal: AbortSignal;
   /** Called when a real wait begins. */
-  readonly onWait?: (ms: number, why: string) => void;
+  readonly onWait?: ((ms: number, why: string) => void) | undefined;
   /** The source of real time. Default: the machine's clock. */
-  readonly timers?: Timers;
+  readonly timers?: Timers | undefined;
 }
 
 /** A source of real time, in milliseconds. */
@@ -100,10 +100,9 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
     await timers.sleep(ms, signal);
   };
 
-  const sleepReal = (ms: number): Promise<void> => sleep(ms, undefined, { signal });
   const agents = createAgentClock(clock?.agentsFollow ?? false);
   const passUntil: RunClock["passUntil"] = (promise, maxMs, stepMs = defaultStepMs, restMs = defaultRestMs) =>
-    targetClock === null ? promise : advanceUntil(promise, maxMs, { stepMs, restMs }, targetClock);
+    targetClock === null ? promise : advanceUntil(promise, maxMs, { stepMs, restMs }, targetClock.advance);
 
   return {
     now,
@@ -117,7 +116,7 @@ export function startRunClock({ clock, maxWaitMs, signal, onWait, timers = machi
     reserve: budget.reserve,
     canWait: (ms) => targetClock !== null || budget.canWait(ms),
     passTime,
-    sleepReal,
+    sleepReal: (ms) => sleep(ms, undefined, { signal }),
     sleep: (ms) => timers.sleep(ms, signal),
     passUntil,
     awaitAgent: (promise, ...steps) =>
@@ -134,7 +133,7 @@ async function advanceUntil<T>(
   promise: Promise<T>,
   maxMs: number,
   { stepMs, restMs }: { readonly stepMs: number; readonly restMs: number },
-  { advance }: TargetClock,
+  advance: (ms: number) => Promise<void>,
 ): Promise<T> {
   let settled = false;
   const mark = (): void => {
@@ -149,61 +148,38 @@ async function advanceUntil<T>(
   return promise;
 }
 
-/** The waiting time that a run has left, in milliseconds of real time. Overlapping waits count once. */
-interface WaitBudget {
-  readonly canWait: (ms: number) => boolean;
-  /**
-   * Spends the time of a wait that begins now.
-   * @throws {WaitRefused} if too little is left
-   */
-  readonly take: (ms: number, why: string) => void;
-  /** Reserves time for later. Replaces an earlier reservation. */
-  readonly reserve: (ms: number) => void;
-  readonly takenMs: () => number;
-}
-
 /**
  * Tolerance, so that two windows of a minute fit into two minutes: each may last a second longer, because headers are
  * in whole seconds.
  */
 const budgetToleranceMs = 2000;
 
-function createWaitBudget(maxWaitMs: number, now: () => number): WaitBudget {
-  let takenMs = 0;
-  let reservedMs = 0;
-  let waitingUntilMs = 0;
+/** The waiting time that a run has left, in milliseconds of real time. Overlapping waits count once. */
+function createWaitBudget(maxWaitMs: number, now: () => number) {
+  let [takenMs, reservedMs, waitingUntilMs] = [0, 0, 0];
   const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));
   const canWait = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + budgetToleranceMs;
-  const take = (ms: number, why: string): void => {
-    if (!canWait(ms)) {
-      const leftMs = maxWaitMs - takenMs - reservedMs;
-      throw new WaitRefused({ why: "too long a wait", for: why, ms, leftMs }, need("maxWaitMs"));
-    }
-    takenMs += costOf(ms);
-    waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
-  };
   return {
     canWait,
-    take,
-    reserve: (ms) => {
+    /** Spends the time of a wait that begins now. */
+    take: (ms: number, why: string): void => {
+      if (!canWait(ms)) {
+        const leftMs = maxWaitMs - takenMs - reservedMs;
+        throw new WaitRefused({ why: "too long a wait", for: why, ms, leftMs }, need("maxWaitMs"));
+      }
+      takenMs += costOf(ms);
+      waitingUntilMs = Math.max(waitingUntilMs, now() + ms);
+    },
+    reserve: (ms: number): void => {
       reservedMs = ms;
     },
-    takenMs: () => takenMs,
+    takenMs: (): number => takenMs,
   };
 }
 
-/** A target's test clock, and how far the run has advanced it, in milliseconds. */
-interface TargetClock {
-  /** Advances the clock. Calls run one at a time. Rejects with {@link WaitRefused} if the target refuses. */
-  readonly advance: (ms: number) => Promise<void>;
-  readonly offsetMs: () => number;
-  /** Includes an advance that has not finished. */
-  readonly maxOffsetMs: () => number;
-}
-
-function startTargetClock(control: ClockControl): TargetClock {
-  let offsetMs = 0;
-  let maxOffsetMs = 0;
+/** Advances a target's test clock, one call at a time, and remembers how far. */
+function startTargetClock(control: ClockControl) {
+  let [offsetMs, maxOffsetMs] = [0, 0];
   let advancing: Promise<void> = Promise.resolve();
   const advance = (ms: number): Promise<void> => {
     advancing = advancing.then(async () => {
@@ -217,5 +193,5 @@ function startTargetClock(control: ClockControl): TargetClock {
     });
     return advancing;
   };
-  return { advance, offsetMs: () => offsetMs, maxOffsetMs: () => maxOffsetMs };
+  return { advance, offsetMs: (): number => offsetMs, maxOffsetMs: (): number => maxOffsetMs };
 }

@@ -2,14 +2,6 @@ import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 
 import type { RunClock } from "./run-clock.ts";
 
-/** One of several probes that share a test clock. */
-export interface ClockParticipant {
-  /** The probe's clock. Its waits end up to a second late. */
-  readonly time: RunClock;
-  /** Leaves, so that the others no longer wait for this probe. */
-  readonly leave: () => void;
-}
-
 interface Member {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
@@ -23,7 +15,7 @@ const stepMs = 1000;
  *
  * @returns a function that adds a participant
  */
-export function shareClock(time: RunClock): () => ClockParticipant {
+export function shareClock(time: RunClock) {
   const members = new Set<Member>();
   let isAdvancing = false;
 
@@ -64,10 +56,14 @@ export function shareClock(time: RunClock): () => ClockParticipant {
         member.waiting = null;
       }
     };
-    const leave = (): void => {
-      members.delete(member);
-      void advanceIfAllWait();
+    return {
+      /** The probe's clock. Its waits end up to a second late. */
+      time: { ...time, passTime },
+      /** Leaves, so that the others no longer wait for this probe. */
+      leave: (): void => {
+        members.delete(member);
+        void advanceIfAllWait();
+      },
     };
-    return { time: { ...time, passTime }, leave };
   };
 }

@@ -15,14 +15,12 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
       ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
       : "interrupted";
 
-/** A signal that stops a run early, on the caller's signal or after a timeout. */
-export interface StopSignal {
-  readonly signal: AbortSignal;
-  readonly release: () => void;
-}
-
-/** @param maxMs real time in milliseconds, `Infinity` for no timeout */
-export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopSignal {
+/**
+ * Starts a signal that stops a run early, on the caller's signal or after a timeout.
+ *
+ * @param maxMs real time in milliseconds, `Infinity` for no timeout
+ */
+export function startStopSignal(callerSignal: AbortSignal, maxMs: number) {
   const controller = new AbortController();
   const stop = (): void => controller.abort(callerSignal.reason);
   callerSignal.addEventListener("abort", stop, { once: true });
@@ -32,7 +30,7 @@ export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopS
     : null;
   return {
     signal: controller.signal,
-    release: () => {
+    release: (): void => {
       callerSignal.removeEventListener("abort", stop);
       if (timer !== null) clearTimeout(timer);
     },

@@ -45,7 +45,6 @@ const signedValidly = probe(
   },
 );
 
-/** Ways to sign a request incorrectly. */
 const mistakes = {
   "a wrong secret": { secret: (secret: string) => `${secret}-not` },
   "a changed path": { path: (path: string) => path.replace(/usage$/, "agents") },

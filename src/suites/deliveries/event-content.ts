@@ -22,7 +22,6 @@ const deliveriesOfAgent = ({ webhooks, deliveries }: InvokedWithWebhooks): Deliv
     ),
   );
 
-/** Judges whether events name the agent that was invoked. */
 export function judgeAgentNamed(evidence: InvokedWithWebhooks): Finding<never> {
   const invoked = evidence.invoked.map(invokedAgent).find((each) => each !== null);
   const named = deliveriesOfAgent(evidence).flatMap((delivery) => {

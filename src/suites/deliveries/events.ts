@@ -15,7 +15,6 @@ export const eventIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(d
 
 export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);
 
-/** The deliveries of an event type, in order of arrival. */
 export const eventsOfType = (deliveries: readonly Delivery[], type: string): Delivery[] =>
   deliveries.filter((each) => eventTypeOf(each) === type);
 

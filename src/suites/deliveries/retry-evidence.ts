@@ -69,7 +69,6 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
   };
 }
 
-/** The longest time between an attempt and its duplicate. */
 const duplicateWithinMs = 2000;
 
 /** Fewer attempts may be a first one and immediate retries. */

@@ -18,7 +18,6 @@ export interface WatchedDeliveries {
   /** All deliveries, including those of the run. */
   readonly deliveries: readonly Delivery[];
   readonly untilMs: number;
-  /** When no receiver listened. */
   readonly unwatched: readonly TimeSpan[];
 }
 

@@ -20,7 +20,6 @@ export interface JudgedResponse {
   readonly tookMs: number;
 }
 
-/** Responses as cases of a coverage matrix. */
 export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges): Member<Exchange>[] =>
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 

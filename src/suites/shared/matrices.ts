@@ -39,7 +39,6 @@ export const responseCells = (
     return statuses.filter((each) => known.includes(each)).map((status) => responseCellOf(endpoint, status));
   });
 
-/** A matrix of error responses. */
 export const errorMatrix = (
   what: string,
   statuses: readonly number[] = errorStatuses,

@@ -61,7 +61,6 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   }),
 };
 
-/** The kinds of key that a clause covers. */
 export const keyKindsOf = (clause: ClauseId): RejectedKeyKind[] =>
   (Object.keys(rejectedKeyKinds) as RejectedKeyKind[]).filter((kind) => keyExpectations[kind].clause === clause);
 
@@ -195,7 +194,6 @@ function explainNoVerdict(trials: readonly KeyTrial[]): Unproven {
     : unproven(`no endpoint accepted a valid key, so a rejection proves nothing (${describeTrial(first)})`);
 }
 
-/** The endpoints that accepted the key. */
 export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<EndpointName> =>
   new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
 

@@ -5,51 +5,51 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** Words that had a meaning of their own here, each with words of the field to use instead. */
-const privateWords = {
-  abreast: "concurrent, parallel",
-  asked: "requested, options",
-  attend: "wait, handle",
-  beside: "next to, alongside",
-  came: "received",
-  concern: "affect, cover",
-  ground: "environment, setup",
-  greeting: "ping, start message",
-  lack: "missing, skip reason",
-  leak: "growth, loss",
-  least: "min",
-  look: "discovery, check",
-  looked: "examined",
-  lost: "dropped, connection loss",
-  made: "created, derived",
-  moved: "advanced, offset",
-  near: "close to, similar",
-  nearer: "closest",
-  neighbour: "adjacent",
-  patience: "timeout policy",
-  played: "assigned",
-  player: "role assignment",
-  quieted: "idle",
-  said: "reported, result",
-  seen: "observed, coverage",
-  shown: "advertised, displayed",
-  sound: "correct, valid",
-  spoilt: "mutated, altered",
-  spoken: "accepted, reported",
-  stays: "keeps, remains",
-  stranger: "unauthenticated, third-party",
-  strangers: "unauthenticated, third-party",
-  surroundings: "environment",
-  tell: "report",
-  told: "reported",
-  twins: "sibling, duplicate",
-  unsaid: "unspecified",
-  unsent: "not sent",
-  visit: "coverage request",
-  visits: "coverage requests",
-  way: "route, connection",
-  wish: "request, options",
-  wording: "messages",
-};
+const privateWords = new Map([
+  ["abreast", "concurrent, parallel"],
+  ["asked", "requested, options"],
+  ["attend", "wait, handle"],
+  ["beside", "next to, alongside"],
+  ["came", "received"],
+  ["concern", "affect, cover"],
+  ["ground", "environment, setup"],
+  ["greeting", "ping, start message"],
+  ["lack", "missing, skip reason"],
+  ["leak", "growth, loss"],
+  ["least", "min"],
+  ["look", "discovery, check"],
+  ["looked", "examined"],
+  ["lost", "dropped, connection loss"],
+  ["made", "created, derived"],
+  ["moved", "advanced, offset"],
+  ["near", "close to, similar"],
+  ["nearer", "closest"],
+  ["neighbour", "adjacent"],
+  ["patience", "timeout policy"],
+  ["played", "assigned"],
+  ["player", "role assignment"],
+  ["quieted", "idle"],
+  ["said", "reported, result"],
+  ["seen", "observed, coverage"],
+  ["shown", "advertised, displayed"],
+  ["sound", "correct, valid"],
+  ["spoilt", "mutated, altered"],
+  ["spoken", "accepted, reported"],
+  ["stays", "keeps, remains"],
+  ["stranger", "unauthenticated, third-party"],
+  ["strangers", "unauthenticated, third-party"],
+  ["surroundings", "environment"],
+  ["tell", "report"],
+  ["told", "reported"],
+  ["twins", "sibling, duplicate"],
+  ["unsaid", "unspecified"],
+  ["unsent", "not sent"],
+  ["visit", "coverage request"],
+  ["visits", "coverage requests"],
+  ["way", "route, connection"],
+  ["wish", "request, options"],
+  ["wording", "messages"],
+]);
 
 /** Names with such a word that stay: fields of files on disk and of the library, and names of others. */
 const keptNames = new Set(["lookup", "lookUp", "seen", "told", "said", "lost", "lostShare"]);
@@ -87,8 +87,8 @@ export function wordsInNames(file, text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").replace(/(["'`])(?:\\.|(?!\1)[^\\])*\1/g, "");
   const names = new Set([basename(file).replace(/\..*/, ""), ...(code.match(/\b[A-Za-z_$][\w$]*\b/g) ?? [])]);
   return [...names].flatMap((name) => {
-    const word = keptNames.has(name) ? undefined : wordsOf(name).find((each) => Object.hasOwn(privateWords, each));
-    return word === undefined ? [] : [`${file}: the name ${name}: instead of "${word}" use ${privateWords[word]}`];
+    const word = keptNames.has(name) ? undefined : wordsOf(name).find((each) => privateWords.has(each));
+    return word === undefined ? [] : [`${file}: the name ${name}: instead of "${word}" use ${privateWords.get(word)}`];
   });
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { messageOf, errorCodeOrText, traceOf } from "./errors.ts";
 
-describe("what was thrown", () => {
+describe("a thrown value", () => {
   const missing = Object.assign(new Error("no such file"), { code: "ENOENT" });
 
   it("is told by its code, its message or its trace", () => {

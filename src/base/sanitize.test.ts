@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { truncate, sanitize, sanitizeLine, truncateStart } from "./sanitize.ts";
 
-describe("text of a target", () => {
+describe("text from a target", () => {
   it.each([
     { text: "plain\ttext\nZürich 日本 🙂 é", sanitized: "plain\ttext\nZürich 日本 🙂 é" },
     { text: "\u001b[31mred\u001b[0m", sanitized: String.raw`\x1b[31mred\x1b[0m` },

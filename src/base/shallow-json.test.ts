@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import { parseBoundedJson } from "./shallow-json.ts";
 
-describe("JSON that somebody sent", () => {
+describe("JSON from outside", () => {
   const nested = (depth: number): string => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
   const padding = " ".repeat(20_000);
 

@@ -10,7 +10,7 @@ const pin = (id: ClauseId): string => {
 };
 
 describe("clauses", () => {
-  it("keep their ids and meanings, because reports of years refer to them", async () => {
+  it("keep their ids and meanings, because old reports refer to them", async () => {
     await expect(`${clauseIds.map(pin).join("\n")}\n`).toMatchFileSnapshot("clauses.pin.txt");
   });
 
@@ -19,7 +19,7 @@ describe("clauses", () => {
     expect(new Set(clauseIds).size).toBe(clauseIds.length);
   });
 
-  it("number each section from 1 without a hole", () => {
+  it("number each section from 1 without a gap", () => {
     const bySection = Map.groupBy(clauseIds, (id) => id.split("-")[0] ?? "");
     for (const ids of bySection.values())
       expect(ids.map((id) => Number(id.split("-")[1])).toSorted((a, b) => a - b)).toEqual(

@@ -43,7 +43,7 @@ const page = new URL("../../docs/trust.md", import.meta.url);
 const tables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
   "how small an excess is found": sensitivityTable,
-  "what defects of strangers turn red": thirdPartyTable,
+  "what defects of another server turn red": thirdPartyTable,
 };
 const marked = /(<!-- ([a-z ]+) -->\n)[^]*?(\n<!-- end -->)/g;
 

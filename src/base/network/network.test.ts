@@ -29,7 +29,7 @@ describe("the proxy of an address", () => {
     expect(through(except, url)).toBe(expected);
   });
 
-  it.each(["http://127.0.0.1/v1", "https://api.acme.example"])("is the one that somebody named, also for %s", (url) => {
+  it.each(["http://127.0.0.1/v1", "https://api.acme.example"])("is the named one, also for %s", (url) => {
     expect(proxyFor({ ...plainNetwork, proxy: { kind: "always", url: http } }, url)).toBe(http);
   });
 });

@@ -34,7 +34,7 @@ describe("robust figures", () => {
   });
 });
 
-describe("many tests at once", () => {
+describe("several tests at once", () => {
   it("are believed step by step, each against those that are left", () => {
     expect(significantByHolm([0.04, 0.01, 0.02], 0.05)).toEqual([true, true, true]);
     expect(significantByHolm([0.04, 0.03, 0.01], 0.05)).toEqual([false, false, true]);

@@ -19,7 +19,7 @@ describe("the rank-sum test", () => {
 
   const steps = (count: number, from: number): number[] => Array.from({ length: count }, (_, at) => from + (at % 7));
 
-  it("tells a shift of many values from none", () => {
+  it("distinguishes a shift of many values from none", () => {
     expect(rankSumAbove(steps(40, 0), steps(40, 0))).toBeGreaterThan(0.3);
     expect(rankSumAbove(steps(40, 5), steps(40, 0))).toBeLessThan(0.001);
     expect(rankSumAbove(steps(40, 0), steps(40, 5))).toBeGreaterThan(0.999);

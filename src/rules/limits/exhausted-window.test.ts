@@ -120,7 +120,7 @@ function simulate({ keeps, limits, requests, round, errorShare }: World, random:
 
 const runs = runsOf({ quick: 1000, full: 20_000 });
 
-describe("what is told to be used up", () => {
+describe("a window that is reported as exhausted", () => {
   const cases = record({
     seed: nat(),
     kind: constantFrom(...(Object.keys(kinds) as (keyof typeof kinds)[])),

@@ -34,12 +34,12 @@ it.each<[clause: string, values: Partial<RateLimitInfo>, expected: string | null
   expect(rule?.judge({ ...noRateLimitInfo, ...values }, limits)).toBe(expected);
 });
 
-it("says nothing of a limit where nobody said the tier", () => {
+it("judges no limit if the tier is not known", () => {
   const rule = headerRules.find(({ clause }) => clause === "HDR-10");
   expect(rule?.judge({ ...noRateLimitInfo, ...all, limit: 11 }, null)).toBeUndefined();
 });
 
-it("names the headers that an answer lacks", () => {
+it("names the missing headers of a response", () => {
   expect(missingHeaders({ ...noRateLimitInfo, ...all, reset: null, resetAfter: null })).toEqual([
     "X-RateLimit-Reset",
     "X-RateLimit-Reset-After",

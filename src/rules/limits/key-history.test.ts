@@ -16,7 +16,7 @@ const history = (outcomes: readonly DecisionOutcome[], everyMs: number): History
   }),
 });
 
-it("calls a breach only what is one by every clock that the target may keep", () => {
+it("reports a breach only if it is one by every clock that the target may keep", () => {
   const flood = Array.from({ length: 60 }, (): DecisionOutcome => "admitted");
   const [over, kept] = [history(flood, 100), history(flood, 60_000)];
   expect(judgeByClocks([over], limits, {}, false).kind).toBe("breach");

@@ -6,7 +6,7 @@ type Headers = readonly (readonly [name: string, value: string])[];
 const read = (headers: Headers, status = 200, json?: unknown) => readRateLimitInfo(status, headers, () => json);
 
 describe("what a limiter showed", () => {
-  it("is read from headers in any letter case", () => {
+  it("reads headers in any letter case", () => {
     const headers: Headers = [
       ["x-ratelimit-limit", "10"],
       ["X-RATELIMIT-REMAINING", " 9 "],
@@ -40,18 +40,18 @@ describe("what a limiter showed", () => {
     expect(read([], status, json).retryAfterSeconds).toBe(seconds);
   });
 
-  it("has no date where the header is none", () => {
+  it("has no date if the header is invalid", () => {
     expect(read([["Date", "soon"]]).date).toBeNull();
   });
 });
 
 describe("what was kept of it", () => {
-  it("may lack what another version does not know", () => {
+  it("accepts evidence of a version without some of the values", () => {
     expect(parseRateLimitInfo({ limit: 10, remaining: null })).toEqual({ ...noRateLimitInfo, limit: 10 });
     expect(parseRateLimitInfo({ remaining: 0 })?.remaining).toBe(0);
   });
 
-  it.each([{ limit: "10" }, { date: Number.NaN }])("is nothing of ours where a value is no number: %o", (kept) => {
+  it.each([{ limit: "10" }, { date: Number.NaN }])("rejects evidence with a value that is no number: %o", (kept) => {
     expect(parseRateLimitInfo(kept)).toBeNull();
   });
 });

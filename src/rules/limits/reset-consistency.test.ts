@@ -18,7 +18,7 @@ const kindOf = (expected: string | null | undefined): string => {
   return expected === null ? "agrees" : "breach";
 };
 
-describe("a reset told in two ways agrees by `Date` or by our own clock", () => {
+describe("a reset reported in two ways agrees by `Date` or by our own clock", () => {
   it.each<[name: string, values: Parameters<typeof resetMismatch>[0], time: ResponseTime, kind: string]>([
     ["both clocks right", right, onTime, "agrees"],
     ["`Date` lags by 5 s", { ...right, date: now - 5 }, onTime, "agrees"],

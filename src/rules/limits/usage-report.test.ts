@@ -35,7 +35,7 @@ describe("a count that must grow by 3 to 5", () => {
   });
 });
 
-describe("tokens of turns", () => {
+describe("tokens of agent calls", () => {
   const of = (status: number | null, tokens: number | null) => ({ status, tokens });
   it.each([
     ["all told", [of(200, 7), of(200, 3)], { min: 10, max: 10 }],

@@ -47,7 +47,7 @@ const withDistinctParts = (judgement: HistoryJudgement): HistoryJudgement =>
     : { ...judgement, actual: [...new Set(judgement.actual.split("; "))].join("; ") };
 
 it(
-  "says the same of requests that are alike, be they told one by one or by their number",
+  "gives the same result for requests that are alike, listed one by one or as a number",
   { timeout: 30_000 + runs * 100 },
   () => {
     const observed = new Set<string>();

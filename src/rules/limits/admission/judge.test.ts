@@ -127,7 +127,7 @@ describe("a history is a breach", () => {
 });
 
 describe("a witness", () => {
-  it("is only what proves the breach, told in numbers", () => {
+  it("names only the requests that prove the breach, with their numbers", () => {
     const history = script({ fromMs: 0, everyMs: 100, outcomes: admitted(60) });
     const judgement = judgeAdmission(history, free, options);
     expect(judgement).toMatchObject({ actual: "41 admitted within 4.0 s, on a key not used before" });

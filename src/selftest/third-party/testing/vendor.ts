@@ -36,7 +36,7 @@ const startMessageSchema = z.object({
 type StartMessage = z.infer<typeof startMessageSchema>;
 
 const sources = (language: string): string =>
-  new URL(`../../../../tools/strangers/${language}`, import.meta.url).pathname;
+  new URL(`../../../../tools/third-party/${language}`, import.meta.url).pathname;
 
 let folder: string | undefined;
 const builtIn = (): string => (folder ??= mkdtempSync(join(tmpdir(), "stranger-")));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 import { projectRoot } from "./measuring/scratch.ts";
-import type { Took } from "./measuring/took.ts";
+import type { Measurement } from "./measuring/measurement.ts";
 import { rows } from "./rows/all.ts";
 import { ratioOf, resultOf } from "./tool/arithmetic.ts";
 import { chosenRows } from "./tool/choice.ts";
@@ -15,10 +15,10 @@ import { withFigures } from "./tool/page.ts";
 import { type Row, sizeOf } from "./tool/row.ts";
 import { lineOf, terminalTable } from "./tool/table.ts";
 
-const took = (wallMs: number, cpuMs = wallMs, bytes: number | null = null): Took => ({ wallMs, cpuMs, bytes });
+const took = (wallMs: number, cpuMs = wallMs, bytes: number | null = null): Measurement => ({ wallMs, cpuMs, bytes });
 
-/** A row whose goes take what they are told, and say in which order they went. */
-function toldRow(subject: readonly number[], baseline: readonly number[], order: string[]): Row {
+/** A row whose runs return given measurements and record their order. */
+function scriptedRow(subject: readonly number[], baseline: readonly number[], order: string[]): Row {
   const side = (name: string, times: readonly number[]) => {
     let at = 0;
     return async () => {
@@ -28,7 +28,7 @@ function toldRow(subject: readonly number[], baseline: readonly number[], order:
     };
   };
   return {
-    name: "told",
+    name: "scripted",
     what: "a subject",
     against: "a baseline",
     compared: "wall time",
@@ -79,14 +79,14 @@ describe("the bench's arithmetic", () => {
 describe("the rounds of a row", () => {
   it("begin in turns with either side, after a go of each that is not counted", async () => {
     const order: string[] = [];
-    const measured = await measure(toldRow([30, 30, 60], [10, 10, 10], order), sizeOf(1), 3);
+    const measured = await measure(scriptedRow([30, 30, 60], [10, 10, 10], order), sizeOf(1), 3);
     expect(order.join(" ")).toBe("baseline subject baseline subject subject baseline baseline subject closed");
     expect(measured).toMatchObject({ kind: "measured", result: { ratio: 3, highestRatio: 6 } });
   });
 
   it("say why there are none where a side fails, and close what was opened", async () => {
     const order: string[] = [];
-    const row = toldRow([1], [1], order);
+    const row = scriptedRow([1], [1], order);
     const failing: Row = {
       ...row,
       open: async (size) => ({ ...(await row.open(size)), subject: () => Promise.reject(new Error("no such server")) }),

@@ -21,7 +21,7 @@ import { withFigures } from "./tool/page.ts";
 import { type Row, sizeOf } from "./tool/row.ts";
 import { lineOf, machineText, terminalTable } from "./tool/table.ts";
 
-// `npm run bench`: how near the harness comes to what it is held against, all in one run.
+// `npm run bench`: measures every row against its baseline in one run.
 
 const figuresFile = join(projectRoot, "bench", "figures.json");
 const pageFile = join(projectRoot, "docs", "performance.md");
@@ -36,7 +36,7 @@ interface Flags {
   readonly list?: boolean;
 }
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 function positive(text: string): number {
   const value = Number(text);
@@ -45,64 +45,64 @@ function positive(text: string): number {
 }
 
 const command = new Command("bench")
-  .description("Measure every row side by side with its baseline, in turns; the figures are medians of the rounds.")
+  .description("Measure every row and its baseline alternately; the figures are medians of the rounds.")
   .option(
     "--only <row>",
     "this row or family alone; * stands for any text (repeatable)",
     (row: string, all: string[]) => [...all, row],
     [],
   )
-  .option("--rounds <n>", "rounds of each row; those whose goes are long take fewer", positive, 5)
+  .option("--rounds <n>", "rounds of each row; rows that take long have fewer", positive, 5)
   .option("--scale <share>", "share of the full amount of work; 0.01 tries the bench itself", positive, 1)
   .option("--json <file>", "write everything that was measured to this file")
-  .option("--write", "put the figures into bench/figures.json, and from there into docs/performance.md")
-  .option("--from <file>", "measure nothing: show, or write, what --json wrote")
-  .option("--list", "name the rows, and measure nothing")
+  .option("--write", "put the figures into bench/figures.json and docs/performance.md")
+  .option("--from <file>", "measure nothing: show, or write, the results that --json wrote")
+  .option("--list", "list the rows, and measure nothing")
   .action((flags: Flags) => bench(flags));
 
 async function bench(flags: Flags): Promise<void> {
   const chosen = chosenRows(rows, flags.only);
-  if (flags.list === true) return chosen.forEach(({ name, what }) => say(`${name.padEnd(24)} ${what}`));
+  if (flags.list === true) return chosen.forEach(({ name, what }) => print(`${name.padEnd(24)} ${what}`));
   if (flags.from !== undefined) return showKept(flags.from, flags.write === true);
-  say(`${machineText(thisMachine())}; load average ${loadavg()[0]?.toFixed(1)}`);
+  print(`${machineText(thisMachine())}; load average ${loadavg()[0]?.toFixed(1)}`);
   const measured: FigureRow[] = [];
   for (const row of chosen) {
     measured.push(await measuredRow(row, flags));
-    // What is there is kept, whatever becomes of the next row.
+    // Saves the results so far, in case a later row fails.
     if (flags.json !== undefined) writeJson(flags.json, figuresOf(measured, flags.scale));
   }
-  say(terminalTable(measured));
+  print(terminalTable(measured));
   if (flags.write === true) keep(measured, flags.scale);
 }
 
-/** What an earlier run of the bench has written. */
+/** Shows, and perhaps writes, the results of an earlier run. */
 function showKept(file: string, isWritten: boolean): void {
   const { rows: kept, scale } = readFigures(file);
-  say(terminalTable(kept));
+  print(terminalTable(kept));
   if (isWritten) keep(kept, scale);
 }
 
 async function measuredRow(row: Row, { rounds, scale }: Flags): Promise<FigureRow> {
-  say(`${row.name}: ${row.what}, against ${row.against}`);
+  print(`${row.name}: ${row.what}, against ${row.against}`);
   const measured = await measure(row, sizeOf(scale), Math.ceil(rounds));
   const figures = figureRow(measured, new Date());
-  say(`  ${lineOf(figures)} in ${measured.seconds.toFixed(0)} s`);
+  print(`  ${lineOf(figures)} in ${measured.seconds.toFixed(0)} s`);
   return figures;
 }
 
 const writeJson = (file: string, figures: Figures): void =>
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 
-/** Rows that were not measured now, or could not be, keep the figures that they had. */
+/** Rows that were not measured now keep their figures. */
 function keep(fresh: readonly FigureRow[], scale: number): void {
-  if (scale !== 1) throw new Error("--write takes figures of the full size alone: leave --scale out.");
+  if (scale !== 1) throw new Error("--write needs results of the full size: omit --scale.");
   const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];
   const order = rows.map(({ name }) => name);
-  const sound = fresh.filter(({ kind }) => kind === "measured");
-  const figures = figuresOf(mergedRows(kept, sound, order), scale);
+  const successful = fresh.filter(({ kind }) => kind === "measured");
+  const figures = figuresOf(mergedRows(kept, successful, order), scale);
   writeJson(figuresFile, figures);
   writeFileSync(pageFile, withFigures(readFileSync(pageFile, "utf8"), figures));
-  say("The figures are in bench/figures.json and docs/performance.md.");
+  print("The figures are in bench/figures.json and docs/performance.md.");
 }
 
 await command.parseAsync();

@@ -1,5 +1,5 @@
-// Fastify and undici alone, in one process as a run on the embedded server is: so many reads of usage and so many invokes, then the end.
-// Plain JavaScript: nothing of what it takes goes into types that have to be stripped.
+// Fastify and undici in one process, as in a run on the embedded server: reads of usage and invokes, then the end.
+// Plain JavaScript, so that no time goes into stripping types.
 import fastify from "fastify";
 import { Pool } from "undici";
 

@@ -1,7 +1,7 @@
 import http from "k6/http";
 import type { Options } from "k6/options";
 
-/** As little as a script can do that reads what it is answered: the same requests, shared by as many virtual users. */
+/** The minimal script that sends the same requests with as many virtual users and reads the responses. */
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;
   readonly concurrent: number;

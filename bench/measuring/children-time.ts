@@ -2,23 +2,23 @@ import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Linux counts in hundredths of a second here. */
+/** Linux reports these times in hundredths of a second. */
 const ticksPerSecond = 100;
 
 /**
- * Processor time of the processes that this one has started and that have ended, theirs included.
+ * CPU time of ended child processes, with their own children.
  *
- * @throws {Error} where this machine does not tell
+ * @throws {Error} if this machine does not report it
  */
 export function childrenCpuMs(): number {
   const fields = statFields();
   return ((Number(fields[13]) + Number(fields[14])) / ticksPerSecond) * 1000;
 }
 
-/** A process that was told to end is counted once it has; longer than this it does not take. In ms. */
+/** Maximum time in ms until a stopped process has ended and its time is counted. */
 const endsWithinMs = 5000;
 
-/** The same, once the first of them has ended. */
+/** The CPU time of child processes, once the first of them has ended. */
 export async function endedChildrenCpuMs(): Promise<number> {
   const deadlineMs = performance.now() + endsWithinMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);
@@ -27,11 +27,11 @@ export async function endedChildrenCpuMs(): Promise<number> {
 
 function statFields(): string[] {
   try {
-    // The program's name stands in brackets, and may hold blanks and brackets itself.
+    // The program's name is in brackets, and may contain spaces and brackets.
     return readFileSync("/proc/self/stat", "utf8")
       .replace(/^.*\) /s, "")
       .split(" ");
   } catch {
-    throw new Error("only Linux tells what a process's children have used");
+    throw new Error("only Linux reports the CPU time of child processes");
   }
 }

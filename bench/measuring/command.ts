@@ -7,25 +7,25 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
 import { installedPackage, scratchFile } from "./scratch.ts";
-import type { Took } from "./took.ts";
+import type { Measurement } from "./measurement.ts";
 
 /** A command that runs to its end. */
 export interface Command {
   /** Arguments of this Node. */
   readonly args: readonly string[];
-  /** Exit codes that are no failure. */
+  /** Exit codes of success. */
   readonly codes: readonly number[];
 }
 
-/** What a command took from start to exit: the processor time of all its Node processes, and the most memory that the first one held. */
-export interface CommandTook extends Took {
+/** Measurement of a command from start to exit: CPU time of all its Node processes, and peak memory of the first one. */
+export interface CommandTook extends Measurement {
   readonly stdout: string;
 }
 
 const exitUsage = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
 const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.number() });
 
-/** @throws {Error} where it ends with another exit code, with its last words */
+/** @throws {Error} if it ends with another exit code; the message has the end of its output */
 export async function runCommand({ args, codes }: Command): Promise<CommandTook> {
   const usageFile = scratchFile("usage", "jsonl");
   const startedMs = performance.now();
@@ -34,9 +34,9 @@ export async function runCommand({ args, codes }: Command): Promise<CommandTook>
   const used = usageIn(usageFile);
   rmSync(usageFile, { force: true });
   if (!codes.includes(code))
-    throw new Error(`\`node ${args.join(" ")}\` ended with ${code}: ${lastWords(stderr, stdout)}`);
+    throw new Error(`\`node ${args.join(" ")}\` ended with ${code}: ${endOfOutput(stderr, stdout)}`);
   const main = used.find((one) => one.pid === pid);
-  if (main === undefined) throw new Error(`\`node ${args.join(" ")}\` did not say what it had used`);
+  if (main === undefined) throw new Error(`\`node ${args.join(" ")}\` did not report its CPU time and memory`);
   const cpuMs = used.reduce((sum, { cpuUs }) => sum + cpuUs / 1000, 0);
   return { wallMs, cpuMs, bytes: main.maxRssKb * 1024, stdout };
 }
@@ -62,7 +62,7 @@ function ended(args: readonly string[], usageFile: string): Promise<Ended> {
   });
 }
 
-/** The environment of a Node process that says at its end what it used. */
+/** The environment of a Node process that reports its CPU time and memory at exit. */
 const measuredEnvironment = (usageFile: string): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_OPTIONS: `--require ${JSON.stringify(exitUsage)}`,
@@ -75,9 +75,9 @@ function usageIn(file: string): z.infer<typeof usageSchema>[] {
   return lines.map((line) => usageSchema.parse(JSON.parse(line)));
 }
 
-const lastWords = (...texts: readonly string[]): string => texts.join("\n").trim().slice(-500);
+const endOfOutput = (...texts: readonly string[]): string => texts.join("\n").trim().slice(-500);
 
-/** The command as a user of the package starts it. */
+/** The arguments that start the installed package. */
 export const conformance = (...args: readonly string[]): string[] => [
   join(installedPackage(), "bin", "conformance.js"),
   ...args,

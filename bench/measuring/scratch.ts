@@ -5,22 +5,22 @@ import { fileURLToPath } from "node:url";
 /** The top folder of the project. */
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Below the project, so that what is started from there finds its packages. */
+/** Inside the project, so that processes started there find its packages. */
 const cache = join(projectRoot, ".cache");
 let folder: string | null = null;
 let files = 0;
 
-/** The folder of this process for what goes write; it goes with the process. */
+/** The temporary folder of this process, deleted at its exit. */
 export function scratchFolder(): string {
   if (folder !== null) return folder;
   mkdirSync(cache, { recursive: true });
-  const made = mkdtempSync(join(cache, "bench-"));
-  process.once("exit", () => rmSync(made, { recursive: true, force: true }));
-  folder = made;
-  return made;
+  const created = mkdtempSync(join(cache, "bench-"));
+  process.once("exit", () => rmSync(created, { recursive: true, force: true }));
+  folder = created;
+  return created;
 }
 
-/** A path of its own, where nothing is yet. */
+/** A new path in the temporary folder. */
 export function scratchFile(name: string, ending: string): string {
   files += 1;
   return join(scratchFolder(), `${name}-${files}.${ending}`);
@@ -28,15 +28,15 @@ export function scratchFile(name: string, ending: string): string {
 
 let installed: string | null = null;
 
-/** The package as a user has it: without the tools of a checkout, which would look at every start whether it is built. */
+/** The package as users install it. The tools of a checkout would check at every start whether it is built. */
 export function installedPackage(): string {
   if (installed !== null) return installed;
-  const made = join(scratchFolder(), "package");
-  mkdirSync(join(made, "bin"), { recursive: true });
-  copyFileSync(join(projectRoot, "bin", "conformance.js"), join(made, "bin", "conformance.js"));
-  copyFileSync(join(projectRoot, "package.json"), join(made, "package.json"));
+  const created = join(scratchFolder(), "package");
+  mkdirSync(join(created, "bin"), { recursive: true });
+  copyFileSync(join(projectRoot, "bin", "conformance.js"), join(created, "bin", "conformance.js"));
+  copyFileSync(join(projectRoot, "package.json"), join(created, "package.json"));
   for (const name of ["dist", "node_modules", "k6", "scenarios", "schemas", "src"])
-    symlinkSync(join(projectRoot, name), join(made, name));
-  installed = made;
-  return made;
+    symlinkSync(join(projectRoot, name), join(created, name));
+  installed = created;
+  return created;
 }

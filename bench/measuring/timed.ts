@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 
-import type { Took } from "./took.ts";
+import type { Measurement } from "./measurement.ts";
 
-/** What work in this process takes. What earlier work has left is collected first, where the process may ask for that. */
-export async function timed(work: () => unknown): Promise<Took> {
+/** Measures work in this process. Collects garbage of earlier work first, if `--expose-gc` allows it. */
+export async function timed(work: () => unknown): Promise<Measurement> {
   globalThis.gc?.();
   const before = process.cpuUsage();
   const startedMs = performance.now();
@@ -12,14 +12,14 @@ export async function timed(work: () => unknown): Promise<Took> {
   return { wallMs, cpuMs: cpuMsSince(before), bytes: null };
 }
 
-/** Processor time of this process since then. */
+/** CPU time of this process since then. */
 export function cpuMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }
 
-/** Times of one part of a go, as so many of them fit into it. */
-export const perOne = ({ wallMs, cpuMs, bytes }: Took, count: number): Took => ({
+/** Divides the times of a measurement by a count. */
+export const perOne = ({ wallMs, cpuMs, bytes }: Measurement, count: number): Measurement => ({
   wallMs: wallMs / count,
   cpuMs: cpuMs / count,
   bytes,

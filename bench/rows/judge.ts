@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 
-import { writeLog } from "../made/k6-log.ts";
-import { goApart } from "../measuring/go.ts";
+import { writeLog } from "../fixtures/k6-log.ts";
+import { runInProcess } from "../measuring/run-workload.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { atMost } from "../tool/goal.ts";
 import { longGoes, nothingToClose, type Row } from "../tool/row.ts";
@@ -19,8 +19,8 @@ const kept: Row = {
     const file = scratchFile("k6", "log");
     writeLog(file, size.of(million));
     return {
-      subject: () => goApart("judge-log", { side: "judge", file }),
-      baseline: () => goApart("judge-log", { side: "parse", file }),
+      subject: () => runInProcess("judge-log", { side: "judge", file }),
+      baseline: () => runInProcess("judge-log", { side: "parse", file }),
       close: async () => rmSync(file),
     };
   },
@@ -37,8 +37,8 @@ const simulated: Row = {
   goal: atMost(flat),
   mostRounds: 1,
   open: async (size) => ({
-    subject: () => goApart("judge-simulated", { requests: size.of(10 * million) }),
-    baseline: () => goApart("judge-simulated", { requests: size.of(million) }),
+    subject: () => runInProcess("judge-simulated", { requests: size.of(10 * million) }),
+    baseline: () => runInProcess("judge-simulated", { requests: size.of(million) }),
     close: nothingToClose,
   }),
 };

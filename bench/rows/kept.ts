@@ -2,9 +2,9 @@ import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { keptRun, writeManyExchanges } from "../made/kept-run.ts";
+import { keptRun, writeManyExchanges } from "../fixtures/kept-run.ts";
 import { conformance, runCommand } from "../measuring/command.ts";
-import { goApart } from "../measuring/go.ts";
+import { runInProcess } from "../measuring/run-workload.ts";
 import { scratchFile } from "../measuring/scratch.ts";
 import { atMost, itself } from "../tool/goal.ts";
 import { longGoes, type Row } from "../tool/row.ts";
@@ -21,8 +21,8 @@ const again: Row = {
     const file = scratchFile("evidence", "json");
     writeManyExchanges(folder, file, size.of(100_000));
     return {
-      subject: () => goApart("evidence-again", { side: "judge", folder, file }),
-      baseline: () => goApart("evidence-again", { side: "parse", folder, file }),
+      subject: () => runInProcess("evidence-again", { side: "judge", folder, file }),
+      baseline: () => runInProcess("evidence-again", { side: "parse", folder, file }),
       close: async () => rmSync(folder, { recursive: true }),
     };
   },

@@ -1,4 +1,4 @@
-import { goApart } from "../measuring/go.ts";
+import { runInProcess } from "../measuring/run-workload.ts";
 import { itself, noGoal } from "../tool/goal.ts";
 import { nothingToClose, type Row, type Side } from "../tool/row.ts";
 
@@ -10,11 +10,11 @@ const mostBytes = 200;
 const side =
   (name: "limiter" | "map", of: "time" | "memory", keys: number, decisions: number): Side =>
   () =>
-    goApart("limiter", { side: name, of, keys, decisions });
+    runInProcess("limiter", { side: name, of, keys, decisions });
 
 const english = (count: number): string => `${count.toLocaleString("en")} key${count === 1 ? "" : "s"}`;
 
-/** That the cost is flat shows in these rows side by side: it grows as a look-up does, and no faster. */
+/** The cost counts as flat if it grows no faster than a Map look-up does. */
 const costs = counts.map((count): Row => ({
   name: `limiter-cost-${count}`,
   what: `limiter: a million decisions among ${english(count)}`,

@@ -1,5 +1,5 @@
-import { goApart } from "../measuring/go.ts";
-import { type Served, startServer } from "../measuring/served.ts";
+import { runInProcess } from "../measuring/run-workload.ts";
+import { type BenchServer, startServer } from "../measuring/server.ts";
 import { atLeast, atMost } from "../tool/goal.ts";
 import type { Row } from "../tool/row.ts";
 
@@ -8,7 +8,7 @@ const fullAmount = 30_000;
 
 const body = JSON.stringify({ query: "hello" });
 
-const invokes = ({ url, key }: Served, amount: number) => ({
+const invokes = ({ url, key }: BenchServer, amount: number) => ({
   url: `${url}/agents/echo/invoke`,
   method: "POST",
   headers: { authorization: `Bearer ${key}`, accept: "application/json", "content-type": "application/json" },
@@ -29,8 +29,8 @@ const byAutocannon: Row = {
     const amount = size.of(fullAmount);
     const { url, key } = server;
     return {
-      subject: () => goApart("autocannon-scenario", { url, key, connections, amount }),
-      baseline: () => goApart("raw-autocannon", invokes(server, amount)),
+      subject: () => runInProcess("autocannon-scenario", { url, key, connections, amount }),
+      baseline: () => runInProcess("raw-autocannon", invokes(server, amount)),
       close: server.close,
     };
   },
@@ -48,8 +48,8 @@ const byK6: Row = {
     const { url, key } = server;
     const sent = { url, key, connections, amount: size.of(fullAmount) };
     return {
-      subject: () => goApart("k6", { ...sent, script: "scenario" }),
-      baseline: () => goApart("k6", { ...sent, script: "bare" }),
+      subject: () => runInProcess("k6", { ...sent, script: "scenario" }),
+      baseline: () => runInProcess("k6", { ...sent, script: "bare" }),
       close: server.close,
     };
   },

@@ -1,8 +1,8 @@
 import { request } from "undici";
 
-import type { Requests } from "../goes/raw-autocannon.ts";
-import { goApart } from "../measuring/go.ts";
-import { type Served, startServer, withServerTime } from "../measuring/served.ts";
+import type { Requests } from "../workloads/raw-autocannon.ts";
+import { runInProcess } from "../measuring/run-workload.ts";
+import { type BenchServer, startServer, withServerTime } from "../measuring/server.ts";
 import { atLeast } from "../tool/goal.ts";
 import type { Row, Side, Size } from "../tool/row.ts";
 
@@ -18,7 +18,7 @@ const connections = 20;
 const fullAmount = 15_000;
 
 /** Requests of a call to a server; with a key where it wants one. */
-function requestsTo({ url, key }: Served, { method, path, body }: Call, amount: number): Requests {
+function requestsTo({ url, key }: BenchServer, { method, path, body }: Call, amount: number): Requests {
   const own = key === "" ? {} : { authorization: `Bearer ${key}` };
   const typed = body === "" ? {} : { "content-type": "application/json" };
   return {
@@ -32,12 +32,12 @@ function requestsTo({ url, key }: Served, { method, path, body }: Call, amount: 
 }
 
 const answers =
-  (served: Served, call: Call, size: Size): Side =>
+  (served: BenchServer, call: Call, size: Size): Side =>
   () =>
-    withServerTime(served, () => goApart("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
+    withServerTime(served, () => runInProcess("raw-autocannon", requestsTo(served, call, size.of(fullAmount))));
 
-/** What the reference server answers, for the bare one to answer the same. */
-async function bodiesOf(reference: Served): Promise<Record<string, unknown>> {
+/** A response of the reference server, which the bare server repeats. */
+async function bodiesOf(reference: BenchServer): Promise<Record<string, unknown>> {
   const bodies: Record<string, unknown> = {};
   for (const [name, call] of Object.entries(calls)) {
     const { url, method, headers, body } = requestsTo(reference, call, 1);

@@ -10,7 +10,7 @@ import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const bareExchanging = fileURLToPath(new URL("../bare/exchanging.mjs", import.meta.url));
 
-/** A whole run, with its report written. `requests` is what it sent. */
+/** A whole run that writes its report. `requests` is the number that it sent. */
 async function wholeRun(...flags: readonly string[]): Promise<CommandTook & { readonly requests: number }> {
   const out = scratchFile("run", "report");
   const took = await runCommand({ args: conformance("run", "--quiet", "--out", out, ...flags), codes: [0] });

@@ -1,5 +1,5 @@
 import { conformance, runCommand } from "../measuring/command.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 import { perOne } from "../measuring/timed.ts";
 import { atMost } from "../tool/goal.ts";
 import { nothingToClose, type Row, type Side } from "../tool/row.ts";
@@ -10,7 +10,7 @@ const startsInOneGo = 3;
 const starts =
   (args: readonly string[]): Side =>
   async () => {
-    const tooks: Took[] = [];
+    const tooks: Measurement[] = [];
     for (let start = 0; start < startsInOneGo; start += 1) tooks.push(await runCommand({ args, codes: [0] }));
     const sum = (name: "wallMs" | "cpuMs"): number => tooks.reduce((all, took) => all + took[name], 0);
     return perOne({ wallMs: sum("wallMs"), cpuMs: sum("cpuMs"), bytes: tooks[0]?.bytes ?? null }, startsInOneGo);
@@ -23,7 +23,7 @@ const commands = {
   list: ["list"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** What is asked of a command that has nothing to do but to start. */
+/** Options of a command that only has to start. */
 export const startRows: readonly Row[] = Object.entries(commands).map(([name, args]) => ({
   name: `start-${name}`,
   what: `\`conformance ${args.join(" ")}\`, start to exit`,

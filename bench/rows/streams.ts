@@ -1,8 +1,8 @@
 import { request } from "undici";
 
-import type { Streams } from "../goes/streams.ts";
-import { goApart } from "../measuring/go.ts";
-import { type Served, startServer, withServerTime } from "../measuring/served.ts";
+import type { Streams } from "../workloads/streams.ts";
+import { runInProcess } from "../measuring/run-workload.ts";
+import { type BenchServer, startServer, withServerTime } from "../measuring/server.ts";
 import { atLeast } from "../tool/goal.ts";
 import type { Row, Side } from "../tool/row.ts";
 
@@ -11,10 +11,10 @@ const atOnce = 200;
 const chunkSize = 8;
 /** Beside the chunks a stream has `start` and `done`. */
 const otherEvents = 2;
-/** What the agent says before it repeats the query. */
+/** The beginning of the agent's response, before the query. */
 const spokenBefore = "You said: ".length;
 
-/** A body whose answer comes in so many events. */
+/** A body whose response has this number of events. */
 const bodyFor = (events: number): string =>
   JSON.stringify({
     query: "x".repeat((events - otherEvents) * chunkSize - spokenBefore),
@@ -23,8 +23,8 @@ const bodyFor = (events: number): string =>
 
 const path = "/v1/agents/echo/stream";
 
-/** What one stream of the reference server writes: its headers, and its events one by one. */
-async function writesOf({ url, key }: Served, events: number) {
+/** The headers and events of one stream of the reference server. */
+async function writesOf({ url, key }: BenchServer, events: number) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" };
   const answer = await request(new URL(path, url), { method: "POST", headers, body: bodyFor(events) });
   const writes = (await answer.body.text()).split(/(?<=\n\n)/);
@@ -45,10 +45,10 @@ function rowOf(events: number, fullStreams: number): Row {
     mostRounds: null,
     open: async (size) => {
       const reference = await startServer("reference", null);
-      const told = await writesOf(reference, events);
-      const bare = await startServer("bare-http", told);
-      const bytes = told.writes.join("").length - atOnce;
-      const reading = ({ url, key }: Served): Streams => ({
+      const writes = await writesOf(reference, events);
+      const bare = await startServer("bare-http", writes);
+      const bytes = writes.writes.join("").length - atOnce;
+      const reading = ({ url, key }: BenchServer): Streams => ({
         url: new URL(url).origin,
         path,
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json", accept: "text/event-stream" },
@@ -58,9 +58,9 @@ function rowOf(events: number, fullStreams: number): Row {
         bytes,
       });
       const side =
-        (served: Served): Side =>
+        (served: BenchServer): Side =>
         () =>
-          withServerTime(served, () => goApart("streams", reading(served)));
+          withServerTime(served, () => runInProcess("streams", reading(served)));
       return {
         subject: side(reference),
         baseline: side(bare),

@@ -2,14 +2,14 @@ import { rmSync, writeFileSync } from "node:fs";
 
 import { conformance, runCommand } from "../measuring/command.ts";
 import { scratchFile } from "../measuring/scratch.ts";
-import { type Served, startServer } from "../measuring/served.ts";
+import { type BenchServer, startServer } from "../measuring/server.ts";
 import { atMost } from "../tool/goal.ts";
 import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const fullTargets = 50;
 
 /** A vendors file of these targets, each with one key. */
-function vendorsFile({ urls, key }: Served): string {
+function vendorsFile({ urls, key }: BenchServer): string {
   const file = scratchFile("vendors", "json");
   const vendors = urls.map((baseUrl, at) => ({
     name: `vendor ${at + 1}`,

@@ -3,12 +3,12 @@ import { z } from "zod";
 
 import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 
-/** What the reference server answers to the same requests. */
-const toldSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
+/** The response of the reference server to the same requests. */
+const optionsSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
 
 /** Fastify with the routes, schemas and bodies of the reference server, and nothing else: no key, no limit, no header of its own. */
-export async function start(told: unknown): Promise<{ readonly url: string; readonly key: string }> {
-  const { invoke, health, list } = toldSchema.parse(told);
+export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
+  const { invoke, health, list } = optionsSchema.parse(options);
   const app = fastify();
   const { params, body } = agentSchemas.invoke;
   app.post("/v1/agents/:agent_id/invoke", { schema: { params, body } }, (_request, reply) => reply.send(invoke));

@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from "node:http";
 import { z } from "zod";
 
 /** The status, headers and writes of an answer. */
-const toldSchema = z.object({
+const optionsSchema = z.object({
   headers: z.record(z.string(), z.string()),
   writes: z.array(z.string()),
 });
 
 /** `node:http` that writes the same bytes to whoever asks, each write by itself, and waits where a socket is full. */
-export async function start(told: unknown): Promise<{ readonly url: string; readonly key: string }> {
-  const { headers, writes } = toldSchema.parse(told);
+export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
+  const { headers, writes } = optionsSchema.parse(options);
   const server = createServer((request, response) => {
     request.resume();
     request.once("end", () => void answer(response, headers, writes));

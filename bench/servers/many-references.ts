@@ -2,11 +2,11 @@ import { z } from "zod";
 
 import { startReference } from "../../src/reference/reference.ts";
 
-const toldSchema = z.object({ servers: z.int() });
+const optionsSchema = z.object({ servers: z.int() });
 
-/** So many reference servers on the machine's clock, each on a port of its own; all of them have the same key of the tier Team. */
-export async function start(told: unknown) {
-  const { servers } = toldSchema.parse(told);
+/** Starts several reference servers in real time, each on its own port, with the same key of the team tier. */
+export async function start(options: unknown) {
+  const { servers } = optionsSchema.parse(options);
   const started = await Promise.all(Array.from({ length: servers }, () => startReference()));
   const keys = started.map((reference) => reference.issueKey("team").key);
   const urls = started.map(({ baseUrl }) => baseUrl);

@@ -1,31 +1,31 @@
 import { median } from "../../src/base/statistics/quantile.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 import type { Compared } from "./row.ts";
 
-/** Both sides of one round, and who went first. */
+/** Both sides of one round, and which one ran first. */
 export interface Round {
   readonly first: "subject" | "baseline";
-  readonly subject: Took;
-  readonly baseline: Took;
+  readonly subject: Measurement;
+  readonly baseline: Measurement;
 }
 
-/** What the rounds of a row come to. */
+/** The result of the rounds of a row. */
 export interface Result {
   /** Medians of the rounds. */
-  readonly subject: Took;
-  readonly baseline: Took;
-  /** Median of the rounds' ratios: what slows the machine down for a while slows both sides of a round. */
+  readonly subject: Measurement;
+  readonly baseline: Measurement;
+  /** Median of the ratios of the rounds: a temporary slowdown of the machine affects both sides of a round. */
   readonly ratio: number;
   readonly lowestRatio: number;
   readonly highestRatio: number;
-  /** The same of processor time, whatever the row compares. */
+  /** The ratio of CPU times, in every row. */
   readonly cpuRatio: number;
 }
 
-/** Who goes first in a round: they take turns, so that neither always finds the machine warmer. */
+/** The side that runs first in a round. The sides alternate, so that neither always finds the machine warmer. */
 export const firstOf = (round: number): Round["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
-/** @throws {Error} where a row of memory has no memory */
+/** @throws {Error} if a row of memory has no memory measurement */
 export function resultOf(compared: Compared, rounds: readonly Round[]): Result {
   const ratios = rounds.map(({ subject, baseline }) => ratioOf(compared, subject, baseline));
   return {
@@ -38,31 +38,31 @@ export function resultOf(compared: Compared, rounds: readonly Round[]): Result {
   };
 }
 
-/** Subject over baseline; of rates, too, which are work over time. */
-export function ratioOf(compared: Compared, subject: Took, baseline: Took): number {
+/** Subject divided by baseline. For rates the times are swapped. */
+export function ratioOf(compared: Compared, subject: Measurement, baseline: Measurement): number {
   return compared === "rate"
     ? quotient(baseline.wallMs, subject.wallMs)
     : quotient(figureOf(compared, subject), figureOf(compared, baseline));
 }
 
-/** What a row compares: milliseconds, or bytes. */
-export function figureOf(compared: Compared, { wallMs, cpuMs, bytes }: Took): number {
+/** The figure that a row compares, in milliseconds or bytes. */
+export function figureOf(compared: Compared, { wallMs, cpuMs, bytes }: Measurement): number {
   if (compared === "CPU time") return cpuMs;
   if (compared !== "memory") return wallMs;
-  if (bytes === null) throw new Error("a row of memory did not look at its memory");
+  if (bytes === null) throw new Error("a row of memory did not measure its memory");
   return bytes;
 }
 
-/** Less than can be measured counts as that: a ratio to nothing says nothing. */
-const leastMeasured = 1e-6;
+/** Lower bound of a divisor: a ratio to zero would be meaningless. */
+const minMeasured = 1e-6;
 
-const quotient = (one: number, other: number): number => one / Math.max(other, leastMeasured);
+const quotient = (one: number, other: number): number => one / Math.max(other, minMeasured);
 
-function medianOf(goes: readonly Took[]): Took {
-  const bytes = goes.flatMap((go) => go.bytes ?? []);
+function medianOf(runs: readonly Measurement[]): Measurement {
+  const bytes = runs.flatMap((go) => go.bytes ?? []);
   return {
-    wallMs: median(goes.map(({ wallMs }) => wallMs)),
-    cpuMs: median(goes.map(({ cpuMs }) => cpuMs)),
+    wallMs: median(runs.map(({ wallMs }) => wallMs)),
+    cpuMs: median(runs.map(({ cpuMs }) => cpuMs)),
     bytes: bytes.length === 0 ? null : median(bytes),
   };
 }

@@ -3,7 +3,7 @@ import { cpus, loadavg, platform, arch, totalmem } from "node:os";
 
 import { z } from "zod";
 
-import { tookSchema } from "../measuring/took.ts";
+import { measurementSchema } from "../measuring/measurement.ts";
 import { isMet } from "./goal.ts";
 import { figureOf } from "./arithmetic.ts";
 import type { Measured } from "./measure.ts";
@@ -30,7 +30,7 @@ const rowBase = {
     z.object({ of: z.literal("nothing") }),
   ]),
   at: z.iso.datetime().describe("When it was measured."),
-  /** Of the whole machine, at that time: other work makes times longer. */
+  /** Load average of the machine at that time: other work makes times longer. */
   loadAverage: number,
 };
 
@@ -38,9 +38,11 @@ const rowSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("measured"),
     ...rowBase,
-    rounds: z.array(z.object({ first: z.enum(["subject", "baseline"]), subject: tookSchema, baseline: tookSchema })),
-    subject: tookSchema,
-    baseline: tookSchema,
+    rounds: z.array(
+      z.object({ first: z.enum(["subject", "baseline"]), subject: measurementSchema, baseline: measurementSchema }),
+    ),
+    subject: measurementSchema,
+    baseline: measurementSchema,
     ratio: number,
     lowestRatio: number,
     highestRatio: number,
@@ -58,7 +60,7 @@ const figuresSchema = z.object({
   rows: z.array(rowSchema),
 });
 
-/** What a run of the bench measured: its JSON. Times in ms, memory in bytes. */
+/** The results of a run of the bench, as JSON. Times in ms, memory in bytes. */
 export type Figures = Readonly<z.infer<typeof figuresSchema>>;
 export type FigureRow = Figures["rows"][number];
 export type Machine = Figures["machine"];
@@ -78,7 +80,7 @@ export const figuresOf = (rows: readonly FigureRow[], scale: number): Figures =>
   rows: [...rows],
 });
 
-/** A row with what it came to. */
+/** The figures of a measured row. */
 export function figureRow(measured: Measured, at: Date): FigureRow {
   const { row } = measured;
   const [loadAverage = 0] = loadavg();
@@ -92,10 +94,10 @@ export function figureRow(measured: Measured, at: Date): FigureRow {
 
 const declared = ({ name, what, against, compared, goal }: Row) => ({ name, what, against, compared, goal });
 
-/** @throws {z.ZodError} where the file is of another version */
+/** @throws {z.ZodError} if the file has another format */
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Kept figures with the rows of a later run in place of theirs, in the order of the declared rows; what is no longer declared goes. */
+/** Replaces figures by those of a later run, in the order of the declared rows. Drops rows that are no longer declared. */
 export function mergedRows(
   kept: readonly FigureRow[],
   fresh: readonly FigureRow[],

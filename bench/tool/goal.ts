@@ -1,9 +1,9 @@
-/** What a row is held to: how it stands against its baseline, or what it takes by itself. */
+/** The goal of a row: a ratio to its baseline, or an absolute bound. */
 export type Goal =
   | { readonly of: "ratio"; readonly is: "at most" | "at least"; readonly value: number }
   /** Milliseconds or bytes, as the row compares time or memory. */
   | { readonly of: "subject"; readonly is: "at most"; readonly value: number }
-  /** It stands there for the rows beside it. */
+  /** For comparison with other rows only. */
   | { readonly of: "nothing" };
 
 export const atMost = (value: number): Goal => ({ of: "ratio", is: "at most", value });

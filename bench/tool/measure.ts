@@ -4,7 +4,7 @@ import { messageOf } from "../../src/base/errors.ts";
 import { firstOf, type Result, resultOf, type Round } from "./arithmetic.ts";
 import type { Row, Sides, Size } from "./row.ts";
 
-/** A row as it was measured; or why it was not. */
+/** The measurement of a row, or why it failed. */
 export type Measured =
   | {
       readonly kind: "measured";
@@ -15,7 +15,7 @@ export type Measured =
     }
   | { readonly kind: "failed"; readonly row: Row; readonly reason: string; readonly seconds: number };
 
-/** Measures one row: opens its sides, lets each go once untold, then round after round. A row that fails says so and costs the others nothing. */
+/** Measures one row: opens its sides, runs each once for warm-up, then round by round. A failing row does not stop the others. */
 export async function measure(row: Row, size: Size, wanted: number): Promise<Measured> {
   const startedMs = performance.now();
   const count = Math.min(wanted, row.mostRounds ?? wanted);
@@ -31,7 +31,7 @@ export async function measure(row: Row, size: Size, wanted: number): Promise<Mea
 async function roundsOf(row: Row, size: Size, count: number): Promise<Round[]> {
   const sides = await row.open(size);
   try {
-    // One round alone is of goes that cost too much to be made twice.
+    // Rows with a single round are too slow for a warm-up.
     if (count > 1) await roundOf(sides, 0);
     const rounds: Round[] = [];
     for (let round = 0; round < count; round += 1) rounds.push(await roundOf(sides, round));
@@ -41,7 +41,7 @@ async function roundsOf(row: Row, size: Size, count: number): Promise<Round[]> {
   }
 }
 
-/** One after the other, never at the same time. */
+/** Runs both sides, never at the same time. */
 export async function roundOf(
   { subject, baseline }: Pick<Sides, "subject" | "baseline">,
   round: number,

@@ -18,7 +18,7 @@ const shown = [
 const begin = "<!-- The bench writes from here: npm run bench -- --write -->";
 const end = "<!-- to here. -->";
 
-/** What the bench writes into `docs/performance.md`: where it was measured, and the table. */
+/** The generated part of `docs/performance.md`: the machine and the table. */
 export function markdownOf(figures: Figures): string {
   const dates = figures.rows.map(({ at }) => at.slice(0, 10)).toSorted();
   const [first = "never"] = dates;

@@ -1,13 +1,13 @@
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 import type { Goal } from "./goal.ts";
 
-/** What of a go is compared. `rate` is work in a second: both sides do the same work, so that it is the time turned round. */
+/** The compared figure. `rate` is work per second, the inverse of the time, since both sides do the same work. */
 export type Compared = "wall time" | "CPU time" | "rate" | "memory";
 
 /** One go of a side: it does the whole of its work once, and says what that took. */
-export type Side = () => Promise<Took>;
+export type Side = () => Promise<Measurement>;
 
-/** What is measured, and what it is held against. Both are as warm as in real use before the first round. */
+/** The subject and its baseline. Both are as warm as in real use before the first round. */
 export interface Sides {
   readonly subject: Side;
   readonly baseline: Side;
@@ -16,7 +16,7 @@ export interface Sides {
 
 /** How much work a row does. */
 export interface Size {
-  /** So many of a row's requests, keys or lines; at least one. 1 is what the figures are made of, 0.01 tries the bench itself. */
+  /** Scales the number of requests, keys or lines of a row, to at least one. Published figures use 1; 0.01 tests the bench itself. */
   readonly of: (full: number) => number;
   /** Whether it is the full size. */
   readonly isFull: boolean;
@@ -24,7 +24,7 @@ export interface Size {
 
 /** A row of the table: data, and how to open its two sides. */
 export interface Row {
-  /** What `--only` names; lower-case letters, digits and `-`, a family's name first. */
+  /** The name for `--only`: lower-case letters, digits and `-`, beginning with the name of the family. */
   readonly name: string;
   readonly what: string;
   readonly against: string;

@@ -1,4 +1,4 @@
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 import { figureOf } from "./arithmetic.ts";
 import type { FigureRow } from "./figures.ts";
 
@@ -70,7 +70,7 @@ function goalText({ goal, compared }: FigureRow): string {
   }
 }
 
-function figureText({ compared }: FigureRow, took: Took): string {
+function figureText({ compared }: FigureRow, took: Measurement): string {
   const figure = figureOf(compared, took);
   return compared === "memory" ? bytesText(figure) : msText(figure);
 }

@@ -4,12 +4,12 @@ import { z } from "zod";
 
 import { judgeSavedLoad } from "../../src/app/load/judge-saved-load.ts";
 import { timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), file: z.string() });
 
 /** The log of a run of k6, from the file to the verdict; or each of its lines parsed as JSON and let go. */
-export async function go(input: unknown): Promise<Took> {
+export async function run(input: unknown): Promise<Measurement> {
   const { side, file } = inputSchema.parse(input);
   const took = await timed(side === "judge" ? () => judged(file) : () => parsed(file));
   return { ...took, bytes: process.resourceUsage().maxRSS * 1024 };

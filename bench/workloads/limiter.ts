@@ -8,7 +8,7 @@ import { addressGuard } from "../../src/reference/webhooks/address-guard.ts";
 import { outbox } from "../../src/reference/webhooks/outbox.ts";
 import { memoryStore } from "../../src/reference/webhooks/store.ts";
 import { perOne, timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({
   side: z.enum(["limiter", "map"]),
@@ -17,7 +17,7 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** What is compiled on the way is no memory of a key. */
+/** Compiled code does not count as memory of a key. */
 const warmUp = 20_000;
 /** Keys whose memory is measured together. */
 const mostMeasured = 200_000;
@@ -25,8 +25,8 @@ const mostMeasured = 200_000;
 /** One decision on the request of a key, by its name. */
 type Decide = (name: string) => void;
 
-/** What a million decisions take, among so many keys; or the bytes that each key holds. */
-export async function go(input: unknown): Promise<Took> {
+/** Measures a million decisions over this number of keys, or the bytes per key. */
+export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
   // A set makes of each name what a look-up makes of it: that is no memory of the limiter's.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
@@ -42,7 +42,7 @@ export async function go(input: unknown): Promise<Took> {
   return perOne(await timed(() => round(decisions)), decisions / 1e6);
 }
 
-/** Of a few keys, in so many servers that what else the process does meanwhile is nothing beside them. */
+/** Measures few keys in many servers, so that other memory of the process is negligible. */
 function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(mostMeasured / names.length) }, open);
   const warm = open();
@@ -50,7 +50,7 @@ function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const emptyBytes = heapBytes();
   for (const decide of servers) for (const name of names) decide(name);
   const bytes = heapBytes() - emptyBytes;
-  // What is used afterwards cannot have been collected.
+  // Uses the servers once more, so that they cannot be collected before.
   for (const decide of [...servers, warm]) decide(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { z } from "zod";
 
 import { timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 export const requestsSchema = z.object({
   url: z.string(),
@@ -14,21 +14,21 @@ export const requestsSchema = z.object({
   amount: z.int(),
 });
 
-/** So many requests, all alike. */
+/** Number of identical requests. */
 export type Requests = z.infer<typeof requestsSchema>;
 
-/** As much of autocannon as is needed here; its own types lag behind. */
+/** The part of autocannon used here, since its published types lag behind. */
 type Autocannon = (
   options: Requests,
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/** It looks every so many ms whether it is done, and would stop after so many seconds. */
+/** Interval of its check for the end in ms, and maximum duration in seconds. */
 const settings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
 /** Autocannon alone; the processor time is its own. */
-export async function go(input: unknown): Promise<Took> {
+export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
   return timed(async () => {
     const { "2xx": fine, non2xx, errors } = await autocannon({ ...requests, ...settings });

@@ -4,36 +4,36 @@ import { fileURLToPath } from "node:url";
 
 import { z } from "zod";
 
-import type { Took } from "./took.ts";
+import type { Measurement } from "./measurement.ts";
 
-const serving = fileURLToPath(new URL("serving.ts", import.meta.url));
+const serverProcess = fileURLToPath(new URL("server-process.ts", import.meta.url));
 const startedSchema = z.object({ url: z.string(), key: z.string(), urls: z.array(z.string()).default([]) });
 const usedSchema = z.object({ cpuMs: z.number() });
 
 /** A server in a process of its own. */
-export interface Served {
+export interface BenchServer {
   readonly url: string;
-  /** Where one process has several servers, all of them. */
+  /** The URLs of all servers, if the process has several. */
   readonly urls: readonly string[];
-  /** A key that it admits; empty where it asks for none. */
+  /** A valid key; empty if the server needs none. */
   readonly key: string;
-  /** Processor time that its process has used so far. */
+  /** CPU time of its process so far. */
   readonly cpuMs: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a module of `bench/servers`, with what it is told.
+ * Starts a module of `bench/servers`.
  *
- * @throws {Error} where it does not start
+ * @throws {Error} if it does not start
  */
-export async function startServer(module: string, told: unknown): Promise<Served> {
+export async function startServer(module: string, options: unknown): Promise<BenchServer> {
   const url = new URL(`../servers/${module}.ts`, import.meta.url).href;
-  const child = fork(serving, [url], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  const started = startedSchema.parse(await ask(child, { told }));
+  const child = fork(serverProcess, [url], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const started = startedSchema.parse(await ask(child, { options }));
   return {
     ...started,
-    cpuMs: async () => usedSchema.parse(await ask(child, { told: null })).cpuMs,
+    cpuMs: async () => usedSchema.parse(await ask(child, { options: null })).cpuMs,
     close: async () => {
       const exited = once(child, "exit");
       child.disconnect();
@@ -55,8 +55,8 @@ async function ask(child: ChildProcess, question: object): Promise<unknown> {
   return answer;
 }
 
-/** A go whose processor time is the server's. */
-export async function withServerTime({ cpuMs }: Served, work: () => Promise<Took>): Promise<Took> {
+/** Measures work, with the CPU time of the server. */
+export async function withServerTime({ cpuMs }: BenchServer, work: () => Promise<Measurement>): Promise<Measurement> {
   const before = await cpuMs();
   const took = await work();
   return { ...took, cpuMs: (await cpuMs()) - before };

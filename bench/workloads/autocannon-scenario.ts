@@ -5,18 +5,18 @@ import { flow, invoke } from "../../scenarios/traffic.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
 import { runAutocannon } from "../../src/load/engines/autocannon/run.ts";
 import { endedChildrenCpuMs } from "../measuring/children-time.ts";
-import { partsFor } from "../measuring/load-parts.ts";
+import { engineOptionsFor } from "../measuring/engine-options.ts";
 import { timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
 
 /** A scenario sent by autocannon and judged: from its first request to the verdict. The processor time is that of both processes. */
-export async function go(input: unknown): Promise<Took> {
+export async function run(input: unknown): Promise<Measurement> {
   const { url, key, connections, amount } = inputSchema.parse(input);
   const shape = { kind: "shared", atOnce: connections, requests: amount } as const;
   const scenario = { ...soak, flows: () => [flow("even", invoke, shape)] };
-  const evidence = await runAutocannon(scenario, partsFor(url, key));
+  const evidence = await runAutocannon(scenario, engineOptionsFor(url, key));
   if (evidence.latency.admitted.count < amount) throw new Error("not every request was answered as it should be");
   const judging = await timed(() => judgeLoad(evidence, scenario));
   return {

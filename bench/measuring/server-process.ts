@@ -1,10 +1,10 @@
 import { cpuMsSince } from "./timed.ts";
 
-// The process of a server: first it is told how to start, and from then on it is asked what it has used.
+// The process of a server. The first message starts it; each later one asks for its CPU time.
 
-/** What a module of `bench/servers` exports. */
+/** The exports of a module of `bench/servers`. */
 interface ServerModule {
-  readonly start: (told: unknown) => Promise<{ readonly url: string; readonly key: string }>;
+  readonly start: (options: unknown) => Promise<{ readonly url: string; readonly key: string }>;
 }
 
 const [, , url = ""] = process.argv;
@@ -13,10 +13,10 @@ const begin = { user: 0, system: 0 };
 let isStarted = false;
 
 process.on("disconnect", () => process.exit(0));
-process.on("message", ({ told }: { readonly told: unknown }) => {
+process.on("message", ({ options }: { readonly options: unknown }) => {
   if (isStarted) return void process.send?.({ cpuMs: cpuMsSince(begin) });
   isStarted = true;
-  start(told).then(
+  start(options).then(
     (started) => process.send?.(started),
     (error: unknown) => {
       process.stderr.write(`${String(error)}\n`);

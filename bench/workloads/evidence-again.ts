@@ -7,12 +7,12 @@ import { rejudgeRun } from "../../src/app/rejudge.ts";
 import { cliMessages } from "../../src/cli/messages.ts";
 import { readEvidence, readReport } from "../../src/report/model/report-file.ts";
 import { timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ side: z.enum(["judge", "parse"]), folder: z.string(), file: z.string() });
 
 /** Kept evidence, from the file to the report that is made of it; or the file parsed as JSON alone. */
-export async function go(input: unknown): Promise<Took> {
+export async function run(input: unknown): Promise<Measurement> {
   const { side, folder, file } = inputSchema.parse(input);
   const path = join(folder, "report.json");
   const report = readReport(readFileSync(path, "utf8"), path);

@@ -2,7 +2,7 @@ import { Pool } from "undici";
 import { z } from "zod";
 
 import { timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 export const streamsSchema = z.object({
   url: z.string(),
@@ -11,14 +11,14 @@ export const streamsSchema = z.object({
   body: z.string(),
   atOnce: z.int(),
   amount: z.int(),
-  /** Of each stream, at least. */
+  /** Minimum per stream. */
   bytes: z.int(),
 });
 
-/** Streams that are opened, so many at once, and read to their end. */
+/** Opens streams, several at a time, and reads them to their end. */
 export type Streams = z.infer<typeof streamsSchema>;
 
-export async function go(input: unknown): Promise<Took> {
+export async function run(input: unknown): Promise<Measurement> {
   const { url, path, headers, body, atOnce, amount, bytes } = streamsSchema.parse(input);
   const pool = new Pool(url, { connections: atOnce });
   let left = amount;

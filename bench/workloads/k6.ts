@@ -7,9 +7,9 @@ import { createLineCollector } from "../../src/load/engines/k6/evidence.ts";
 import { commandsOf } from "../../src/load/engines/k6/command.ts";
 import { startK6 } from "../../src/load/engines/k6/process.ts";
 import { childrenCpuMs } from "../measuring/children-time.ts";
-import { partsFor } from "../measuring/load-parts.ts";
+import { engineOptionsFor } from "../measuring/engine-options.ts";
 import { perOne, timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({
   script: z.enum(["scenario", "bare"]),
@@ -19,10 +19,10 @@ const inputSchema = z.object({
   amount: z.int(),
 });
 
-/** k6 sends so many requests by a script of `bench/k6`. The times are those of k6's process, for a thousand requests. */
-export async function go(input: unknown): Promise<Took> {
+/** Sends requests with a script of `bench/k6`. The times are those of the k6 process, per thousand requests. */
+export async function run(input: unknown): Promise<Measurement> {
   const { script, url, key, connections, amount } = inputSchema.parse(input);
-  const parts = partsFor(url, key, { perMinute: amount, concurrent: connections });
+  const parts = engineOptionsFor(url, key, { perMinute: amount, concurrent: connections });
   const file = fileURLToPath(new URL(`../k6/${script}.ts`, import.meta.url));
   const { path } = await findK6();
   const [command] = commandsOf(file, parts, Date.now(), null);

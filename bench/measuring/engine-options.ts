@@ -1,8 +1,12 @@
 import type { EngineOptions } from "../../src/load/engine.ts";
 import { defaultEngineOptions } from "../../src/load/testing/engine-options.ts";
 
-/** What a load engine is given to send to a server of the bench, whose limits are never reached. */
-export const partsFor = (url: string, key: string, limits: Partial<EngineOptions["limits"]> = {}): EngineOptions => ({
+/** Engine options for a server of the bench, whose limits are never reached. */
+export const engineOptionsFor = (
+  url: string,
+  key: string,
+  limits: Partial<EngineOptions["limits"]> = {},
+): EngineOptions => ({
   ...defaultEngineOptions(),
   baseUrl: url,
   keys: { main: key, second: null },

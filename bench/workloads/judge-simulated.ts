@@ -4,14 +4,14 @@ import { scenarioNamed } from "../../src/load/scenarios.ts";
 import { limitYoungGeneration } from "../../src/cli/runtime.ts";
 import { createLineCollector, evidenceOf } from "../../src/load/engines/k6/evidence.ts";
 import { judgeLoad } from "../../src/load/judge/judge.ts";
-import { endLine, limits, sampleLine } from "../made/k6-log.ts";
+import { endLine, limits, sampleLine } from "../fixtures/k6-log.ts";
 import { timed } from "../measuring/timed.ts";
-import type { Took } from "../measuring/took.ts";
+import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ requests: z.int() });
 
-/** So many requests are taken as k6 would write them, line by line, and judged, as by `conformance load`; `bytes` is the most that the process held. */
-export async function go(input: unknown): Promise<Took> {
+/** Collects and judges lines as k6 would write them. `bytes` is the peak memory of the process. */
+export async function run(input: unknown): Promise<Measurement> {
   const { requests } = inputSchema.parse(input);
   limitYoungGeneration();
   const took = await timed(() => judged(requests));

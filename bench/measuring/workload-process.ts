@@ -1,0 +1,12 @@
+import { once } from "node:events";
+
+import { messageOf } from "../../src/base/errors.ts";
+import type { Measurement } from "./measurement.ts";
+
+// The process of one workload: gets its input from the channel and sends back the measurement, or the reason of a failure.
+
+const [, , url = ""] = process.argv;
+const [{ input }] = (await once(process, "message")) as [{ readonly input: unknown }];
+const { run } = (await import(url)) as { readonly run: (input: unknown) => Promise<Measurement> };
+process.send?.(await run(input).catch((error: unknown) => ({ failed: messageOf(error) })));
+process.disconnect();

@@ -8,35 +8,30 @@ export type LatencyGroup = keyof LoadEvidence["latency"];
 /** Ten minutes: longer than any timeout of an engine. */
 const maxLatencyUs = 600_000_000;
 
-/** Counts latencies, with three significant digits. */
+/** Counts latencies in a histogram for each latency group, with three significant digits. */
 export interface LatencyRecorder {
-  readonly add: (ms: number) => void;
-  readonly histogram: () => LatencyHistogram;
+  readonly add: (status: number, ms: number) => void;
+  readonly histograms: () => LoadEvidence["latency"];
 }
 
 export function createLatencyRecorder(): LatencyRecorder {
-  const counts = empty();
+  const counts = { admitted: empty(), refused: empty(), other: empty() };
   return {
-    add: (ms) => counts.recordValue(Math.min(maxLatencyUs, Math.max(1, Math.round(ms * 1000)))),
-    histogram: () => encode(counts),
+    add: (status, ms) =>
+      counts[latencyGroupOf(status)].recordValue(Math.min(maxLatencyUs, Math.max(1, Math.round(ms * 1000)))),
+    histograms: () => ({
+      admitted: encode(counts.admitted),
+      refused: encode(counts.refused),
+      other: encode(counts.other),
+    }),
   };
 }
 
-/** A histogram of the time to the response head for each latency group. Requests without a response are left out. */
+/** Histograms of the time to the response head. Requests without a response are left out. */
 export function histogramsOf(samples: Iterable<LoadSample>): LoadEvidence["latency"] {
-  const groups = {
-    admitted: createLatencyRecorder(),
-    refused: createLatencyRecorder(),
-    other: createLatencyRecorder(),
-  };
-  for (const { status, sentMs, headMs } of samples) {
-    if (status !== null) groups[latencyGroupOf(status)].add(headMs - sentMs);
-  }
-  return {
-    admitted: groups.admitted.histogram(),
-    refused: groups.refused.histogram(),
-    other: groups.other.histogram(),
-  };
+  const recorder = createLatencyRecorder();
+  for (const { status, sentMs, headMs } of samples) if (status !== null) recorder.add(status, headMs - sentMs);
+  return recorder.histograms();
 }
 
 export function latencyGroupOf(status: number): LatencyGroup {

@@ -25,11 +25,7 @@ const countNames = { admitted: "admitted", refused: "refused", other: "failed" }
 
 export function createSampleCollector(maxSamples: number = maxKeptSamples): SampleCollector {
   const counts: RequestCounts = { sent: 0, admitted: 0, refused: 0, failed: 0 };
-  const latency = {
-    admitted: createLatencyRecorder(),
-    refused: createLatencyRecorder(),
-    other: createLatencyRecorder(),
-  };
+  const latency = createLatencyRecorder();
   const streams: StreamSummary[] = [];
   let requests: LoadSample[] = [];
   let summary: SecondCounter | null = null;
@@ -49,20 +45,15 @@ export function createSampleCollector(maxSamples: number = maxKeptSamples): Samp
       counts.sent += 1;
       if (sample.status === null) counts.failed += sample.left ? 0 : 1;
       else {
-        const group = latencyGroupOf(sample.status);
-        counts[countNames[group]] += 1;
-        latency[group].add(latencyMs);
+        counts[countNames[latencyGroupOf(sample.status)]] += 1;
+        latency.add(sample.status, latencyMs);
       }
       keep(sample);
     },
     collected: () => ({
       requests: requests.toSorted((one, other) => one.sentMs - other.sentMs),
       summary: summary?.counts() ?? [],
-      latency: {
-        admitted: latency.admitted.histogram(),
-        refused: latency.refused.histogram(),
-        other: latency.other.histogram(),
-      },
+      latency: latency.histograms(),
       streams: streams.toSorted((one, other) => one.sentMs - other.sentMs),
     }),
   };

@@ -24,7 +24,7 @@ const finding = (clause: string | null, says: JudgeResult, name = clause ?? "loa
   instance: "free",
   ...says,
 });
-const passed: JudgeResult = { kind: "holds", reading: null, detail: "10 admitted" };
+const passed: JudgeResult = { kind: "holds", detail: "10 admitted" };
 const broken: JudgeResult = { kind: "breach", expected: "10", actual: "11", witness: ["one", "two"] };
 
 const judged = (

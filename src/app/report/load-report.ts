@@ -125,11 +125,8 @@ function rowOf(finding: LoadFinding): Row {
 /** The fields of a load finding: a pass has its numbers as the reason, a failure its witness. */
 function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
-    case "holds": {
-      const { detail, reading } = finding;
-      const held = reading === null ? ({ kind: "holds" } as const) : ({ kind: "follows", reading } as const);
-      return { ...rowDetailsOf(held, level), reason: detail };
-    }
+    case "holds":
+      return { ...rowDetailsOf({ kind: "holds" }, level), reason: finding.detail };
     case "breach": {
       const { expected, actual, witness } = finding;
       const broken = rowDetailsOf({ kind: "breach", expected, actual, at: [] }, level);

@@ -1,55 +1,20 @@
 import { headerRules } from "../../rules/limits/header-rules.ts";
 import { streamRules } from "../../rules/streams/rules.ts";
-import {
-  judgeBurst,
-  judgeIsLimited,
-  judgeMinPerHour,
-  judgeMinPerMinute,
-  judgeMaxPerHour,
-  judgeMaxPerMinute,
-  observeBurst,
-  observeRefusals,
-  observeShapes,
-} from "./admission.ts";
 import { bodyJudges } from "./responses.ts";
-import { judgeDeliveries, judgeRequestIds, judgeSignatures } from "./deliveries.ts";
-import { judgeRemainingFalls, judgeStreamCounts } from "./remaining.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { JudgeResult } from "./finding.ts";
-import {
-  judgeByRule,
-  judgeFailureHeaders,
-  judgeHealthHeaders,
-  judgeRefusalHeaders,
-  judgeRefusedRemaining,
-  judgeReset,
-  judgeResetAfterFalls,
-  judgeStreamHeaders,
-  judgeSuccessHeaders,
-} from "./headers.ts";
-import { judgeHealthIsFree, judgeHealthWhileExhausted } from "./health.ts";
 import { hasEnding } from "./breach-clause.ts";
-import {
-  judgeUsageReport,
-  judgeRequestCounts,
-  judgeRequestsUsed,
-  judgeTokenCounts,
-  judgeTokensUsed,
-} from "./usage-report.ts";
-import { judgeKeyIsolation, judgeNeighbourLatency } from "./key-isolation.ts";
-import { judgeAdmittedAfter, judgeOnlyRefusals, judgeRefusedBefore, judgeSlowRefusals } from "./refusals.ts";
-import { judgeAdmittedAfterZero } from "./remaining.ts";
-import {
-  judgeCompletedReleaseSlots,
-  judgeFailedReleaseSlots,
-  judgeMinConcurrent,
-  judgeDisconnectedInvokesReleaseSlots,
-  judgeDisconnectedStreamsReleaseSlots,
-  judgeMaxConcurrent,
-  judgeStreamsHoldSlots,
-} from "./slots.ts";
-import { judgeLatencyDrift, judgeMemory } from "./soak.ts";
-import { judgeDoneTokens, judgeIndexes, judgeEventOrder, judgeStreamStatus, observeStreamTimes } from "./streams.ts";
+import * as admission from "./admission.ts";
+import * as deliveries from "./deliveries.ts";
+import * as headers from "./headers.ts";
+import * as health from "./health.ts";
+import * as keyIsolation from "./key-isolation.ts";
+import * as refusals from "./refusals.ts";
+import * as remaining from "./remaining.ts";
+import * as slots from "./slots.ts";
+import * as soak from "./soak.ts";
+import * as streams from "./streams.ts";
+import * as usageReport from "./usage-report.ts";
 
 /**
  * Requirements of a judge on the run. `counts`: every planned request was sent and answered. `pace`: the generator also kept up. `each`: nothing,
@@ -70,68 +35,60 @@ const counts = (judge: ClaimJudge["judge"]): ClaimJudge => ({ restsOn: "counts",
 const each = (judge: ClaimJudge["judge"]): ClaimJudge => ({ restsOn: "each", judge });
 
 export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
-  "LIM-1": [counts(judgeMaxPerMinute)],
-  "LIM-2": [counts(judgeMinPerMinute)],
-  "LIM-3": [counts(judgeMaxPerHour)],
-  "LIM-4": [counts(judgeMinPerHour)],
-  "LIM-5": [counts(judgeMaxConcurrent)],
-  "LIM-6": [counts(judgeMinConcurrent)],
-  "LIM-7": [counts(judgeBurst)],
-  "LIM-8": [counts(observeBurst)],
-  "LIM-9": [counts(judgeKeyIsolation)],
-  "LIM-10": [counts(judgeIsLimited)],
-  "LIM-11": [counts(judgeStreamCounts)],
-  "LIM-12": [each(judgeOnlyRefusals)],
-  "LIM-13": [counts(judgeAdmittedAfter)],
-  "LIM-14": [counts(judgeRefusedBefore)],
-  "LIM-15": [counts(observeShapes)],
-  "LIM-16": [counts(observeRefusals)],
+  "LIM-1": [counts(admission.judgeMaxPerMinute)],
+  "LIM-2": [counts(admission.judgeMinPerMinute)],
+  "LIM-3": [counts(admission.judgeMaxPerHour)],
+  "LIM-4": [counts(admission.judgeMinPerHour)],
+  "LIM-5": [counts(slots.judgeMaxConcurrent)],
+  "LIM-6": [counts(slots.judgeMinConcurrent)],
+  "LIM-7": [counts(admission.judgeBurst)],
+  "LIM-8": [counts(admission.observeBurst)],
+  "LIM-9": [counts(keyIsolation.judgeKeyIsolation)],
+  "LIM-10": [counts(admission.judgeIsLimited)],
+  "LIM-11": [counts(remaining.judgeStreamCounts)],
+  "LIM-12": [each(refusals.judgeOnlyRefusals)],
+  "LIM-13": [counts(refusals.judgeAdmittedAfter)],
+  "LIM-14": [counts(refusals.judgeRefusedBefore)],
+  "LIM-15": [counts(admission.observeShapes)],
+  "LIM-16": [counts(admission.observeRefusals)],
   "LIM-17": [
-    { ...counts(judgeCompletedReleaseSlots), as: "completion" },
-    { ...counts(judgeFailedReleaseSlots), as: "failure", applies: (facts) => hasEnding(facts, "failed") },
+    { ...counts(slots.judgeCompletedReleaseSlots), as: "completion" },
+    { ...counts(slots.judgeFailedReleaseSlots), as: "failure", applies: (facts) => hasEnding(facts, "failed") },
     {
-      ...counts(judgeDisconnectedInvokesReleaseSlots),
+      ...counts(slots.judgeDisconnectedInvokesReleaseSlots),
       as: "leaving",
       applies: (facts) => hasEnding(facts, "left invoke"),
     },
   ],
-  "LIM-18": [counts(judgeStreamsHoldSlots)],
-  "HDR-1": [each(judgeSuccessHeaders)],
-  "HDR-4": [each(judgeRefusalHeaders)],
-  "HDR-5": [each(judgeFailureHeaders)],
-  "HDR-6": [each(judgeStreamHeaders)],
-  "HDR-7": [each(judgeHealthHeaders)],
-  ...Object.fromEntries(headerRules.map((rule) => [rule.clause, [each(judgeByRule(rule))]])),
+  "LIM-18": [counts(slots.judgeStreamsHoldSlots)],
+  ...Object.fromEntries(Object.entries(headers.headerPresenceJudges).map(([clause, judge]) => [clause, [each(judge)]])),
+  ...Object.fromEntries(headerRules.map((rule) => [rule.clause, [each(headers.judgeByRule(rule))]])),
   ...Object.fromEntries(bodyJudges.map(([clause, judge]) => [clause, [each(judge)]])),
-  "HDR-12": [counts(judgeRemainingFalls)],
-  "HDR-14": [each(judgeReset)],
-  "HDR-15": [each(judgeResetAfterFalls)],
-  "HDR-17": [each(judgeRefusedRemaining)],
-  "HDR-19": [each(judgeAdmittedAfterZero)],
-  "HLT-15": [each(judgeHealthWhileExhausted)],
-  "HLT-16": [counts(judgeHealthIsFree)],
-  "SSE-1": [each(judgeStreamStatus)],
-  ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(judgeEventOrder(rule))]])),
-  "SSE-11": [each(judgeIndexes)],
-  "SSE-13": [each(judgeDoneTokens)],
-  "SSE-27": [counts(judgeDisconnectedStreamsReleaseSlots)],
-  "USE-1": [each(judgeUsageReport)],
-  "USE-3": [each(judgeRequestCounts)],
-  "USE-4": [each(judgeTokenCounts)],
-  "USE-7": [counts(judgeRequestsUsed)],
-  "USE-8": [counts(judgeTokensUsed)],
-  "HOOK-8": [counts(judgeDeliveries)],
-  "HOOK-17": [each(judgeRequestIds)],
-  "HOOK-21": [each(judgeSignatures)],
+  "HDR-12": [counts(remaining.judgeRemainingFalls)],
+  "HDR-14": [each(headers.judgeReset)],
+  "HDR-15": [each(headers.judgeResetAfterFalls)],
+  "HDR-17": [each(headers.judgeRefusedRemaining)],
+  "HDR-19": [each(remaining.judgeAdmittedAfterZero)],
+  "HLT-15": [each(health.judgeHealthWhileExhausted)],
+  "HLT-16": [counts(health.judgeHealthIsFree)],
+  "SSE-1": [each(streams.judgeStreamStatus)],
+  ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(streams.judgeEventOrder(rule))]])),
+  "SSE-11": [each(streams.judgeIndexes)],
+  "SSE-13": [each(streams.judgeDoneTokens)],
+  "SSE-27": [counts(slots.judgeDisconnectedStreamsReleaseSlots)],
+  "USE-1": [each(usageReport.judgeUsageReport)],
+  "USE-3": [each(usageReport.judgeRequestCounts)],
+  "USE-4": [each(usageReport.judgeTokenCounts)],
+  "USE-7": [counts(usageReport.judgeRequestsUsed)],
+  "USE-8": [counts(usageReport.judgeTokensUsed)],
+  "HOOK-8": [counts(deliveries.judgeDeliveries)],
+  "HOOK-17": [each(deliveries.judgeRequestIds)],
+  "HOOK-21": [each(deliveries.judgeSignatures)],
 };
 
 /** Clauses about single responses, which every scenario is judged by. */
 export const perResponseClauses: readonly string[] = [
-  "HDR-1",
-  "HDR-4",
-  "HDR-5",
-  "HDR-6",
-  "HDR-7",
+  ...Object.keys(headers.headerPresenceJudges),
   "HDR-14",
   ...headerRules.map(({ clause }) => clause),
   ...bodyJudges.map(([clause]) => clause),
@@ -145,16 +102,16 @@ export const loadOnlyJudges: Readonly<Record<string, ClaimJudge & { readonly sce
   {
     "slow-refusals": {
       restsOn: "pace",
-      judge: judgeSlowRefusals,
+      judge: refusals.judgeSlowRefusals,
       scenarios: "all",
       applies: ({ evidence }) => evidence.latency.refused.count > 0,
     },
-    "neighbour-latency": { restsOn: "pace", judge: judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
-    "memory-drift": { restsOn: "counts", judge: judgeMemory, scenarios: ["soak"] },
-    "latency-drift": { restsOn: "pace", judge: judgeLatencyDrift, scenarios: ["soak"] },
+    "neighbour-latency": { restsOn: "pace", judge: keyIsolation.judgeNeighbourLatency, scenarios: ["noisy-neighbour"] },
+    "memory-drift": { restsOn: "counts", judge: soak.judgeMemory, scenarios: ["soak"] },
+    "latency-drift": { restsOn: "pace", judge: soak.judgeLatencyDrift, scenarios: ["soak"] },
     "stream-times": {
       restsOn: "each",
-      judge: observeStreamTimes,
+      judge: streams.observeStreamTimes,
       scenarios: "all",
       applies: ({ evidence }) => evidence.streams.length > 0,
     },

@@ -4,7 +4,7 @@ import type { Coverage } from "../../run/judge/coverage.ts";
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
-  | { readonly kind: "holds"; readonly reading: string | null; readonly detail: string }
+  | { readonly kind: "holds"; readonly detail: string }
   /** `witness`: the requests that prove it, a line each. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
   /** The evidence is not sufficient. Never a pass. */
@@ -24,11 +24,7 @@ export type LoadFinding = JudgeResult & {
   readonly instance: string | null;
 };
 
-export const holds = (detail: string, reading: string | null = null): JudgeResult => ({
-  kind: "holds",
-  reading,
-  detail,
-});
+export const holds = (detail: string): JudgeResult => ({ kind: "holds", detail });
 
 export const breach = (expected: string, actual: string, witness: readonly string[] = []): JudgeResult => ({
   kind: "breach",

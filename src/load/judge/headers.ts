@@ -65,23 +65,17 @@ function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEn
       : judge(facts);
 }
 
-export const judgeSuccessHeaders = allFourHeaders(
-  "successful response",
-  (status, kind) => is2xx(status) && kind !== "stream" && kind !== "health",
-);
-export const judgeRefusalHeaders = allFourHeaders("429 response", (status) => status === 429);
-export const judgeFailureHeaders = allFourHeaders(
-  "500 response, or another 5xx",
-  (status, kind) => status >= 500 && kind !== "health",
-);
-export const judgeStreamHeaders = allFourHeaders(
-  "stream's response",
-  (status, kind) => is2xx(status) && kind === "stream",
-);
-export const judgeHealthHeaders = allFourHeaders(
-  "health response",
-  (status, kind) => is2xx(status) && kind === "health",
-);
+/** Judges of the clauses that responses of one kind have all four headers. */
+export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) => JudgeResult>> = {
+  "HDR-1": allFourHeaders(
+    "successful response",
+    (status, kind) => is2xx(status) && kind !== "stream" && kind !== "health",
+  ),
+  "HDR-4": allFourHeaders("429 response", (status) => status === 429),
+  "HDR-5": allFourHeaders("500 response, or another 5xx", (status, kind) => status >= 500 && kind !== "health"),
+  "HDR-6": allFourHeaders("stream's response", (status, kind) => is2xx(status) && kind === "stream"),
+  "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
+};
 
 /** Judges every response by a rule that applies to single responses. HDR-9 also covers headers that are no numbers. */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {

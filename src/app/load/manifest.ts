@@ -33,7 +33,7 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
     tier: trial.tier,
     limits: ground.limits,
     agents,
-    players: target.roleAssignments,
+    roleRequests: target.roleAssignments,
     segments,
     k6Version: pinnedVersion(),
   });

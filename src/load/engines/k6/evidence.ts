@@ -107,31 +107,27 @@ export interface ProcessFacts extends Pick<
 /** The load evidence of one k6 process. */
 export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: ProcessFacts): LoadEvidence {
   const { span, sent, late, requests, summary, latency, streams } = collected;
+  const { segment, startedMs, peakCpu, ...known } = facts;
   const dropped = collected.end?.droppedIterations ?? 0;
   return {
     format: loadEvidenceFormat,
     scenario: scenario.name,
     engine: "k6",
-    engineVersion: facts.engineVersion,
-    tier: facts.tier,
-    limits: facts.limits,
+    ...known,
     flows: [...scenario.flows(facts.limits)],
-    isFresh: facts.isFresh,
-    startedAt: new Date(Math.floor(span?.fromMs ?? facts.startedMs)).toISOString(),
+    startedAt: new Date(Math.floor(span?.fromMs ?? startedMs)).toISOString(),
     durationMs: span === null ? 0 : span.toMs - span.fromMs,
-    speed: facts.speed,
-    segments: [facts.segment],
+    segments: [segment],
     notes: notesOn(collected),
     requests,
     summary,
     // k6 alone knows which part of a flow a segment sends: planned are the requests that it started or could not start.
-    generator: { planned: sent + dropped, sent, dropped, late, busiest: facts.peakCpu },
+    generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,
     ledger: null,
     deliveries: null,
     server: null,
-    stopped: facts.stopped,
   };
 }
 

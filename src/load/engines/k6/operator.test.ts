@@ -14,7 +14,7 @@ const parts: ManifestOptions = {
   tier: "pro",
   limits: publishedTiers.pro,
   agents: { answering: "echo", streaming: null, slow: "sleeper", slowStreaming: null, failing: null },
-  players: {},
+  roleRequests: {},
   segments: 4,
   k6Version: "v2.2.0",
 };

@@ -2,21 +2,18 @@ import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 import type { Operation, Scenario } from "../../scenarios.ts";
-import type { TierLimits, TierName } from "../../../spec/tiers.ts";
-import { type RoleRequest, EngineProblem } from "../../engine.ts";
+import type { TierName } from "../../../spec/tiers.ts";
+import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 import { scriptOf } from "./command.ts";
 import { agentVariables } from "./variables.ts";
 
 /** The options of a run on many machines. Without keys: pods take them from a Secret. */
-export interface ManifestOptions {
-  readonly baseUrl: string;
+export interface ManifestOptions extends Pick<
+  EngineOptions,
+  "baseUrl" | "limits" | "agents" | "roleRequests" | "segments"
+> {
   readonly tier: TierName;
-  readonly limits: TierLimits;
-  readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  readonly players: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
-  /** Pods that share the load. */
-  readonly segments: number;
   /** Version of k6 that the pods run, such as `v2.2.0`. */
   readonly k6Version: string;
 }
@@ -76,7 +73,7 @@ function environmentOf(scenario: Scenario, options: ManifestOptions) {
     secret("API_KEY", keySecret.main),
     ...(scenario.needs.includes("keys.second") ? [secret("API_KEY_SECOND", keySecret.second)] : []),
     ...agents,
-    plain("PLAYERS", JSON.stringify(options.players)),
+    plain("PLAYERS", JSON.stringify(options.roleRequests)),
     plain("TIER", options.tier),
     plain("LIMITS", JSON.stringify(options.limits)),
     plain("RECORD", "true"),

@@ -22,7 +22,7 @@ const lightParts = [
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);
 /** Modules that only a command that prints a table may load. */
 const tableModule =
-  /\/src\/report\/terminal\/table\.ts$|\/node_modules\/(cli-table3|strip-ansi|ansi-regex|is-fullwidth-code-point|emoji-regex)\//;
+  /\/src\/report\/terminal\/table\.ts$|\/node_modules\/(cli-table3|string-width|strip-ansi|ansi-regex|is-fullwidth-code-point|emoji-regex)\//;
 
 describe("a short command", () => {
   let folder: string;

@@ -99,11 +99,11 @@ describe("two reports", () => {
     fc.assert(
       fc.property(findings, findings, (older, newer) => {
         const found = compare(older, newer);
-        const told = changesOf(found).map(keyOf);
+        const listed = changesOf(found).map(keyOf);
         const [appeared, gone] = [found.appeared.map(keyOf), found.gone.map(keyOf)];
-        expect(new Set([...told, ...appeared, ...gone]).size).toBe(told.length + appeared.length + gone.length);
-        expect(told.length + found.unchanged + appeared.length).toBe(newer.length);
-        expect(told.length + found.unchanged + gone.length).toBe(older.length);
+        expect(new Set([...listed, ...appeared, ...gone]).size).toBe(listed.length + appeared.length + gone.length);
+        expect(listed.length + found.unchanged + appeared.length).toBe(newer.length);
+        expect(listed.length + found.unchanged + gone.length).toBe(older.length);
       }),
     );
   });

@@ -135,15 +135,15 @@ const observationRows = ({ was, is }: FindingChange): EntryRow[] => [
   { label: "now", text: outcomeText(is) },
 ];
 
-function outcomeText(said: FindingResult): string {
-  const { outcome, reading, expected, actual, reason } = said;
+function outcomeText(result: FindingResult): string {
+  const { outcome, reading, expected, actual, reason } = result;
   switch (outcome) {
     case "pass":
       return reading === undefined ? "pass" : `pass, reading ${sanitizeLine(reading, 60)}`;
     case "observed":
       return sanitizeLine(reason ?? "observed");
     case "skipped":
-      return formatSkip(said);
+      return formatSkip(result);
     case "error":
       return `the harness failed: ${sanitizeLine(reason ?? "")}`;
     case "fail":

@@ -4,17 +4,13 @@ import { formatLabelled } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { formatTrial } from "../model/trial-id.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinBlocks } from "../terminal/blocks.ts";
+import { joinBlocks, type TerminalSettings } from "../terminal/blocks.ts";
 import type { Comparison } from "./comparison.ts";
 import { formatChecks, type Entry } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
 import { formatCounts, type Section, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
-export interface ComparisonTerminalOptions {
-  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and what kind of stream it is. */
-  readonly colour: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+export interface ComparisonTerminalOptions extends TerminalSettings {
   /** Shows only a line for each regression, and the summary. */
   readonly quiet: boolean;
 }

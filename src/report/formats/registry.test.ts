@@ -27,8 +27,8 @@ describe("every format", () => {
   it.each(cases)(
     "$name of a report of the kind $kind is made, or says which input is missing",
     ({ name, document }) => {
-      const lack = unavailableReason(name, document);
-      expect(problemOf(name, document, lack === null ? { digests } : {})).toBe(lack);
+      const missing = unavailableReason(name, document);
+      expect(problemOf(name, document, missing === null ? { digests } : {})).toBe(missing);
     },
   );
 

@@ -85,8 +85,8 @@ function rowBeforeSkip(finding: NightFinding, rowOn: RowOn): NightFinding | unde
   const [last, two, three] = [rowOn(0, key), rowOn(1, key), rowOn(2, key)];
   if (last === undefined) return undefined;
   if (isExercised(last)) return finding;
-  const isLost = two !== undefined && three !== undefined && isExercised(two) && isExercised(three);
-  return isLost ? two : last;
+  const isGone = two !== undefined && three !== undefined && isExercised(two) && isExercised(three);
+  return isGone ? two : last;
 }
 
 const isExercised = ({ outcome }: NightFinding): boolean => outcome !== "skipped" && outcome !== "error";

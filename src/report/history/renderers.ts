@@ -1,3 +1,4 @@
+import type { TerminalSettings } from "../terminal/blocks.ts";
 import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
@@ -7,10 +8,7 @@ import { prose, table } from "../formats/markdown-text.ts";
 import { isBroken } from "./gate/flaky.ts";
 import type { DamagedNight } from "./night.ts";
 
-export interface NightTerminalOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+export interface NightTerminalOptions extends TerminalSettings {
   /** Nights in the history, tonight included. */
   readonly nights: number;
 }

@@ -16,7 +16,15 @@ import type {
 } from "../model/section.ts";
 import { renderText, type Text } from "../model/text.ts";
 
-/** How wide the terminal is, and how to colour text. */
+/** Settings of a terminal. */
+export interface TerminalSettings {
+  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** The width of the terminal, and the functions that colour text. */
 export interface TerminalStyle {
   readonly width: number;
   readonly paint: Paint;

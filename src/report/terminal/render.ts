@@ -7,14 +7,17 @@ import { reportSections } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { verdictName, verdictReasons, verdictTones } from "../model/verdict-summary.ts";
 import { evidenceContextOf, type EvidenceOptions, type Recorded } from "../reproduce/evidence.ts";
-import { formatText, joinBlocks, paintTone, sectionLines, type TerminalStyle } from "./blocks.ts";
+import {
+  formatText,
+  joinBlocks,
+  paintTone,
+  sectionLines,
+  type TerminalSettings,
+  type TerminalStyle,
+} from "./blocks.ts";
 import { type FailureContext, failureLines, formatDistinctFinding } from "./failures.ts";
 
-export interface TerminalOptions extends EvidenceOptions {
-  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
-  readonly colour: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Shows only a line for each broken clause, and the verdict. */
   readonly quiet: boolean;
   /** How many broken clauses to show in full. Default 10. */

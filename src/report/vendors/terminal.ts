@@ -2,16 +2,11 @@ import { formatLabelled, wrap } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import type { Outcome, Verdict } from "../model/report.ts";
 import type { ClauseCell, ClauseSection } from "./clause-rows.ts";
+import type { TerminalSettings } from "../terminal/blocks.ts";
 import type { VendorComparison, VendorSummary } from "./comparison.ts";
 import { formatClauseCounts, notesOf, overview } from "./summary.ts";
 import { type VendorCell, type VendorTable, vendorTables } from "./tables.ts";
 import { type TableColumn, tableGap, tableLines } from "../terminal/table.ts";
-
-export interface VendorsTerminalOptions {
-  readonly colour: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
-}
 
 type Cells = readonly string[];
 
@@ -19,7 +14,7 @@ type Cells = readonly string[];
  * Renders a vendor comparison for the terminal: verdicts, differences, limits and times. Wide tables come in several parts. Differences in
  * gaps are too long for a terminal, so only their checks are named. Ends with a line feed.
  */
-export function renderVendorsTerminal(all: VendorComparison, { colour, width }: VendorsTerminalOptions): string {
+export function renderVendorsTerminal(all: VendorComparison, { colour, width }: TerminalSettings): string {
   const paint = paintFor(colour);
   const judged = all.vendors.flatMap(({ kind }, at) => (kind === "judged" ? [at] : []));
   const blocks = [

@@ -196,8 +196,8 @@ describe("times", () => {
   });
 
   it("are reported again only when they become slower than the new level", () => {
-    const told = { ...tonight, second: tonight.load };
-    const reported = { ...told, reported: reportedByNight(judge([...usual, ...slow], told)) };
+    const confirmed = { ...tonight, second: tonight.load };
+    const reported = { ...confirmed, reported: reportedByNight(judge([...usual, ...slow], confirmed)) };
     const later = nights(12, (night) => at(25 + night, 40));
     const history = [...usual, ...slow, reported, ...later];
     expect(loadsToConfirm(history, at(37, 40))).toEqual([]);

@@ -90,12 +90,12 @@ function clearestShift(
 }
 
 function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
-  const least = Math.log(1 + latencyGate.minShare);
+  const minShift = Math.log(1 + latencyGate.minShare);
   // A few bad nights are no new level: the change has to show without the slowest nights, too.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));
-  if (median(usual) - median(baseline) < least / 2) return false;
+  if (median(usual) - median(baseline) < minShift / 2) return false;
   const shift = hodgesLehmannShift(recent, baseline);
-  if (shift < least) return false;
+  if (shift < minShift) return false;
   const noise = Math.max(robustDeviation(baseline), latencyGate.minScatter);
   const errors = Math.sqrt(1 / recent.length + 1 / baseline.length) * (1 + 2 / baseline.length);
   return shift >= latencyGate.minErrors * noise * errors;

@@ -152,22 +152,7 @@ function createContext(options: RunOptions): ClientContext {
 }
 
 /** The receiver of a run, opened by the first probe that needs it. */
-interface ReceiverOnDemand {
-  /**
-   * @throws {ReceiverError} if the receiver cannot listen, or its public URL does not lead to it. No webhook is
-   * created then.
-   */
-  readonly open: () => Promise<Receiver>;
-  readonly deliveries: () => readonly Delivery[];
-  readonly record: () => ReceiverRecord | null;
-  /** Why a flood of deliveries makes the run incomplete. `null` if all were stored. */
-  readonly floodReason: () => string | null;
-  /** Gives the open receiver to the caller, who must close it. */
-  readonly handOver: () => Receiver | null;
-  readonly close: () => Promise<void>;
-}
-
-function receiverOnDemand({ webhooks, network }: Target, time: RunClock): ReceiverOnDemand {
+function receiverOnDemand({ webhooks, network }: Target, time: RunClock) {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
   let isOver = false;
@@ -179,31 +164,32 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock): Receiv
     throw new ReceiverError(unreachable ?? "the run is over");
   };
   return {
-    open: async () => {
+    /** @throws {ReceiverError} if the receiver cannot listen, or nobody can reach it. No webhook is created then. */
+    open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
       opening ??= start(webhooks.listen, webhooks.publicUrl);
       opened = await opening;
       return opened;
     },
-    deliveries: () => opened?.deliveries() ?? [],
-    record: () => opened?.record() ?? null,
-    floodReason: () => (opened === null ? null : describeFlood(opened)),
-    handOver: () => {
+    deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
+    record: (): ReceiverRecord | null => opened?.record() ?? null,
+    /** Why a flood of deliveries makes the run incomplete. `null` if all were stored. */
+    floodReason: (): string | null => {
+      const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
+      const arrived = opened?.record().deliveries ?? 0;
+      return dropped === 0 ? null : `${arrived} deliveries arrived, of which ${dropped} were counted and not stored`;
+    },
+    /** Gives the open receiver to the caller, who must close it. */
+    handOver: (): Receiver | null => {
       const receiver = opened;
       opened = null;
       return receiver;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       isOver = true;
       await opened?.close();
     },
   };
-}
-
-function describeFlood(receiver: Receiver): string | null {
-  const dropped = Object.values(receiver.droppedByHook()).reduce((sum, count) => sum + count, 0);
-  if (dropped === 0) return null;
-  return `${receiver.record().deliveries} deliveries arrived, of which ${dropped} were counted and not stored`;
 }
 
 async function judgeTarget(
@@ -211,7 +197,7 @@ async function judgeTarget(
   context: ClientContext,
   client: Client,
   { discovery, target: discovered }: Extract<DiscoveryResult, { kind: "ready" }>,
-  receiver: ReceiverOnDemand,
+  receiver: ReturnType<typeof receiverOnDemand>,
 ): Promise<RunResult> {
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });

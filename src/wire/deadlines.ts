@@ -26,24 +26,16 @@ export const tighterDeadlines = (
   exchangeMs: Math.min(standing.exchangeMs, exchangeMs ?? Infinity),
 });
 
-/** The deadlines of a pending exchange. */
-export interface DeadlineWatch {
-  readonly headArrived: () => void;
-  readonly pieceArrived: () => void;
-  /** Stops the exchange. The first reason is kept. */
-  readonly stop: (reason: string) => void;
-  /** Why the exchange was stopped: the deadline that passed, or `us` if the harness closed it. */
-  readonly reason: () => string | null;
-  /** Must be called when the exchange is over. */
-  readonly end: () => void;
-}
+export type DeadlineWatch = ReturnType<typeof watchDeadlines>;
 
-/** @param onStop aborts the exchange after a deadline or a stop */
-export function watchDeadlines(
-  { headMs, silenceMs, exchangeMs }: Deadlines,
-  onStop: (reason: string) => void,
-): DeadlineWatch {
+/**
+ * Watches the deadlines of a pending exchange.
+ *
+ * @param onStop aborts the exchange after a deadline or a stop
+ */
+export function watchDeadlines({ headMs, silenceMs, exchangeMs }: Deadlines, onStop: (reason: string) => void) {
   let reason: string | null = null;
+  /** Stops the exchange. The first reason is kept. */
   const stop = (why: string): void => {
     reason ??= why;
     onStop(why);
@@ -51,14 +43,15 @@ export function watchDeadlines(
   const whole = setTimeout(() => stop(`not over after ${exchangeMs / 1000} s`), exchangeMs);
   let part = setTimeout(() => stop(`no response head within ${headMs / 1000} s`), headMs);
   return {
-    headArrived: () => {
+    headArrived: (): void => {
       clearTimeout(part);
       part = setTimeout(() => stop(`silent for ${silenceMs / 1000} s in mid-body`), silenceMs);
     },
-    pieceArrived: () => part.refresh(),
+    pieceArrived: (): void => void part.refresh(),
     stop,
-    reason: () => reason,
-    end: () => {
+    /** Why the exchange was stopped: the deadline that passed, or `us` if the harness closed it. */
+    reason: (): string | null => reason,
+    end: (): void => {
       clearTimeout(whole);
       clearTimeout(part);
     },

@@ -10,13 +10,7 @@ const edgeBytes = 16 * 1024;
 const maxPieces = 1024;
 
 /** Records a body piece by piece, within bounds. */
-export interface BodyRecorder {
-  readonly add: (piece: Uint8Array) => void;
-  readonly bytes: () => number;
-  readonly body: () => Body;
-}
-
-export function recordBody(): BodyRecorder {
+export function recordBody() {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   let long: { head: Buffer; tail: Buffer; hash: ReturnType<typeof createHash> } | null = null;
@@ -49,7 +43,7 @@ export function recordBody(): BodyRecorder {
     return { kind: "cut", head: long.head.toString("utf8"), tail: long.tail.toString("utf8"), bytes, sha256 };
   };
 
-  return { add, body, bytes: () => bytes };
+  return { add, body, bytes: (): number => bytes };
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -14,21 +14,17 @@ export interface StreamBounds {
 /** Maximum size of an event. Parsing stops at a larger one. */
 const maxEventChars = 1024 * 1024;
 
-/** Parses an event stream piece by piece. */
-export interface StreamReader {
-  readonly add: (bytes: Uint8Array, atMs: number) => void;
-  readonly end: (atMs: number) => void;
-  readonly events: readonly StreamEvent[];
-  /** The bound that the stream exceeds. `null` if it exceeds none. */
-  readonly excess: () => string | null;
-}
-
-/** @param onEvent called after each event with all events so far */
-export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void): StreamReader {
+/**
+ * Parses an event stream piece by piece.
+ *
+ * @param onEvent called after each event with all events so far
+ */
+export function readStream(bounds: StreamBounds, onEvent: (events: readonly StreamEvent[]) => void) {
   const events: StreamEvent[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let now = 0;
   let chars = 0;
+  /** The bound that the stream exceeds. `null` if it exceeds none. */
   const excess = (): string | null => {
     if (events.length >= bounds.events) return `more than ${bounds.events} events`;
     return chars > bounds.eventChars ? `more than ${bounds.eventChars} characters of events` : null;
@@ -57,11 +53,11 @@ export function readStream(bounds: StreamBounds, onEvent: (events: readonly Stre
   return {
     events,
     excess,
-    add: (bytes, atMs) => {
+    add: (bytes: Uint8Array, atMs: number): void => {
       now = atMs;
       feed(decoder.decode(bytes, { stream: true }));
     },
-    end: (atMs) => {
+    end: (atMs: number): void => {
       now = atMs;
       feed(decoder.decode());
     },

@@ -292,37 +292,31 @@ async function readBody(raw: Readable, headers: readonly Header[], reading: Body
 }
 
 /** Abandons a stream some time after its final event, even if it continues to send. */
-function abandonAfterLastEvent({ watch, closing }: BodyReading): {
-  readonly observe: (event: StreamEvent | undefined) => void;
-  readonly end: () => void;
-} {
+function abandonAfterLastEvent({ watch, closing }: BodyReading) {
   let timer: NodeJS.Timeout | null = null;
   return {
-    observe: (event) => {
+    observe: (event: StreamEvent | undefined): void => {
       if (closing === undefined || event === undefined || timer !== null || !closing.isLast(event)) return;
       const why = closing.isKnown ? "us" : `still open ${closing.ms / 1000} s after its last event`;
       timer = setTimeout(() => watch.stop(why), closing.ms);
     },
-    end: () => {
+    end: (): void => {
       if (timer !== null) clearTimeout(timer);
     },
   };
 }
 
+const decoders = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
 function decode(raw: Readable, headers: readonly Header[]): Readable {
-  const coding = headers
-    .find(([name]) => name.toLowerCase() === "content-encoding")?.[1]
-    .trim()
-    .toLowerCase();
-  const decoder =
-    coding === "gzip" || coding === "x-gzip"
-      ? createGunzip()
-      : coding === "deflate"
-        ? createInflate()
-        : coding === "br"
-          ? createBrotliDecompress()
-          : null;
-  if (decoder === null) return raw;
+  const coding = headers.find(([name]) => name.toLowerCase() === "content-encoding")?.[1] ?? "";
+  const decoder = decoders.get(coding.trim().toLowerCase())?.();
+  if (decoder === undefined) return raw;
   raw.on("error", (error) => decoder.destroy(error));
   return raw.pipe(decoder);
 }

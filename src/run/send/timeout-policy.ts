@@ -45,30 +45,16 @@ const minDeadlineMs = 5000;
 const closing = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
-  const endpoints = new Map<string, { timedOut: number; longestMs: number }>();
-  let leavesStreamsOpen = false;
-  let [timedOut, separateTimeouts, inSequence, lastTimeoutMs, responses] = [0, 0, 0, 0, 0];
-  const timeoutTime = createTimeSum();
+  const endpoints = new Map<string, { hasTimedOut: boolean; longestMs: number }>();
+  const timeouts = trackTimeouts(now);
   const lateResponses = trackLateResponses();
-  let last = "";
+  let leavesStreamsOpen = false;
+  let responses = 0;
 
-  const stateOf = (endpoint: string): { timedOut: number; longestMs: number } => {
-    const known = endpoints.get(endpoint) ?? { timedOut: 0, longestMs: 0 };
+  const stateOf = (endpoint: string): { hasTimedOut: boolean; longestMs: number } => {
+    const known = endpoints.get(endpoint) ?? { hasTimedOut: false, longestMs: 0 };
     endpoints.set(endpoint, known);
     return known;
-  };
-
-  const countTimeout = ({ request, answer, sentMs }: Exchange, detail: string): void => {
-    stateOf(endpointOf(request.url)).timedOut += 1;
-    timedOut += 1;
-    timeoutTime.add(sentMs, answer.endMs);
-    // Concurrent requests count once.
-    if (sentMs >= lastTimeoutMs) {
-      inSequence += 1;
-      separateTimeouts += 1;
-      lastTimeoutMs = now();
-    }
-    last = `${request.method} ${pathOf(request.url)}: ${detail}`;
   };
 
   const observe = (exchange: Exchange): void => {
@@ -78,21 +64,24 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
       leavesStreamsOpen = true;
       return;
     }
+    const state = stateOf(endpointOf(request.url));
     const detail = deadlineIn(exchange);
-    if (detail !== null) return countTimeout(exchange, detail);
+    if (detail !== null) {
+      state.hasTimedOut = true;
+      return timeouts.observe(exchange, detail);
+    }
     if (answer.kind === "unanswered") return;
-    inSequence = 0;
+    timeouts.endSequence();
     lateResponses.observe(exchange);
-    const known = stateOf(endpointOf(request.url));
-    known.longestMs = Math.max(known.longestMs, lastDataMs(answer) - sentMs);
+    state.longestMs = Math.max(state.longestMs, lastDataMs(answer) - sentMs);
   };
 
   const deadlinesFor = (method: string, path: string): Partial<Deadlines> => {
     const usual = runsAgent(method, path) ? {} : withoutAgent;
-    const known = endpoints.get(endpointOf(path));
-    if (known === undefined || known.timedOut === 0)
-      return timeoutTime.ms() === 0 ? usual : limitedTo(usual, maxTimeoutTotalMs - timeoutTime.ms());
-    const expectedMs = Math.ceil((known.longestMs * slowFactor) / 1000) * 1000;
+    const { hasTimedOut, longestMs } = stateOf(endpointOf(path));
+    if (!hasTimedOut)
+      return timeouts.totalMs() === 0 ? usual : limitedTo(usual, maxTimeoutTotalMs - timeouts.totalMs());
+    const expectedMs = Math.ceil((longestMs * slowFactor) / 1000) * 1000;
     return {
       headMs: Math.max(afterTimeout.headMs, expectedMs),
       silenceMs: Math.max(afterTimeout.silenceMs, expectedMs),
@@ -100,23 +89,42 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     };
   };
 
-  const reasonToStop = (): string | null => {
-    const totalMs = timeoutTime.ms();
-    if (
-      totalMs >= maxTimeoutTotalMs ||
-      inSequence >= maxTimeoutsInSequence ||
-      (totalMs >= repeatedTimeouts.totalMs && separateTimeouts >= repeatedTimeouts.count)
-    )
-      return `${timedOut} of ${responses} requests timed out, which took ${duration(totalMs)} in total; the last one was ${last}`;
-    return lateResponses.reasonToStop(responses);
-  };
-
   return {
     observe,
     deadlinesFor,
-    reasonToStop,
+    reasonToStop: () => timeouts.reasonToStop(responses) ?? lateResponses.reasonToStop(responses),
     streamCloseTimeout: () =>
       leavesStreamsOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false },
+  };
+}
+
+/** Tracks timeouts. Concurrent ones count once, except in the figures. */
+function trackTimeouts(now: () => number) {
+  const time = createTimeSum();
+  let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
+  let last = "";
+  return {
+    observe: ({ request, answer, sentMs }: Exchange, detail: string): void => {
+      count += 1;
+      time.add(sentMs, answer.endMs);
+      if (sentMs >= lastMs) {
+        inSequence += 1;
+        separate += 1;
+        lastMs = now();
+      }
+      last = `${request.method} ${pathOf(request.url)}: ${detail}`;
+    },
+    endSequence: (): void => {
+      inSequence = 0;
+    },
+    totalMs: time.ms,
+    reasonToStop: (responses: number): string | null => {
+      const totalMs = time.ms();
+      const isRepeated = totalMs >= repeatedTimeouts.totalMs && separate >= repeatedTimeouts.count;
+      return totalMs >= maxTimeoutTotalMs || inSequence >= maxTimeoutsInSequence || isRepeated
+        ? `${count} of ${responses} requests timed out, which took ${duration(totalMs)} in total; the last one was ${last}`
+        : null;
+    },
   };
 }
 

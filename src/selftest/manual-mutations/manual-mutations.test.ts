@@ -26,8 +26,10 @@ import {
   statusIs,
   text,
   where,
-} from "./edits.ts";
-import { type Recorded, type ManualMutation, mutatedResults } from "./mutate.ts";
+  type Recorded,
+  type ManualMutation,
+  mutatedResults,
+} from "./mutate.ts";
 
 const inText = (value: unknown): string => String(value);
 const anError = statusIs(400, 401, 404, 429, 500);

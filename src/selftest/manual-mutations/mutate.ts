@@ -1,6 +1,10 @@
+import { tryParseJson } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
+import { type Exchange, type Header, bodyJson } from "../../evidence/exchange.ts";
 import type { ProbeResults } from "../../run/judge/judge.ts";
+import { endpointCalled } from "../../spec/endpoints.ts";
+import { rateLimitHeaders } from "../../spec/headers.ts";
+import { type AnsweredExchange, answeredWith, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/replacing.ts";
 
 /** One thing that a server does differently, applied to a run's evidence. It returns unaffected parts as they are. */
@@ -31,3 +35,88 @@ export const mutatedResults = (
 
 const changedBy = <T extends { readonly id: string }>(change: ((item: T) => T) | undefined, items: readonly T[]) =>
   new Map(change === undefined ? [] : items.map((each) => [each.id, change(each)]));
+
+type Edit = (exchange: Exchange) => Exchange;
+type EditJson = (value: unknown) => unknown;
+
+const inAnswer =
+  (change: (exchange: AnsweredExchange) => Exchange): Edit =>
+  (exchange) =>
+    isAnswered(exchange) ? change(exchange) : exchange;
+
+/** Edits the exchanges that meet a condition. */
+export const where =
+  (isMeant: (exchange: Exchange) => boolean, ...edits: readonly Edit[]): Edit =>
+  (exchange) =>
+    isMeant(exchange) ? edits.reduce((edited, edit) => edit(edited), exchange) : exchange;
+
+/** Edits the body of a response, if it is JSON. */
+export const body = (edit: EditJson): Edit =>
+  inAnswer((exchange) => {
+    const value = bodyJson(exchange);
+    return value === undefined ? exchange : withJson(exchange, edit(value));
+  });
+
+/** Replaces the text of a body. */
+export const text = (other: string): Edit => inAnswer((exchange) => withText(exchange, other));
+
+export const status = (other: number): Edit => inAnswer((exchange) => answeredWith(exchange, { status: other }));
+
+const headers = (edit: (headers: readonly Header[]) => Header[]): Edit =>
+  inAnswer((exchange) => answeredWith(exchange, { headers: edit(exchange.answer.headers) }));
+
+const isNamed = ([name]: Header, ...names: readonly string[]): boolean =>
+  names.some((each) => each.toLowerCase() === name.toLowerCase());
+
+export const declared = (type: string): Edit =>
+  headers((all) => [...all.filter((each) => !isNamed(each, "Content-Type")), ["Content-Type", type]]);
+
+/** Removes the four rate-limit headers. */
+export const bare: Edit = headers((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
+
+/** Writes header names in lower case, in reverse order. */
+export const otherwiseHeaded: Edit = headers((all) =>
+  all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
+);
+
+/** Edits the data of a stream's events of one name. */
+export const event = (name: string, edit: EditJson): Edit =>
+  inAnswer((exchange) =>
+    withEvents(
+      exchange,
+      exchange.answer.events.map((each) =>
+        each.name === name ? { ...each, data: JSON.stringify(edit(tryParseJson(each.data))) } : each,
+      ),
+    ),
+  );
+
+export const endpoint = ({ request }: Exchange): string | null =>
+  endpointCalled(request.method, request.url)?.endpoint ?? null;
+
+export const statusIs =
+  (...statuses: readonly number[]) =>
+  (exchange: Exchange): boolean =>
+    isAnswered(exchange) && statuses.includes(exchange.answer.status);
+
+/** Matches responses of an endpoint with one of these statuses, or with any if none is given. */
+export const answersOf =
+  (name: string, ...statuses: readonly number[]) =>
+  (exchange: Exchange): boolean =>
+    endpoint(exchange) === name && (statuses.length === 0 || statusIs(...statuses)(exchange));
+
+/** Matches requests whose body contains a text. */
+export const asks =
+  (part: string) =>
+  ({ request }: Exchange): boolean =>
+    request.body.kind === "text" && request.body.text.includes(part);
+
+/** Matches requests whose URL contains a text. */
+export const isFor =
+  (part: string) =>
+  ({ request }: Exchange): boolean =>
+    request.url.includes(part);
+
+export const both =
+  (...conditions: readonly ((exchange: Exchange) => boolean)[]) =>
+  (exchange: Exchange): boolean =>
+    conditions.every((each) => each(exchange));

@@ -20,7 +20,7 @@ const longest = [
   "src/selftest/whole-run.test.ts",
   "src/reference/openapi.test.ts",
   "src/run/hostile.test.ts",
-  "src/cli/players.test.ts",
+  "src/cli/role-requests.test.ts",
   "src/cli/load.test.ts",
   "src/cli/hostile.test.ts",
   "src/load/engines/k6/run.test.ts",

@@ -31,7 +31,7 @@ function packageFiles(): string[] {
 
 /** Bundles the command and all its threads and processes as one script, which threads run from an asset. Returns the modules in it. */
 async function writeCode(file: string): Promise<string[]> {
-  const bundle = await bundleOf({ conformance: "src/cli/single-file.ts" });
+  const bundle = await bundleOf({ conformance: "src/cli/executable.ts" });
   const written = await bundle.write({ file, format: "cjs", codeSplitting: false, dynamicImportInCjs: false });
   await bundle.close();
   return modulesOf(written);

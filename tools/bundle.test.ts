@@ -19,7 +19,7 @@ describe("the bundle of the command", () => {
   });
 
   it("has each of these modules in the executable file, too", () => {
-    const text = readFileSync(join(root, "src/cli/single-file.ts"), "utf8");
+    const text = readFileSync(join(root, "src/cli/executable.ts"), "utf8");
     const parts = [...text.matchAll(/"?([\w-]+)"?: \(\) => import\("\.\.\/([^"]+)"\)/g)];
     expect(parts.map(([, name, path]) => `${name}: src/${path}`).toSorted()).toEqual(
       entries

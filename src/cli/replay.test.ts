@@ -73,13 +73,20 @@ describe("conformance replay", () => {
       "a stream that is still broken",
       ["SSE-5", "--target", "broken.json"],
       0,
-      [/^SSE-5 was kept as fail: expected exactly one/, /events +start, chunk × 16, done × 2$/m, /^1 answer alike$/m],
+      [
+        /^SSE-5 was saved as fail: expected exactly one/,
+        /events +start, chunk × 16, done × 2$/m,
+        /^1 response alike$/m,
+      ],
     ],
     [
       "a stream that is mended",
       ["SSE-5", "--target", "sound.json", "--base-url", "SOUND"],
       1,
-      [/! events +kept start, chunk × 16, done × 2\n +! +now +start, chunk × 16, done\n/, /^1 of 1 answer differs$/m],
+      [
+        /! events +saved start, chunk × 16, done × 2\n +! +now +start, chunk × 16, done\n/,
+        /^1 of 1 response differs$/m,
+      ],
     ],
     [
       "a status that is mended",
@@ -87,12 +94,12 @@ describe("conformance replay", () => {
       1,
       [
         /^x\d+ {2}POST http:\S+\/v1\/agents\/crasher\/invoke, with the key \w+ \(1 of 1\): differs$/m,
-        /^ {2}! status +kept 200\n {2}! +now +500$/m,
+        /^ {2}! status +saved 200\n {2}! +now +500$/m,
         /differ every time: .*x-ratelimit-remaining/,
         /^To judge it again: conformance run --target sound\.json --only ERR-13$/m,
       ],
     ],
-    ["quietly", ["ERR-13", "--target", "broken.json", "-q"], 0, [/^x\d+ .*: alike\n\n1 answer alike\n$/]],
+    ["quietly", ["ERR-13", "--target", "broken.json", "-q"], 0, [/^x\d+ .*: alike\n\n1 response alike\n$/]],
   ])("shows %s", async (_, args, code, texts) => {
     const said = args.map((each) => (each === "SOUND" ? reference.baseUrl : each));
     const ended = await replay(["kept", ...said]);
@@ -111,8 +118,8 @@ describe("conformance replay", () => {
 
   it("shows what a wrong key gets", async () => {
     const ended = await replay(["one", "SSE-5", "--base-url", reference.baseUrl], withKey);
-    expect(ended.out).toMatch(/! status +kept 200\n +! +now +401/);
-    expect(ended.out).toMatch(/! body\.result +kept object\n +! +now +absent/);
+    expect(ended.out).toMatch(/! status +saved 200\n +! +now +401/);
+    expect(ended.out).toMatch(/! body\.result +saved object\n +! +now +absent/);
     expect(ended.code).toBe(1);
     expect(ended.out).not.toContain(secretKey);
   });
@@ -193,11 +200,7 @@ describe("conformance replay refuses", () => {
       ["one", "SSE-5", "--api-key", "k", "--target", "sound.json"],
       /^--api-key and --target exclude/,
     ],
-    [
-      "a target file of another address",
-      ["kept", "SSE-5", "--target", "sound.json"],
-      /say with --base-url which of them/,
-    ],
+    ["a target file of another address", ["kept", "SSE-5", "--target", "sound.json"], /choose one with --base-url/],
     [
       "a request to another host",
       ["elsewhere", "SSE-5"],
@@ -261,7 +264,7 @@ describe("conformance replay, of a target that does harm", () => {
       const server = await startHostile(hostilities[name]);
       const ended = await replay(["one", "SSE-5", "--base-url", server.baseUrl], withKey);
       server.close();
-      expect(ended.out).toMatch(/^1 of 1 answer differs$/m);
+      expect(ended.out).toMatch(/^1 of 1 response differs$/m);
       expect(ended.code).toBe(1);
       expect(ended.out.length).toBeLessThan(20_000);
     },

@@ -7,13 +7,13 @@ import { UsageError } from "../base/usage-error.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
 import { webhooksSchema } from "../target/file-schema.ts";
 import { type NetworkFlags, withDefaultStreaming, readTargetFile, webhooksOf } from "../target/file.ts";
-import { networkOf, type NetworkSettings } from "../target/network.ts";
+import { networkOf } from "../target/network.ts";
 import { oneKeyTarget } from "../target/one-key.ts";
 import type { Target } from "../target/target.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
 import { registerSecrets } from "./harness-errors.ts";
-import { collect } from "./option-parsers.ts";
+import { collect, flagOf } from "./option-parsers.ts";
 
 /** Adds the flags that name a target. */
 export function withTargetOptions(command: Command): Command {
@@ -41,6 +41,8 @@ export interface NetworkFlagValues {
   readonly clientKey?: string | undefined;
 }
 
+const networkParts = ["proxy", "ca", "clientCert", "clientKey"] as const;
+
 /** Adds the network flags. */
 export const withNetworkOptions = (command: Command): Command =>
   command
@@ -52,15 +54,6 @@ export const withNetworkOptions = (command: Command): Command =>
     .option("--client-cert <file>", "client certificate (PEM)")
     .option("--client-key <file>", "key of the client certificate (PEM)");
 
-const names: Readonly<Record<keyof NetworkSettings, string>> = {
-  proxy: "--proxy",
-  ca: "--ca",
-  clientCert: "--client-cert",
-  clientKey: "--client-key",
-};
-
-const nameOf = (part: keyof NetworkSettings): string => names[part];
-
 export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlagValues): NetworkFlags => ({
   network: {
     ...(proxy !== undefined && { proxy }),
@@ -68,7 +61,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
     ...(clientCert !== undefined && { clientCert }),
     ...(clientKey !== undefined && { clientKey }),
   },
-  nameOf,
+  nameOf: flagOf,
 });
 
 /**
@@ -79,7 +72,7 @@ export const networkFlagsOf = ({ proxy, ca, clientCert, clientKey }: NetworkFlag
 export const networkFromFlags = (
   flags: NetworkFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
-): Network => networkOf(networkFlagsOf(flags).network, { nameOf, folder: "." }, environment);
+): Network => networkOf(networkFlagsOf(flags).network, { nameOf: flagOf, folder: "." }, environment);
 
 /** Flags that name a target. */
 export interface TargetFlags extends NetworkFlagValues {
@@ -109,18 +102,9 @@ function targetIn(flags: TargetFlags, environment: Environment): Target | null {
   const baseUrl = flags.baseUrl ?? nonEmpty(environment["CONFORMANCE_BASE_URL"]);
   const key = flags.apiKey ?? nonEmpty(environment["CONFORMANCE_API_KEY"]);
   if (baseUrl === undefined) {
-    for (const [flag, value] of [
-      ["--api-key", flags.apiKey],
-      ["--agent", flags.agent],
-      ["--tier", flags.tier],
-      ["--receiver-listen", flags.receiverListen],
-      ["--receiver-url", flags.receiverUrl],
-      ["--proxy", flags.proxy],
-      ["--ca", flags.ca],
-      ["--client-cert", flags.clientCert],
-      ["--client-key", flags.clientKey],
-    ] as const)
-      if (value !== undefined) throw new UsageError(`${flag} needs a target: give --base-url as well.`);
+    const needsTarget = ["apiKey", "agent", "tier", "receiverListen", "receiverUrl", ...networkParts] as const;
+    for (const name of needsTarget)
+      if (flags[name] !== undefined) throw new UsageError(`${flagOf(name)} needs a target: give --base-url as well.`);
     return null;
   }
   if (key === undefined)
@@ -136,12 +120,9 @@ function targetIn(flags: TargetFlags, environment: Environment): Target | null {
 }
 
 function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
-  for (const [flag, value] of [
-    ["--base-url", flags.baseUrl],
-    ["--api-key", flags.apiKey],
-    ["--tier", flags.tier],
-  ] as const)
-    if (value !== undefined) throw new UsageError(`${flag} and --target exclude each other: the target file says it.`);
+  for (const name of ["baseUrl", "apiKey", "tier"] as const)
+    if (flags[name] !== undefined)
+      throw new UsageError(`${flagOf(name)} and --target exclude each other: the target file says it.`);
   const file = readTargetFile(path, environment, networkFlagsOf(flags));
   const receiver = receiverOf(flags);
   const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };

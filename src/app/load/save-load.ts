@@ -110,22 +110,9 @@ export function saveNotSent(
   };
 }
 
+/** The end of a load that was not sent; `null` if the load parameters were the reason. */
 function endFor(why: NotSentReason): RunEnd | null {
-  switch (why.kind) {
-    case "nothing to load":
-      return { kind: "unreachable", why: describeNotSent(why) };
-    case "unsendable agent":
-    case "interrupted":
-      return { kind: "stopped", why: describeNotSent(why) };
-    case "unknown scenario":
-    case "no engine":
-    case "no tier":
-    case "no key of the tier":
-    case "nothing to send":
-    case "several runs":
-    case "lacks what it needs":
-    case "read only":
-    case "not agreed":
-      return null;
-  }
+  if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
+  const isStopped = why.kind === "unsendable agent" || why.kind === "interrupted";
+  return isStopped ? { kind: "stopped", why: describeNotSent(why) } : null;
 }

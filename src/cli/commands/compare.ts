@@ -11,17 +11,13 @@ import { compareReports, hasCommonFindings } from "../../report/compare/compare-
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { renderComparisonMarkdown } from "../../report/compare/markdown.ts";
 import { renderComparisonPage } from "../../report/compare/page.ts";
-import {
-  defaultRegressionKinds,
-  type RegressionRules,
-  regressionKinds,
-} from "../../report/compare/regression-rules.ts";
+import { defaultRegressionKinds, regressionKinds } from "../../report/compare/regression-rules.ts";
 import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { cliMessages } from "../messages.ts";
-import { type OutputFiles, prepareFiles, writeOutput } from "../output-files.ts";
+import { prepareFiles, writeOutput } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
 
@@ -78,15 +74,7 @@ export const compareCommand = (): Command =>
     },
   );
 
-interface PreparedComparison {
-  readonly older: ReportDocument;
-  readonly newer: ReportDocument;
-  readonly rules: RegressionRules;
-  readonly outputs: OutputFiles<ComparisonFormat>;
-  readonly isQuiet: boolean;
-}
-
-function prepare(oldPath: string, newPath: string, flags: CompareFlags): PreparedComparison {
+function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   const rules = readRegressionRules(flags.regression);
   const read = flags.rejudge === true ? readRejudged : readReportAlone;
   const [older, newer] = [read(oldPath), read(newPath)];
@@ -112,7 +100,7 @@ export const runFolder = (path: string): string =>
     ? dirname(path)
     : path;
 
-function present(comparison: Comparison, { outputs, isQuiet }: PreparedComparison): number {
+function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof prepare>): number {
   const problems = outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)));
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (!outputs.isStdoutTaken) {

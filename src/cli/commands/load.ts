@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { defaultScenarios, defaultScenariosInRealTime } from "../../app/load/choose-scenarios.ts";
-import { type AvailableEngines, findEngines } from "../../app/load/engines.ts";
+import { findEngines } from "../../app/load/engines.ts";
 import { invalidText } from "../../app/load/invalid-text.ts";
 import { judgeSavedLoad } from "../../app/load/judge-saved-load.ts";
 import type { LoadParameters } from "../../app/load/load-parameters.ts";
@@ -10,8 +10,6 @@ import { assertLoadParameters, planLoad } from "../../app/load/plan-load.ts";
 import type { SentLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import type { Patch } from "../../reference/patch.ts";
-import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { askConsent, assertConsentPossible } from "../consent.ts";
@@ -40,7 +38,7 @@ import {
   withRuleOptions,
 } from "../report/format-flags.ts";
 import { loadExitCode, presentReport } from "../report/present-report.ts";
-import { type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
+import { prepareFormats } from "../report/write-formats.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
@@ -70,43 +68,32 @@ export function loadCommand(): Command {
   return withLoadSteps(command, { prepare, act, present }).addCommand(listCommand()).addCommand(judgeCommand());
 }
 
-interface PreparedLoad {
-  readonly flags: LoadFlags;
-  readonly parameters: LoadParameters;
-  readonly target: Target | null;
-  readonly patches: readonly Patch[];
-}
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+type Outputs = NonNullable<Prepared["outputs"]>;
 
-/** Engines and outputs for sending load; `null` if only a manifest is printed. */
-interface LoadOutputs {
-  readonly engines: AvailableEngines;
-  readonly folder: string;
-  readonly formats: PreparedFormats;
-  readonly rules: FailurePolicy;
-  readonly dashboardFile: string | null;
-}
-
-type Prepared = PreparedLoad & { readonly outputs: LoadOutputs | null };
-
-async function prepare(names: readonly string[], flags: LoadFlags): Promise<Prepared> {
+async function prepare(names: readonly string[], flags: LoadFlags) {
   const parameters = readLoadParameters(names, flags);
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
     throw new UsageError(`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
   const target = readTarget(targetFlagsOf(flags, process.env), process.env);
-  const prepared = { flags, parameters, target, patches: readPatches(flags, target) };
-  if (flags.emit !== undefined) return { ...prepared, outputs: null };
+  const patches = readPatches(flags, target);
+  const outputs = flags.emit === undefined ? await prepareOutputs(flags, parameters, target) : null;
+  return { flags, parameters, target, patches, outputs };
+}
+
+/** Checks everything that sending load takes, but a manifest does not. */
+async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
   assertLoadParameters(parameters, target, engines);
   limitYoungGeneration();
-  const outputs = {
+  return {
     engines,
     rules: readRules(flags),
     formats: prepareFormats(flags),
     dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
     folder: prepareFolder(flags.out ?? defaultLoadFolder(target)),
   };
-  return { ...prepared, outputs };
 }
 
 type LoadOutcome =
@@ -114,19 +101,18 @@ type LoadOutcome =
   | ({ readonly kind: "sent"; readonly isInterrupted: boolean } & SentLoad)
   | NotSentLoad;
 
-async function act({ outputs, ...prepared }: Prepared): Promise<LoadOutcome> {
-  return outputs === null ? { kind: "manifest", text: manifest(prepared) } : sendTo(prepared, outputs);
-}
+const act = async (prepared: Prepared): Promise<LoadOutcome> =>
+  prepared.outputs === null ? { kind: "manifest", text: manifest(prepared) } : sendTo(prepared, prepared.outputs);
 
-function manifest({ parameters, target }: PreparedLoad): string {
+function manifest({ parameters, target }: Prepared): string {
   if (target === null) throw new UsageError("--emit needs a target that pods can reach: give --base-url or --target.");
   const plan = planLoad({ ...parameters, engine: "k6" }, target, ["k6"]);
   return manifestOf(plan, target, parameters.segments, cliMessages);
 }
 
 const sendTo = (
-  { flags, parameters, target, patches }: PreparedLoad,
-  { engines, folder, dashboardFile }: LoadOutputs,
+  { flags, parameters, target, patches }: Prepared,
+  { engines, folder, dashboardFile }: Outputs,
 ): Promise<LoadOutcome> =>
   untilInterrupted(async ({ signal, interrupt }) => {
     const sent = await sendLoad(
@@ -157,44 +143,31 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   };
 }
 
-function present(outcome: LoadOutcome, { outputs, ...prepared }: Prepared): number {
-  if (outcome.kind === "manifest") {
-    process.stdout.write(outcome.text);
+function present(outcome: LoadOutcome, prepared: Prepared): number {
+  const { outputs } = prepared;
+  if (outcome.kind === "manifest" || outputs === null) {
+    if (outcome.kind === "manifest") process.stdout.write(outcome.text);
     return exitCodes.fine;
   }
-  if (outputs === null) throw new Error("load was sent without outputs");
   if (outcome.kind === "not sent") return presentNotSent(outcome, prepared, outputs);
   presentLoad(outcome, prepared, outputs);
   return outcome.isInterrupted ? exitCodes.interrupted : loadExitCode(outcome.document.report, outputs.rules);
 }
 
 /** Presents the report that says why no load was sent, if there is one. */
-function presentNotSent({ why, kept }: NotSentLoad, prepared: PreparedLoad, outputs: LoadOutputs): number {
-  switch (why.kind) {
-    case "interrupted":
-    case "nothing to load":
-    case "unsendable agent":
-      if (kept !== null) presentLoad(kept, prepared, outputs, process.stderr);
-      return why.kind === "interrupted" ? exitCodes.interrupted : exitCodes.nothingExercised;
-    case "not agreed":
-      process.stderr.write("No load was sent.\n");
-      return exitCodes.usage;
-    case "unknown scenario":
-    case "no engine":
-    case "no tier":
-    case "no key of the tier":
-    case "nothing to send":
-    case "several runs":
-    case "lacks what it needs":
-    case "read only":
-      throw new UsageError(formatNotSent(why));
-  }
+function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): number {
+  if (kept !== null) presentLoad(kept, prepared, outputs, process.stderr);
+  if (why.kind === "interrupted") return exitCodes.interrupted;
+  if (why.kind === "nothing to load" || why.kind === "unsendable agent") return exitCodes.nothingExercised;
+  if (why.kind !== "not agreed") throw new UsageError(formatNotSent(why));
+  process.stderr.write("No load was sent.\n");
+  return exitCodes.usage;
 }
 
 function presentLoad(
   { document, digests, folder }: SentLoad,
-  { flags, target, patches }: PreparedLoad,
-  { formats, rules }: LoadOutputs,
+  { flags, target, patches }: Prepared,
+  { formats, rules }: Outputs,
   stream?: NodeJS.WriteStream,
 ): void {
   presentReport(document, {

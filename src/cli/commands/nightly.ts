@@ -18,7 +18,7 @@ import { readEngine } from "../load/load-flags.ts";
 import { withLoadSteps } from "../load/not-sent.ts";
 import { nightEvents, nightExitCode, presentNight } from "../nightly/present-night.ts";
 import { collect, readCount } from "../option-parsers.ts";
-import { type OutputFiles, prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
+import { prepareFile, prepareFiles, prepareFolder } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import {
@@ -98,14 +98,7 @@ export function nightlyCommand(): Command {
   });
 }
 
-interface PreparedNight {
-  readonly options: Omit<RunNightOptions, "view" | "signal">;
-  readonly outputs: OutputFiles<"markdown" | "json">;
-  readonly onlyRegressions: boolean;
-  readonly isQuiet: boolean;
-}
-
-async function prepare(flags: NightlyFlags & ScopeFlags): Promise<PreparedNight> {
+async function prepare(flags: NightlyFlags & ScopeFlags) {
   const target = readTarget(flags, process.env);
   const patches = readPatches(flags, target);
   const load = readLoad(flags, target);

@@ -64,12 +64,9 @@ export function replayCommand(): Command {
   return withSteps(command, { prepare, act, present });
 }
 
-interface Prepared {
-  readonly prepared: PreparedReplay;
-  readonly flags: ReplayFlags;
-}
+type Prepared = ReturnType<typeof prepare>;
 
-function prepare(path: string, check: string, flags: ReplayFlags): Prepared {
+function prepare(path: string, check: string, flags: ReplayFlags) {
   const { instance = null, baseUrl = null, apiKey = null } = flags;
   if (apiKey !== null) registerKey(apiKey);
   const kept = readSavedRun(runFolder(path));

@@ -10,8 +10,6 @@ import { beginState } from "../../app/watch/state.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report } from "../../report/model/report.ts";
-import type { FailurePolicy } from "../../report/model/failure-policy.ts";
-import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -26,7 +24,7 @@ import {
   withRuleOptions,
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
-import { type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
+import { prepareFormats } from "../report/write-formats.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import {
@@ -73,18 +71,9 @@ export function runCommand(): Command {
   return withSteps(withPatchOptions(command).addHelpText("after", examples), { prepare, act, present });
 }
 
-interface PreparedRun {
-  readonly flags: RunFlags;
-  /** `null`: the embedded server. */
-  readonly target: Target | null;
-  readonly patches: readonly Patch[];
-  readonly scope: RunScope;
-  readonly rules: FailurePolicy;
-  readonly formats: PreparedFormats;
-  readonly folder: string;
-}
+type Prepared = ReturnType<typeof prepare>;
 
-function prepare(flags: RunFlags & ScopeFlags): PreparedRun {
+function prepare(flags: RunFlags & ScopeFlags) {
   limitYoungGeneration();
   const target = readTarget(flags, process.env);
   const patches = readPatches(flags, target);
@@ -104,7 +93,7 @@ interface RunOutcome {
 }
 
 /** Judges the target. With `--watch`, waits for the retries of webhooks and judges again. */
-async function act(prepared: PreparedRun): Promise<RunOutcome> {
+async function act(prepared: Prepared): Promise<RunOutcome> {
   const { judged, hasFailed } = await judgeTarget(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
   if (!isWatched) return { judged, hasFailed, isWatchStopped: false };
@@ -115,7 +104,7 @@ async function act(prepared: PreparedRun): Promise<RunOutcome> {
   }
 }
 
-async function judgeTarget({ target, patches, scope, flags }: PreparedRun) {
+async function judgeTarget({ target, patches, scope, flags }: Prepared) {
   const { events, done } = showRunProgress(flags.quiet === true);
   try {
     return await untilInterrupted(async ({ signal, hasFailed }) => {
@@ -131,7 +120,7 @@ async function judgeTarget({ target, patches, scope, flags }: PreparedRun) {
 /** Presents the report so far, and watches until the retry schedule is over. */
 async function watch(
   judged: Extract<JudgedTarget, { kind: "judged" }>,
-  prepared: PreparedRun,
+  prepared: Prepared,
 ): Promise<Pick<RunOutcome, "judged" | "isWatchStopped">> {
   const { flags, folder } = prepared;
   const { report, evidence, listened, target } = judged;
@@ -161,7 +150,7 @@ async function watch(
   }
 }
 
-function present({ judged, hasFailed, isWatchStopped }: RunOutcome, prepared: PreparedRun): number {
+function present({ judged, hasFailed, isWatchStopped }: RunOutcome, prepared: Prepared): number {
   presentRun(judged, prepared, true);
   if (isWatchStopped) {
     process.stderr.write(formatResumeHint(prepared.folder));
@@ -176,7 +165,7 @@ function present({ judged, hasFailed, isWatchStopped }: RunOutcome, prepared: Pr
 /** Saves and presents the report. */
 function presentRun(
   { kind, report, evidence, target }: JudgedTarget,
-  { flags, rules, formats, patches, folder, target: named }: PreparedRun,
+  { flags, rules, formats, patches, folder, target: named }: Prepared,
   isFinal: boolean,
 ): void {
   const saved = saveRun(folder, { report, evidence });

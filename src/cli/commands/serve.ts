@@ -10,14 +10,7 @@ import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { collect } from "../option-parsers.ts";
 import { banner } from "../serve/banner.ts";
-import {
-  type ControlToken,
-  readPort,
-  readRanges,
-  readTls,
-  readToken,
-  type ServeFlags,
-} from "../serve/serve-options.ts";
+import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serve/serve-options.ts";
 
 const examples = `
 Examples:
@@ -61,17 +54,13 @@ export function serveCommand(): Command {
   return withSteps(command, { prepare, act: serveUntilSignal, present: () => exitCodes.fine });
 }
 
-interface PreparedServe {
-  readonly options: ServeOptions;
-  readonly control: ControlToken;
-  readonly patches: readonly Patch[];
-}
+type Prepared = ReturnType<typeof prepare>;
 
-function prepare(flags: ServeFlags): PreparedServe {
+function prepare(flags: ServeFlags) {
   const patches = patchesByName(flags.fault, flags.variant);
   const control = readToken(flags.clockToken, process.env);
   const print = (line: string): void => void process.stderr.write(`${line}\n`);
-  const options = {
+  const options: ServeOptions = {
     patches,
     controlToken: control.token,
     host: flags.host,
@@ -91,7 +80,7 @@ function prepare(flags: ServeFlags): PreparedServe {
 }
 
 /** Prints the banner, and serves until a signal comes. */
-async function serveUntilSignal({ options, control, patches }: PreparedServe): Promise<void> {
+async function serveUntilSignal({ options, control, patches }: Prepared): Promise<void> {
   const { reference, hosted, close } = await serve(options);
   try {
     printBanner(reference, hosted, { options, control, patches });
@@ -104,7 +93,7 @@ async function serveUntilSignal({ options, control, patches }: PreparedServe): P
 function printBanner(
   reference: Reference,
   hosted: readonly HostedAgent[],
-  { options, control, patches }: PreparedServe,
+  { options, control, patches }: Prepared,
 ): void {
   const names = patches.map(({ name }) => name);
   process.stdout.write(banner(reference, { patches: names, hosted, control, targetFile: options.targetFile }));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/engines.ts";
-import { defaultLoadParameters, type LoadParameters } from "../../app/load/load-parameters.ts";
+import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
 import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
@@ -17,7 +17,6 @@ import { exitCodeOf } from "../../report/model/verdict.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
 import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
-import type { RunScope } from "../../run/plan/selection.ts";
 import { askConsent, assertConsentPossible } from "../consent.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { registerSecrets } from "../harness-errors.ts";
@@ -26,7 +25,7 @@ import { readEngine } from "../load/load-flags.ts";
 import { withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { collect, readCount } from "../option-parsers.ts";
-import { displayPath, type OutputFiles, prepareFiles, prepareFolder, writeOutput } from "../output-files.ts";
+import { displayPath, prepareFiles, prepareFolder, writeOutput } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
@@ -83,17 +82,9 @@ export const vendorsCommand = (): Command =>
 
 const outputNames = ["json", "html", "markdown"] as const;
 
-interface PreparedVendors {
-  readonly vendors: readonly NamedVendor[];
-  readonly load: { readonly wish: LoadParameters; readonly engines: VendorsLoad["engines"] } | null;
-  readonly scope: RunScope;
-  readonly concurrency: number;
-  readonly folder: string;
-  readonly outputs: OutputFiles<(typeof outputNames)[number]>;
-  readonly flags: VendorsFlags;
-}
+type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-async function prepare(file: string, flags: VendorsFlags & ScopeFlags): Promise<PreparedVendors> {
+async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
   const vendors = readVendorsFile(file, process.env).map(withRegisteredSecrets);
   const load = await readLoad(flags);
   const scope = readScope(flags);
@@ -109,7 +100,7 @@ const withRegisteredSecrets = (vendor: NamedVendor): NamedVendor =>
   vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
 /** @throws {UnsendableLoadError} */
-async function readLoad(flags: VendorsFlags): Promise<PreparedVendors["load"]> {
+async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "wish" | "engines"> | null> {
   if (flags.load.length === 0) return null;
   const wish = {
     ...defaultLoadParameters,
@@ -141,7 +132,7 @@ function baseUrlOf({ target }: Extract<NamedVendor, { kind: "target" }>): string
 
 type VendorsOutcome = JudgedVendors & { readonly isInterrupted: boolean };
 
-const act = ({ load, scope, flags, ...options }: PreparedVendors): Promise<VendorsOutcome> =>
+const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutcome> =>
   untilInterrupted(async ({ signal, interrupt }) => {
     const judged = await judgeVendors({
       ...options,
@@ -172,7 +163,7 @@ function progressPrinters(names: readonly string[], isQuiet: boolean): (name: st
 
 function present(
   { judged, sideBySide, problem, isInterrupted }: VendorsOutcome,
-  { folder, outputs: { files, isStdoutTaken } }: PreparedVendors,
+  { folder, outputs: { files, isStdoutTaken } }: Prepared,
 ): number {
   const render = {
     json: () => sideBySideJson(sideBySide),

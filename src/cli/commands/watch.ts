@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import { secretsOf } from "../../app/judge/secrets.ts";
-import { readSavedRun, type SavedRun } from "../../app/report-folder/saved-run.ts";
+import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
@@ -26,14 +26,6 @@ over, everything is judged again, and report.json and evidence.json are rewritte
 Examples:
   conformance watch reports/2026-01-31T02-00-00-000Z-acme`;
 
-interface PreparedWatch {
-  readonly folder: string;
-  readonly flags: WatchFlags;
-  readonly kept: SavedRun;
-  readonly state: WatchState;
-  readonly target: Target;
-}
-
 /** `conformance watch REPORT`: keeps listening for the webhook retries of a run. */
 export const watchCommand = (): Command =>
   withSteps(
@@ -44,7 +36,7 @@ export const watchCommand = (): Command =>
       .option("-q, --quiet", "only what is broken, and the verdict")
       .addHelpText("after", examples),
     {
-      prepare: (folder: string, flags: WatchFlags): PreparedWatch => {
+      prepare: (folder: string, flags: WatchFlags) => {
         const kept = readSavedRun(folder);
         const state = readState(folder);
         return { folder, flags, kept, state, target: targetOf(flags, state, kept.report.target.baseUrl) };

@@ -108,7 +108,7 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
       const sign = mark === "significant" ? "!" : "~";
       const isBold =
         mark === "significant" ? (text: string): string => paint.bold(text) : (text: string): string => text;
-      return [isBold(line(sign, name, `saved ${kept}`)), isBold(line(sign, "", `now   ${now}`))];
+      return [isBold(line(sign, name, `saved ${kept}`)), isBold(line(sign, "", `now ${now}`))];
     }),
     ...more(different.length - maxRows, "more that differ", paint),
     ...(usual.length === 0 || isQuiet ? [] : [`    ${paint.dim(`differ every time: ${joinFirst(usual, 12)}`)}`]),

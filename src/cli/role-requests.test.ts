@@ -86,7 +86,7 @@ describe("one agent that plays roles by what it is asked", () => {
 
   it("is in the plan", async () => {
     const { out } = await command(["plan", "--target", await targetFile("planned.json")]);
-    expect(out).toMatch(/Who plays what[^]*failing +echo asked with \{"query":"fail, please"\}/);
+    expect(out).toMatch(/Roles[^]*failing +echo asked with \{"query":"fail, please"\}/);
   });
 
   it("holds the slots of a load", async () => {

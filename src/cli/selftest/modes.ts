@@ -1,0 +1,187 @@
+import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
+import { globOf } from "../../base/glob.ts";
+import { formatNumber } from "../../base/numbers.ts";
+import { formatCount } from "../../base/text.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
+import { loadFaultPlans } from "../../selftest/load/plans.ts";
+import {
+  complaintsOf as loadComplaintsOf,
+  enginesHere,
+  type LoadFaultResult,
+  runLoadFaults,
+  trialsOf,
+  withoutFaults,
+} from "../../selftest/load/run-plans.ts";
+import { runMutants } from "../../selftest/mutants/run-mutants.ts";
+import { type MutantGroup, type MutantSummary, summariseMutants } from "../../selftest/mutants/summary.ts";
+import { tryPatches } from "../../selftest/run-patches.ts";
+import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
+import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
+import { exitCodes } from "../exit-codes.ts";
+
+export interface SelftestOptions {
+  readonly only: readonly string[];
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+  readonly full?: boolean;
+  readonly load?: boolean;
+  readonly seeds?: number;
+  readonly mutants?: boolean;
+  readonly sample?: number;
+  readonly seed: number;
+}
+
+/** Runs the chosen kind of self-test, and prints a row for each trial. Resolves to the exit code. */
+export function selftest(options: SelftestOptions): Promise<number> {
+  if (options.load === true) return testLoad(options);
+  if (options.mutants === true) return testMutants(options);
+  return options.seeds === undefined ? testPatches(options) : testSeeds(options, options.seeds);
+}
+
+const print = (text: string): void => void process.stdout.write(text);
+const printJson = (value: unknown): void => print(`${JSON.stringify(value, null, 2)}\n`);
+const exitCodeOf = (wrong: number): number => (wrong === 0 ? exitCodes.fine : exitCodes.broken);
+const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good : `${wrong} wrong`);
+const markOf = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
+const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
+
+/** @throws {UsageError} if `only` matches nothing */
+function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
+  if (only.length === 0) return all;
+  const globs = only.map(globOf);
+  const found = all.filter((one) => globs.some((glob) => textsOf(one).some((text) => glob(text))));
+  if (found.length === 0) throw new UsageError(`--only ${only.join(" ")} matches no ${what}.`);
+  return found;
+}
+
+/** Proves the suites: each fault is caught by exactly the clauses that it breaks, and each variant passes. */
+async function testPatches({ only, full, json = false, verbose = false }: SelftestOptions): Promise<number> {
+  const patches = matching(
+    [...suiteFaults, ...allVariants],
+    only,
+    ({ name, breaks }) => [name, ...breaks],
+    "fault, variant or clause",
+  );
+  const trials = await tryPatches(patches, full === true ? "full" : "short", (trial) => {
+    if (!json) print(patchRow(trial, verbose));
+  });
+  const wrong = trials.filter((trial) => complaintsOf(trial).length > 0).length;
+  const count = (kind: PatchTrial["kind"]): string =>
+    formatCount(trials.filter((trial) => trial.kind === kind).length, kind);
+  const good = "every fault is caught by exactly what it breaks, every variant passes";
+  if (json) printJson(trials);
+  else print(`\n${count("fault")}, ${count("variant")}: ${verdictOf(wrong, good)}\n`);
+  return exitCodeOf(wrong);
+}
+
+function patchRow(trial: PatchTrial, isVerbose: boolean): string {
+  const complaints = complaintsOf(trial);
+  const red = trial.redChecks.join(", ");
+  const result = trial.kind === "fault" ? `turns red: ${red}` : red === "" ? "passes" : `passes, with a note: ${red}`;
+  return [
+    `${markOf(complaints)} ${trial.kind.padEnd(8)} ${trial.name.padEnd(40)} ${result}`,
+    ...indented([...complaints, ...(isVerbose ? trial.said : [])]),
+    "",
+  ].join("\n");
+}
+
+/** Proves the load scenarios: each fault that only load can show is found by its scenario, and the server without a fault passes. */
+async function testLoad({ only, json = false }: SelftestOptions): Promise<number> {
+  const plans = matching(
+    loadFaultPlans,
+    only,
+    ({ fault, scenario, finds }) => [fault, scenario, ...finds],
+    "fault that load can show, scenario or clause",
+  );
+  const engines = await enginesHere();
+  if (!engines.includes("k6")) process.stderr.write("k6 is not installed: only autocannon sends load.\n");
+  const withFaults = trialsOf(plans, engines);
+  const trials = [...withFaults, ...withoutFaults(withFaults)];
+  const results = await runLoadFaults(trials, openEmbeddedEnvironment, (result) => {
+    if (!json) print(loadRow(result));
+  });
+  const wrong = results.filter((result) => loadComplaintsOf(result).length > 0).length;
+  const good = "every fault is found by what it breaks, and nothing without a fault";
+  if (json) printJson(results.map(loadJson));
+  else
+    print(
+      `\n${withFaults.length} loads with a fault, ${trials.length - withFaults.length} without: ${verdictOf(wrong, good)}\n`,
+    );
+  return exitCodeOf(wrong);
+}
+
+const loadJson = ({ fault, trial: { scenario, tier, engine }, finds, found, problem, seconds }: LoadFaultResult) => ({
+  fault,
+  scenario: scenario.name,
+  tier,
+  engine,
+  finds,
+  found: found.map(({ claim }) => claim),
+  problem,
+  seconds,
+});
+
+function loadRow(result: LoadFaultResult): string {
+  const { fault, trial, found, seconds } = result;
+  const complaints = loadComplaintsOf(result);
+  const finds = found.length === 0 ? "finds nothing" : `finds ${found.map(({ claim }) => claim).join(", ")}`;
+  const row = `${markOf(complaints)} ${(fault ?? "no fault").padEnd(30)} ${trial.scenario.name.padEnd(22)} ${trial.engine.padEnd(10)} ${seconds.toFixed(1).padStart(5)} s  ${finds}`;
+  return [row, ...indented(complaints), ""].join("\n");
+}
+
+/** Tries legal servers with many variants at once. A failing row names the fewest variants that show the failure. */
+async function testSeeds({ seed, full, json = false }: SelftestOptions, seeds: number): Promise<number> {
+  const drawn = Array.from({ length: seeds }, (_, index) => seed + index);
+  const trials = await trySeeds(drawn, full === true ? "full" : "short", (trial) => {
+    if (!json) print(seedRow(trial));
+  });
+  const wrong = trials.filter(({ complaints }) => complaints.length > 0).length;
+  if (json) printJson(trials);
+  else print(`\n${formatCount(trials.length, "legal server")}: ${verdictOf(wrong, "none turns anything red")}\n`);
+  return exitCodeOf(wrong);
+}
+
+function seedRow({ seed, variants, complaints, fewest }: SeedTrial): string {
+  const head = `${markOf(complaints)} seed ${seed}: ${formatCount(variants.length, "variant")}`;
+  if (complaints.length === 0) return `${head}\n`;
+  const command = `conformance run ${fewest.map((name) => `--variant ${name}`).join(" ")}`;
+  return [head, ...indented([...complaints, `the fewest that show it: ${fewest.join(", ")}`, command]), ""].join("\n");
+}
+
+/** Changes the evidence of clean runs one step at a time, and prints the wrong changes that no clause noticed. */
+async function testMutants({ json, verbose = false, sample: given, seed }: SelftestOptions): Promise<number> {
+  const sample = given ?? null;
+  const startedMs = performance.now();
+  const all = summariseMutants(await runMutants({ sample, seed }));
+  const summary = sample === null ? all : { ...all, needless: [] };
+  const seconds = (performance.now() - startedMs) / 1000;
+  if (json === true) printJson({ ...summary, seed, seconds });
+  else print(mutantsText(summary, seconds, verbose));
+  return exitCodeOf(summary.unexplained + summary.needless.length);
+}
+
+function mutantsText(summary: MutantSummary, seconds: number, isVerbose: boolean): string {
+  const { wrong, legal, fates, unexplained, sideEffects, needless } = summary;
+  const number = formatNumber;
+  return [
+    ...summary.groups.filter(({ reason }) => isVerbose || reason === null).flatMap(mutantLines),
+    "",
+    `${formatCount(wrong + legal, "mutant")} in ${seconds.toFixed(1)} s: ${number(wrong)} wrong, ${number(legal)} legal`,
+    `  wrong   ${number(fates.killed)} found by their own clause, ${number(fates["killed elsewhere"])} only by another, ${number(fates.survived)} by none`,
+    `  legal   ${number(fates.unchanged)} changed no outcome, ${number(fates.changed)} did`,
+    `  of ${number(sideEffects.judged)} judged by every check, ${number(sideEffects.alsoRed)} also turned red a clause that does not cover them`,
+    ...(isVerbose ? Object.entries(sideEffects.clauses).map(([name, count]) => `          ${name}: ${count}`) : []),
+    ...(fates.crashed === 0 ? [] : [`  ${formatCount(fates.crashed, "mutant")} crashed a check`]),
+    ...needless.map((row) => `not needed in docs/trust.md, because nothing survives this way: ${row}`),
+    unexplained === 0
+      ? "every mutant as expected, or known with its reason (docs/trust.md)"
+      : `${number(unexplained)} without a reason in docs/trust.md`,
+    "",
+  ].join("\n");
+}
+
+const mutantLines = ({ fate, operator, place, subject, count, example, reason }: MutantGroup): string[] => [
+  `${reason === null ? "WRONG" : "known"} ${fate}: ${operator}, ${subject} of ${place} (${count}; ${example.source}, ${example.id})`,
+  ...indented(reason === null ? example.said : [reason]),
+];

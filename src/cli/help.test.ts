@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { conformanceProgram } from "./program.ts";
 
-/** What `--help` prints of a command, and of it with the names of those above it. */
+/** The help text of a command, with the full name of the command. */
 interface Helped {
   readonly name: string;
   readonly text: string;

@@ -11,7 +11,7 @@ const few = [
   "echoes the key as JSON",
 ] as const;
 
-/** Of the others, a full run tries a tenth, from a place that the seed chooses. */
+/** A full run tries a tenth of the others, chosen by the seed. */
 const tenth = 10;
 
 const chosen: readonly string[] = sampleOf(few, { of: few.length });
@@ -29,7 +29,7 @@ describe("a whole run against a hostile target", () => {
     "that %s ends with a report, in bounds, and without a trace of the key",
     { timeout: 200_000 },
     async (_, harm) => {
-      expect(problemsOf(await tryMode(harm, { mostSeconds: 150 }))).toEqual([]);
+      expect(problemsOf(await tryMode(harm, { maxSeconds: 150 }))).toEqual([]);
     },
   );
 });

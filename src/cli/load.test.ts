@@ -167,7 +167,7 @@ describe("conformance load judge", () => {
     expect(junit).toContain('message="known failure: fixed in 2.3"');
     expect(readFileSync(join(folder, "judged.html"), "utf8")).toMatch(/^<!doctype html>/);
     expect(out).toMatch(/known failures? (?:is|are) excused by the baseline\./);
-    // What else this history breaks is not excused.
+    // Other findings of this history are not excused.
     expect(code).toBe(/<failure /.test(junit) ? 1 : 0);
   });
 
@@ -227,7 +227,7 @@ describe("conformance load on the embedded server", () => {
     expect(code).toBe(130);
     expect(readFileSync(junit, "utf8")).toContain('name="verdict" value="incomplete"');
     expect((await conformance(["report", out, "--junit", "-"])).out).toBe(readFileSync(junit, "utf8"));
-    // What was kept is judged as it was then.
+    // Saved evidence gives the same findings as before.
     const again = await conformance(["load", "judge", out, "-q"]);
     expect(again.out).toMatch(/under load/);
     expect(existsSync(join(out, "evidence.json"))).toBe(false);

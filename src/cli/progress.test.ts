@@ -5,7 +5,7 @@ import { type Progress, type ProgressStream, startProgress } from "./progress.ts
 interface Shown {
   readonly progress: Progress;
   readonly text: () => string;
-  /** What a terminal shows now: escapes carried out, one entry a line. */
+  /** The lines of a terminal after all escape sequences. */
   readonly screen: () => string[];
   readonly pass: (ms: number) => void;
   readonly ticking: () => boolean;

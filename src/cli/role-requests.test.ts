@@ -15,7 +15,7 @@ import { commandLineIn } from "./testing/command.ts";
 const folder = mkdtempSync(join(tmpdir(), "players-"));
 const command = commandLineIn(folder);
 
-/** What one agent does when it is asked so: the way in which most vendors can show it. */
+/** Requests that make one agent play each role, as most vendors can provide them. */
 const natures: Readonly<Record<string, string>> = {
   "fail, please": "crasher",
   "take your time": "sleeper",

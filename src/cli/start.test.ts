@@ -30,7 +30,7 @@ describe("a short command", () => {
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "start-"))));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What a command line loads that a short command has no use for. */
+  /** The modules of a command line that a short command does not need. */
   function heavyModules(args: readonly string[]): { readonly code: number | null; readonly heavy: string[] } {
     const file = join(folder, `${args.join("-")}.txt`);
     const { status } = spawnSync(process.execPath, ["--import", recorder, main, ...args], {

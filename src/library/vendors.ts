@@ -2,7 +2,7 @@ import { findEngines } from "../app/load/engines.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
 import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
 import { judgeVendors } from "../app/vendors/judge-vendors.ts";
-import type { NamedVendor } from "../app/vendors/vendors-file.ts";
+import type { ListedVendor } from "../app/vendors/vendors-file.ts";
 import type { VendorComparison } from "../report/vendors/comparison.ts";
 import { type LoadChoice, toLoadParameters } from "./load.ts";
 import { UsageProblem } from "./errors.ts";
@@ -38,20 +38,22 @@ export async function vendors(
   options: VendorsOptions,
 ): Promise<VendorComparison> {
   const { folder, concurrency = defaultConcurrency, load, signal = new AbortController().signal, ...scope } = options;
-  const wish = load === undefined ? null : { ...defaultLoadParameters, ...toLoadParameters(load) };
+  const parameters = load === undefined ? null : { ...defaultLoadParameters, ...toLoadParameters(load) };
   const { sideBySide } = await judgeVendors({
     vendors: Object.entries(described).map(([name, description]) => namedVendor(name, description)),
     judging: { ...scopeOf(scope), signal },
     concurrency,
     load:
-      wish === null ? null : { wish, engines: await findEngines(), planned() {}, agree: () => load?.isAgreed === true },
+      parameters === null
+        ? null
+        : { parameters, engines: await findEngines(), planned() {}, agree: () => load?.isAgreed === true },
     folder,
     sayOf: () => () => {},
   });
   return sideBySide;
 }
 
-function namedVendor(name: string, description: VendorDescription): NamedVendor {
+function namedVendor(name: string, description: VendorDescription): ListedVendor {
   if ("report" in description)
     return { kind: "report", name, report: description.report, load: description.load ?? null };
   return {

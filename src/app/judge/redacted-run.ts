@@ -94,7 +94,7 @@ function sessionOf(
     probes: result.runs.map(({ planned, result: outcome }) => ({
       probe: planned.probe.name,
       instance: planned.tested?.tier ?? null,
-      result: saidResult(outcome, messages),
+      result: describeResult(outcome, messages),
     })),
   };
   // In one pass: objects that report and evidence share stay shared.
@@ -108,7 +108,7 @@ function sessionOf(
   return { kind: "judged", listened, ...kept };
 }
 
-const saidResult = (result: ProbeRunResult, messages: Messages): ProbeResult =>
+const describeResult = (result: ProbeRunResult, messages: Messages): ProbeResult =>
   result.kind === "skipped" ? { kind: "skipped", ...describeSkip(result, messages) } : result;
 
 const withRedactedProgress = (options: RunOptions, redact: Redact): RunOptions => ({

@@ -14,12 +14,12 @@ export const redactorOf = (secrets: readonly Secret[]): Redactor => redactorFor(
 /** Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Secrets of the harness do not count. */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
-  const told = exchanges.flatMap(({ answer }) =>
+  const found = exchanges.flatMap(({ answer }) =>
     answer.kind === "answered" && answer.body.kind === "text" && secretField.test(answer.body.text)
-      ? secretsWithin(parseBoundedJson(answer.body.text), mostDepth)
+      ? secretsWithin(parseBoundedJson(answer.body.text), maxDepth)
       : [],
   );
-  return [...new Set(told)]
+  return [...new Set(found)]
     .filter((value) => !own.has(value))
     .map((value) => ({ name: "secret of the target", value }));
 }
@@ -27,7 +27,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
 /** Responses are a few levels deep; a hostile one may be deeper. */
-const mostDepth = 8;
+const maxDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
   if (typeof value !== "object" || value === null || depth === 0) return [];

@@ -14,18 +14,18 @@ export const webhookSecret = { name: "webhook secret", variable: "WEBHOOK_SECRET
 /** Whether a secret looks random. A common word must not be redacted: it would disappear from unrelated texts. */
 export const looksRandom = (secret: string): boolean => secret.length >= 12 && /\d/.test(secret);
 
-type Shown = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
+type ReportWithEvidence = Pick<Evidence, "exchanges" | "deliveries"> & { readonly report: Report };
 
 /**
  * Removes the webhook secrets of the harness from a report and its evidence before they are shown. `evidence.json` keeps these secrets,
  * so that signatures can be checked again.
  */
-export function withoutWebhookSecrets<T extends Shown>(shown: T): T {
-  return hookRedactor(shown.exchanges).deep(shown);
+export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T): T {
+  return hookRedactor(document.exchanges).deep(document);
 }
 
 /** Removes webhook secrets from the report only: evidence is many times longer. */
-export const reportWithoutWebhookSecrets = ({ report, exchanges }: Shown): Report =>
+export const reportWithoutWebhookSecrets = ({ report, exchanges }: ReportWithEvidence): Report =>
   hookRedactor(exchanges).deep(report);
 
 /**
@@ -37,13 +37,13 @@ export function withoutWebhookSecretsInParts(
   { exchanges, deliveries, probes }: Evidence,
 ): { readonly report: Report; readonly evidence: Evidence } {
   const { deep } = hookRedactor(exchanges);
-  const [shownExchanges, shownDeliveries] = [once(() => deep(exchanges)), once(() => deep(deliveries))];
+  const [redactedExchanges, redactedDeliveries] = [once(() => deep(exchanges)), once(() => deep(deliveries))];
   const evidence = {
     get exchanges() {
-      return shownExchanges();
+      return redactedExchanges();
     },
     get deliveries() {
-      return shownDeliveries();
+      return redactedDeliveries();
     },
     probes: probes.map((each) => probeWithout(each, deep)),
   };
@@ -51,11 +51,11 @@ export function withoutWebhookSecretsInParts(
 }
 
 function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor["deep"]): ProbeEvidence {
-  const shownResult = once(() => deep(result));
+  const redactedResult = once(() => deep(result));
   return {
     ...deep({ probe, instance }),
     get result() {
-      return shownResult();
+      return redactedResult();
     },
   };
 }

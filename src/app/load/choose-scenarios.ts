@@ -18,21 +18,21 @@ export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: 
   return [...new Set(wanted)].map((name) => {
     const found = scenarioNamed(name);
     if (found !== undefined) return found;
-    throw new UnsendableLoadError({ kind: "unknown scenario", name, near: namesNear(name) });
+    throw new UnsendableLoadError({ kind: "unknown scenario", name, near: suggestNames(name) });
   });
 }
 
-const mostNear = 4;
+const maxSuggestions = 4;
 
-function namesNear(name: string): string[] {
+function suggestNames(name: string): string[] {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   return scenarios
     .map((each) => each.name)
-    .filter((each) => isNear(each, name, words))
-    .slice(0, mostNear);
+    .filter((each) => isSimilar(each, name, words))
+    .slice(0, maxSuggestions);
 }
 
-const isNear = (name: string, typed: string, words: readonly string[]): boolean =>
+const isSimilar = (name: string, typed: string, words: readonly string[]): boolean =>
   words.some((word) => word.length > 2 && name.includes(word)) || distance(name, typed.toLowerCase()) <= 3;
 
 /** Levenshtein distance: the number of letters to insert, delete or change. */

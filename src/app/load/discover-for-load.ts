@@ -47,12 +47,12 @@ export async function discoverForLoad(
   signal.addEventListener("abort", stop, { once: true });
   try {
     const client = openClient({ ...parts, ...defaultBounds, maxRequests: 20, signal }, key);
-    const looked = await seen(target, client, () => pacer.detectedTier(key));
-    if (looked.kind !== "ready") return looked;
+    const discovered = await discoverAgentAndTier(target, client, () => pacer.detectedTier(key));
+    if (discovered.kind !== "ready") return discovered;
     const sentBefore = parts.recorder.executions();
-    const made = await withDerivedRoles(client, looked.target, { time, signal, needed });
+    const withRoles = await withDerivedRoles(client, discovered.target, { time, signal, needed });
     const isUsed = parts.recorder.executions() > sentBefore;
-    return { kind: "ready", target: made, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
+    return { kind: "ready", target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
   } catch (error) {
     if (signal.aborted) return { kind: "interrupted" };
     if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
@@ -64,15 +64,19 @@ export async function discoverForLoad(
 }
 
 /** Discovers agent and tier, or says why no load can be sent. */
-async function seen(target: Target, client: Client, shownTier: () => string | null): Promise<LoadDiscovery> {
+async function discoverAgentAndTier(
+  target: Target,
+  client: Client,
+  detectedTier: () => string | null,
+): Promise<LoadDiscovery> {
   if (target.agents.answering !== undefined && client.key.tier !== null) return reached(target, client);
-  const looked = await discoverTarget(client, target);
-  if (looked.kind !== "ready") return lookedInVain(looked.sentence);
-  const known = withDetectedTier(looked.target, client.key.name, client.key.tier ?? shownTier());
+  const discovered = await discoverTarget(client, target);
+  if (discovered.kind !== "ready") return notDiscovered(discovered.sentence);
+  const known = withDetectedTier(discovered.target, client.key.name, client.key.tier ?? detectedTier());
   return { kind: "ready", target: known, used: new Map() };
 }
 
-const lookedInVain = (why: string | AgentWithoutPath): LoadDiscovery =>
+const notDiscovered = (why: string | AgentWithoutPath): LoadDiscovery =>
   typeof why === "string"
     ? { kind: "nothing to load", sentence: why }
     : {

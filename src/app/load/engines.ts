@@ -39,12 +39,13 @@ export function enginesFor({ names, missing }: AvailableEngines, target: Target 
 
 function whyK6Cannot({ network, baseUrl }: Target): SkipText | null {
   if (proxyFor(network, baseUrl) !== null && isLoopback(baseUrl))
-    return lackOfK6("k6 sends nothing through a proxy to this machine itself");
-  if (network.ca !== null && !canTrustCaBundle()) return lackOfK6("k6 cannot be told of authorities of your own here");
+    return k6Unusable("k6 sends nothing through a proxy to this machine itself");
+  if (network.ca !== null && !canTrustCaBundle())
+    return k6Unusable("k6 cannot be told of authorities of your own here");
   return null;
 }
 
-const lackOfK6 = (reason: string): SkipText => ({ reason, needs: `${reason}: choose the engine autocannon.` });
+const k6Unusable = (reason: string): SkipText => ({ reason, needs: `${reason}: choose the engine autocannon.` });
 
 async function whyNoK6(): Promise<string | null> {
   try {

@@ -17,21 +17,21 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   const [trial, ...others] = trials;
   if (trial === undefined || others.length > 0)
     throw new UnsendableLoadError({ kind: "several runs", runs: trials.length });
-  const ground = tiers?.find(({ tier }) => tier === trial.tier);
-  if (ground === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
+  const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
+  if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
   // Pods have no harness beside them that could receive webhooks.
   if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
   // Pods have their own network, and no files of this machine.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(lacking(trial, noFiles));
-  const keys = { main: ground.main, second: ground.second };
+  const keys = { main: tierKeys.main, second: tierKeys.second };
   const lack = missingRequirement(trial, { agents, keys, hasReceiver: true });
   if (lack !== null) throw new UnsendableLoadError(lacking(trial, describeSkip(lack, messages)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
-    limits: ground.limits,
+    limits: tierKeys.limits,
     agents,
     roleRequests: target.roleAssignments,
     segments,

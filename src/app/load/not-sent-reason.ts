@@ -24,11 +24,11 @@ export type NotSentReason =
 
 /** Load parameters with which no load can be sent, whatever the target responds. */
 export class UnsendableLoadError extends UsageError {
-  readonly why: NotSentReason;
+  readonly reason: NotSentReason;
 
   constructor(why: NotSentReason) {
     super(describeNotSent(why));
-    this.why = why;
+    this.reason = why;
   }
 }
 

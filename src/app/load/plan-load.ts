@@ -41,19 +41,19 @@ export interface LoadPreview {
  * @param engines the available engines
  * @throws {UnsendableLoadError} if a scenario or every tier is unknown, or there is nothing to send
  */
-export function planLoad(wish: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
-  const scenarios = chooseScenarios(wish.scenarios, target !== null);
-  const tiers = target === null ? null : tiersOf(target, wish.tier);
+export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
+  const scenarios = chooseScenarios(parameters.scenarios, target !== null);
+  const tiers = target === null ? null : tiersOf(target, parameters.tier);
   const trials = chooseTrials({
     scenarios,
-    tiers: tiers?.map(({ tier }) => tier) ?? (wish.tier === null ? tierNames : [wish.tier]),
-    engine: wish.engine,
+    tiers: tiers?.map(({ tier }) => tier) ?? (parameters.tier === null ? tierNames : [parameters.tier]),
+    engine: parameters.engine,
     engines,
     usesScenarioLimits: target === null,
   });
   const unsendable = scenarios
     .filter((scenario) => !trials.some((trial) => trial.scenario === scenario))
-    .map(whyLeft(wish));
+    .map(whyLeft(parameters));
   if (trials.length === 0) throw new UnsendableLoadError({ kind: "nothing to send", left: unsendable });
   return { trials, tiers, unsendable, estimateOf: (trial) => estimated(trial, tiers) };
 }
@@ -63,10 +63,14 @@ export function planLoad(wish: LoadParameters, target: Target | null, engines: r
  *
  * @throws {UnsendableLoadError}
  */
-export function assertLoadParameters(wish: LoadParameters, target: Target | null, here: AvailableEngines): void {
-  const engines = enginesFor(here, target);
-  assertScenariosAndEngine(wish, target !== null, engines);
-  if (target === null || tierKeysOf(target).length > 0) planLoad(wish, target, engines.names);
+export function assertLoadParameters(
+  parameters: LoadParameters,
+  target: Target | null,
+  available: AvailableEngines,
+): void {
+  const engines = enginesFor(available, target);
+  assertScenariosAndEngine(parameters, target !== null, engines);
+  if (target === null || tierKeysOf(target).length > 0) planLoad(parameters, target, engines.names);
 }
 
 /**

@@ -81,7 +81,7 @@ const byVendors = (folder: string, readOnly = false) =>
   judgeVendors({
     vendors: [{ kind: "target", name: "one", target: targetHere, load: null }],
     judging: { ...bounds, readOnly },
-    load: { wish: { ...defaultLoadParameters, scenarios }, engines, planned() {}, agree: () => false },
+    load: { parameters: { ...defaultLoadParameters, scenarios }, engines, planned() {}, agree: () => false },
     concurrency: 1,
     folder,
     sayOf: () => () => {},
@@ -181,9 +181,9 @@ describe("sending load from a program", () => {
 
   it("goes on in one other folder where the folder cannot be written", async () => {
     const problems: string[] = [];
-    const view = { ...silentLoadEvents, problem: (sentence: string) => void problems.push(sentence) };
+    const events = { ...silentLoadEvents, problem: (sentence: string) => void problems.push(sentence) };
     const sent = await sendLoad(
-      { target: targetHere(), scenarios, engines, messages: cliMessages, view },
+      { target: targetHere(), scenarios, engines, messages: cliMessages, events },
       "/proc/none",
     );
     if (sent.kind !== "sent" || sent.folder === null) throw new Error("nothing was kept");

@@ -42,7 +42,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly messages: Messages;
   /** Asked before load is sent to a server that is not on loopback. Default: no load is sent to it. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
-  readonly view?: LoadEvents;
+  readonly events?: LoadEvents;
   /** File for k6's own page of a trial; `null`: none. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
   /** Stops the current trial, and starts no other. */
@@ -76,7 +76,7 @@ export async function sendLoad(
   if (opened.kind === "not sent")
     return {
       ...opened,
-      kept: saveNotSent(opened.why, { ...options, started }, folder, (options.view ?? silentLoadEvents).problem),
+      kept: saveNotSent(opened.why, { ...options, started }, folder, (options.events ?? silentLoadEvents).problem),
     };
   try {
     return { kind: "sent", ...(await opened.send(opened.trials, folder)) };
@@ -96,28 +96,28 @@ export interface OpenedLoad {
 
 /** Does everything that {@link sendLoad} does before the first trial, for callers that repeat trials on the same server. */
 export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
-  const { patches = [], usedAtMs = null, view = silentLoadEvents, signal = new AbortController().signal } = options;
+  const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
   if (signal.aborted) return notSent({ kind: "interrupted" });
   const engines = enginesFor(options.engines ?? (await findEngines()), options.target);
-  const wish: LoadParameters = { ...defaultLoadParameters, ...options };
-  const planned = await plannedLoad(wish, options.target, engines, signal);
+  const parameters: LoadParameters = { ...defaultLoadParameters, ...options };
+  const planned = await plannedLoad(parameters, options.target, engines, signal);
   if (planned.kind === "not sent") return planned;
   const { plan, target } = planned;
   const usedBefore = usedAtMs === null ? [] : Object.keys(target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
-  const ground = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
-  const parts: Sending = { ...options, wish, plan, target, engines, ground, view, signal };
-  const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? ground.skipReason(trial));
-  view.planned(outlook);
+  const environment = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
+  const parts: Sending = { ...options, parameters, plan, target, engines, environment, events, signal };
+  const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
+  events.planned(outlook);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
   if (isAgreed)
     return {
       kind: "opened",
       trials: plan.trials,
       send: (trials, folder) => send(trials, folder, parts),
-      close: ground.close,
+      close: environment.close,
     };
-  await ground.close();
+  await environment.close();
   return notSent({ kind: signal.aborted ? "interrupted" : "not agreed" });
 }
 
@@ -133,39 +133,39 @@ type Planned =
 
 /** Checks the load parameters, discovers what is not known of the target, and plans the trials. */
 async function plannedLoad(
-  wish: LoadParameters,
+  parameters: LoadParameters,
   named: Target | null,
   engines: AvailableEngines,
   signal: AbortSignal,
 ): Promise<Planned> {
   try {
-    assertLoadParameters(wish, named, engines);
+    assertLoadParameters(parameters, named, engines);
     if (named === null)
-      return { kind: "planned", plan: planLoad(wish, null, engines.names), target: null, used: new Map() };
-    const needed = new Set(chooseScenarios(wish.scenarios, true).flatMap(({ needs }) => needs));
-    const looked = await discoverForLoad(named, signal, needed);
-    if (looked.kind !== "ready") return notSent(looked);
-    const { target, used } = looked;
-    return { kind: "planned", plan: planLoad(wish, target, engines.names), target, used };
+      return { kind: "planned", plan: planLoad(parameters, null, engines.names), target: null, used: new Map() };
+    const needed = new Set(chooseScenarios(parameters.scenarios, true).flatMap(({ needs }) => needs));
+    const discovered = await discoverForLoad(named, signal, needed);
+    if (discovered.kind !== "ready") return notSent(discovered);
+    const { target, used } = discovered;
+    return { kind: "planned", plan: planLoad(parameters, target, engines.names), target, used };
   } catch (error) {
-    if (error instanceof UnsendableLoadError) return notSent(error.why);
+    if (error instanceof UnsendableLoadError) return notSent(error.reason);
     throw error;
   }
 }
 
 interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
-  readonly wish: LoadParameters;
+  readonly parameters: LoadParameters;
   readonly plan: LoadPlan;
   readonly target: Target | null;
   readonly engines: AvailableEngines;
-  readonly ground: ReturnType<typeof openEnvironment>;
-  readonly view: LoadEvents;
+  readonly environment: ReturnType<typeof openEnvironment>;
+  readonly events: LoadEvents;
   readonly signal: AbortSignal;
 }
 
 async function send(trials: readonly LoadTrial[], folder: string | null, sending: Sending): Promise<SentLoad> {
-  const { target, view, signal } = sending;
-  const keeper = openLoadWriter(target, folder, view.problem);
+  const { target, events, signal } = sending;
+  const keeper = openLoadWriter(target, folder, events.problem);
   const started = new Date();
   const { outcomes, waitedMs } = await conducted(trials, sending, keeper);
   const report = assembleLoadReport(outcomes, {
@@ -182,7 +182,7 @@ async function send(trials: readonly LoadTrial[], folder: string | null, sending
 }
 
 async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper: LoadWriter) {
-  const { wish, plan, engines, ground: environment, view, messages, signal, dashboardOf } = sending;
+  const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   let waitedMs = 0;
   try {
     const outcomes = await runTrials({
@@ -190,26 +190,26 @@ async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper:
       environment,
       engines: sendingEngines,
       missingEngine: engines.missing,
-      segments: wish.segments,
-      maxRequests: wish.maxRequests,
+      segments: parameters.segments,
+      maxRequests: parameters.maxRequests,
       messages,
       knownRequestCount: (trial) => maxRequestsOf(plan, trial),
       dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,
       signal,
-      onTrial: (trial, at) => view.trial(trial, at, trials.length),
+      onTrial: (trial, at) => events.trial(trial, at, trials.length),
       onWait: (ms, why) => {
         waitedMs += ms;
-        view.waiting(ms, why);
+        events.waiting(ms, why);
       },
-      onProgress: view.progress,
+      onProgress: events.progress,
       onResult: (outcome) => {
-        view.outcome(outcome);
+        events.outcome(outcome);
         keeper.keepOutcome(outcome);
       },
     });
     return { outcomes, waitedMs };
   } finally {
-    view.done();
+    events.done();
   }
 }
 

@@ -66,11 +66,11 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
 }
 
 /** Prepares the load. It may send the requests that the run has left of `maxRequests`. */
-function openedAfter(plan: NightPlan, wish: NonNullable<RunNightOptions["load"]>, run: Report) {
+function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, messages, agree, view, signal } = plan;
   const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
-    ...wish,
+    ...parameters,
     maxRequests: left,
     target,
     patches,
@@ -79,7 +79,7 @@ function openedAfter(plan: NightPlan, wish: NonNullable<RunNightOptions["load"]>
     messages: messages,
     agree,
     usedAtMs: performance.now(),
-    view: view.load,
+    events: view.load,
     signal,
   });
 }

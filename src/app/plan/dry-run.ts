@@ -15,15 +15,15 @@ import type { Target, TargetKey } from "../../target/target.ts";
 /** Which probes of a run fit the maximum wait. */
 export interface DryRun {
   /** Probes for which not enough waiting time is left. */
-  readonly short: ReadonlySet<PlannedProbe>;
+  readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }
 
-export interface DryRunParts {
+export interface DryRunOptions {
   readonly target: Target;
   readonly main: TargetKey;
   /** Requests that discovery sends with the main key. */
-  readonly looked: number;
+  readonly discoveryRequests: number;
   readonly maxWaitMs: number;
 }
 
@@ -33,17 +33,17 @@ export interface DryRunParts {
  *
  * @param planned probes that the run would start
  */
-export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<DryRun> {
-  const { target, main, looked, maxWaitMs } = parts;
+export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOptions): Promise<DryRun> {
+  const { target, main, discoveryRequests, maxWaitMs } = parts;
   const { signal } = new AbortController();
   const time = startRunClock({ clock: null, maxWaitMs, signal, timers: virtualTimers() });
   const pacer = startPacer(time, (key) => limitsOf(key, target));
-  const short = new Set<PlannedProbe>();
+  const unaffordable = new Set<PlannedProbe>();
   const send = async (key: TargetKey): Promise<void> => {
     const done = await pacer.acquire(key);
     pacer.observe(key, answerAt(time.now()));
     done();
-    await othersTurn();
+    await yieldToOthers();
   };
   const begins = ({ key, limits: { perMinute } }: TierUnderTest): void =>
     pacer.observe(key, {
@@ -52,7 +52,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
       remaining: perMinute - 1,
       resetAfter: windowSeconds,
     });
-  for (let sent = 0; sent < looked; sent++) await send(main);
+  for (let sent = 0; sent < discoveryRequests; sent++) await send(main);
   const endedMs = new Map<string, number>();
   await executeStages(planned, {
     time,
@@ -65,20 +65,20 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunPart
     perform: (each, ownTime) => perform(each, { target, main, time: ownTime, endedMs, send, begins }),
     onProbe: ({ planned: each, result }) => {
       if (result.kind === "broken") throw new Error(result.error);
-      if (result.kind === "skipped") short.add(each);
+      if (result.kind === "skipped") unaffordable.add(each);
       else endedMs.set(each.probe.name, time.now());
     },
   });
-  return { short, waitedMs: time.waitedMs() };
+  return { unaffordable, waitedMs: time.waitedMs() };
 }
 
 /** Lets other probes that wait for the key send before this one sends again. */
-async function othersTurn(): Promise<void> {
-  for (let steps = 0; steps < stepsOfTurn; steps++) await Promise.resolve();
+async function yieldToOthers(): Promise<void> {
+  for (let steps = 0; steps < handoverSteps; steps++) await Promise.resolve();
 }
 
 /** Promise steps until the pacer has handed a slot to the next probe. */
-const stepsOfTurn = 10;
+const handoverSteps = 10;
 
 interface Stage {
   readonly target: Target;
@@ -98,8 +98,8 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
       const requests = requestsOf(probe, null, target);
       for (let sent = 0; sent < requests; sent++) await send(main);
     };
-    await (probe.mayDropRequests ? asFarAsGranted(sendAll) : sendAll());
-    if (probe.waits !== undefined) await letPass(probe.waits, stage);
+    await (probe.mayDropRequests ? asFarAsAllowed(sendAll) : sendAll());
+    if (probe.waits !== undefined) await simulateWait(probe.waits, stage);
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
@@ -111,7 +111,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
   for (let sent = 0; sent < probe.requests(tested); sent++) await send(tested.key);
 }
 
-async function asFarAsGranted(sendAll: () => Promise<void>): Promise<void> {
+async function asFarAsAllowed(sendAll: () => Promise<void>): Promise<void> {
   try {
     await sendAll();
   } catch (error) {
@@ -119,7 +119,7 @@ async function asFarAsGranted(sendAll: () => Promise<void>): Promise<void> {
   }
 }
 
-async function letPass(waits: WaitOptions, { target, time, endedMs }: Stage): Promise<void> {
+async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Stage): Promise<void> {
   const { mode, seconds } = waits;
   const ms = (typeof seconds === "number" ? seconds : seconds(target)) * 1000;
   if (mode === "required") return time.passTime(ms, mode);
@@ -149,18 +149,19 @@ const answerAt = (ms: number): Sample => ({
 });
 
 /** Finds the smallest maximum wait, in minutes, with which no probe is skipped; `null` if a day is not enough. */
-export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunParts): Promise<number | null> {
+export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunOptions): Promise<number | null> {
   const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
-  const all = await run(mostMinutes);
-  if (all.short.size > 0) return null;
-  const first = Math.max(1, Math.ceil(all.waitedMs / 60_000) - roomMinutes);
-  for (let minutes = first; minutes < mostMinutes; minutes++) if ((await run(minutes)).short.size === 0) return minutes;
-  return mostMinutes;
+  const all = await run(maxMinutes);
+  if (all.unaffordable.size > 0) return null;
+  const first = Math.max(1, Math.ceil(all.waitedMs / 60_000) - marginMinutes);
+  for (let minutes = first; minutes < maxMinutes; minutes++)
+    if ((await run(minutes)).unaffordable.size === 0) return minutes;
+  return maxMinutes;
 }
 
-const mostMinutes = 24 * 60;
+const maxMinutes = 24 * 60;
 /** Optional waits may make the first simulation longer than necessary by this much. */
-const roomMinutes = 2;
+const marginMinutes = 2;
 
 interface Sleeper {
   readonly untilMs: number;
@@ -168,7 +169,7 @@ interface Sleeper {
 }
 
 /** Turns of the event loop without a new sleeper after which everything sleeps. */
-const quietTurns = 3;
+const idleTurns = 3;
 
 /** Virtual time: it jumps to the next wake-up as soon as everything sleeps. */
 export function virtualTimers(): Timers {
@@ -179,7 +180,7 @@ export function virtualTimers(): Timers {
   const wakeNext = async (): Promise<void> => {
     isWaking = true;
     while (sleepers.length > 0) {
-      for (let turns = 0, known = -1; turns < quietTurns; turns++) {
+      for (let turns = 0, known = -1; turns < idleTurns; turns++) {
         if (sleepers.length !== known) turns = 0;
         known = sleepers.length;
         await turn();

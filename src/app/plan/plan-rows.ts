@@ -96,19 +96,19 @@ export interface KeyRow {
   readonly waitSeconds: number;
 }
 
-/** @param looked requests of discovery, and their key */
+/** @param discovery requests of discovery, and their key */
 export function keyRows(
   rows: readonly PlanRow[],
-  looked: { readonly key: string; readonly requests: number },
+  discovery: { readonly key: string; readonly requests: number },
   target: Target,
 ): KeyRow[] {
   const byKey = Map.groupBy(rows, ({ keys: [first] }) => first);
-  return [...new Set([looked.key, ...byKey.keys()])].flatMap((name): KeyRow[] => {
+  return [...new Set([discovery.key, ...byKey.keys()])].flatMap((name): KeyRow[] => {
     const key = target.keys[name];
     if (key === undefined) return [];
     const used = byKey.get(name) ?? [];
     const limits = limitsOf(key, target);
-    const first = name === looked.key ? looked.requests : 0;
+    const first = name === discovery.key ? discovery.requests : 0;
     const paced = first + sumOf(used.filter(({ tier }) => tier === null));
     const waitSeconds = heldBackSeconds(paced, limits ?? publishedTiers.free) + longestWaits(used);
     return [

@@ -61,15 +61,15 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const checks = checksByProbe(suites);
   const look = lookOf(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
-  const parts = { target, main, looked: look.requests, maxWaitMs };
+  const parts = { target, main, discoveryRequests: look.requests, maxWaitMs };
   const run = target.clock === null ? await dryRun(tried, parts) : withClock;
   const { isSkipped, skipped } = skipsOf(planned, checks, {
     target,
-    short: run.short,
+    short: run.unaffordable,
     readOnly: readOnly,
     messages: messages,
   });
-  const probes = inLaneOrder(planned)
+  const probes = inStageOrder(planned)
     .filter((each) => !isSkipped(each))
     .map((each) => rowOf(each, { target, main, checks: checks.get(each.probe) ?? [] }));
   const keys = keyRows(probes, look, target);
@@ -90,10 +90,10 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
       checks: new Set(probes.flatMap((row) => row.checks)).size,
     },
     shortOfTime:
-      run.short.size === 0
+      run.unaffordable.size === 0
         ? null
         : {
-            checks: [...new Set([...run.short].flatMap(({ probe }) => checks.get(probe) ?? []))],
+            checks: [...new Set([...run.unaffordable].flatMap(({ probe }) => checks.get(probe) ?? []))],
             enoughMinutes: await enoughMinutes(tried, parts),
           },
     bounds: {
@@ -106,7 +106,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
 }
 
 /** With a test clock, a run does not wait. */
-const withClock: DryRun = { short: new Set(), waitedMs: 0 };
+const withClock: DryRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const foundLater = "(found through the list)";
 
@@ -116,11 +116,11 @@ function withFoundAgent(target: Target): Target {
   return { ...target, agents: { answering: foundLater, streaming: foundLater, ...target.agents } };
 }
 
-const inLaneOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
+const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
   stages.flatMap((stage) => planned.filter(({ probe }) => probe.stage === stage));
 
 /** Maximum number of invokes to find a listed agent that answers. */
-const mostInvokes = 2;
+const maxDiscoveryInvokes = 2;
 
 function lookOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
   const reads = ["GET /agents?page=1&limit=2", "GET /usage"];
@@ -129,7 +129,7 @@ function lookOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: bo
   const sends = [...reads, "GET /agents/…/health of the first listed agents"];
   if (agentSource === "named" || isReadOnly) return { key: main.name, requests: 2, sends };
   const invoke = "POST /agents/…/invoke of one of them, or two";
-  return { key: main.name, requests: 2 + mostInvokes, sends: [...sends, invoke] };
+  return { key: main.name, requests: 2 + maxDiscoveryInvokes, sends: [...sends, invoke] };
 }
 
 function sumOfCreations(rows: readonly PlanRow[]): Required<Creations> {

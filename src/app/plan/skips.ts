@@ -42,30 +42,32 @@ export function skipsOf(
   checks: ReadonlyMap<Probe, readonly string[]>,
   circumstances: SkipConditions,
 ): { readonly isSkipped: (planned: PlannedProbe) => boolean; readonly skipped: readonly SkipGroup[] } {
-  const lacks = new Map(planned.map((each) => [each, lacksOf(each, circumstances).map(circumstances.messages.needs)]));
+  const hints = new Map(
+    planned.map((each) => [each, enablersOf(each, circumstances).map(circumstances.messages.needs)]),
+  );
   const untested = [...checks.keys()].filter((probe) => !planned.some((each) => each.probe === probe));
   const pairs = [
-    ...[...lacks].flatMap(([{ probe }, all]) => all.map((lack) => ({ probe, lack }))),
+    ...[...hints].flatMap(([{ probe }, all]) => all.map((hint) => ({ probe, hint }))),
     ...untested.flatMap((probe) =>
-      lacksOfUntested(probe, circumstances).map((lack) => ({ probe, lack: circumstances.messages.needs(lack) })),
+      enablersOfUntested(probe, circumstances).map((hint) => ({ probe, hint: circumstances.messages.needs(hint) })),
     ),
   ];
-  const byLack = new Map<string, Set<string>>();
-  for (const { probe, lack } of pairs)
-    byLack.set(lack, (byLack.get(lack) ?? new Set()).union(new Set(checks.get(probe))));
-  const countOf = (id: string): number => byLack.values().reduce((sum, ids) => sum + (ids.has(id) ? 1 : 0), 0);
-  const skipped = [...byLack]
+  const checksByHint = new Map<string, Set<string>>();
+  for (const { probe, hint } of pairs)
+    checksByHint.set(hint, (checksByHint.get(hint) ?? new Set()).union(new Set(checks.get(probe))));
+  const countOf = (id: string): number => checksByHint.values().reduce((sum, ids) => sum + (ids.has(id) ? 1 : 0), 0);
+  const skipped = [...checksByHint]
     .map(([enabledBy, ids]) => ({
       enabledBy,
       checks: [...ids],
       needingMore: [...ids].filter((id) => countOf(id) > 1),
     }))
     .toSorted((a, b) => b.checks.length - a.checks.length);
-  return { isSkipped: (each) => (lacks.get(each) ?? []).length > 0, skipped };
+  return { isSkipped: (each) => (hints.get(each) ?? []).length > 0, skipped };
 }
 
 /** Everything that would enable a planned probe. */
-function lacksOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
+function enablersOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
   const { probe } = planned;
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
   return [
@@ -76,7 +78,7 @@ function lacksOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditi
 }
 
 /** Everything that would enable a probe for which no key has a known tier. */
-function lacksOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
+function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
 }

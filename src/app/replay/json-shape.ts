@@ -1,6 +1,6 @@
 /** Limits of flattening: JSON below this depth, or after this many values, is treated as one value. */
-const deepest = 30;
-const mostValues = 2000;
+const maxDepth = 30;
+const maxValues = 2000;
 
 /** Flattened JSON: every leaf value by path, and the kinds of values at each path. */
 export interface TakenApart {
@@ -19,9 +19,9 @@ export function takeApart(json: unknown, name: string): TakenApart {
   const walk = (value: unknown, path: string, shape: string, depth: number): void => {
     const known = kinds.get(shape) ?? new Set<string>();
     kinds.set(shape, known.add(kindOf(value)));
-    if (values.size >= mostValues) return;
-    if (typeof value !== "object" || value === null || depth >= deepest) {
-      values.set(path, depth >= deepest ? "…" : JSON.stringify(value));
+    if (values.size >= maxValues) return;
+    if (typeof value !== "object" || value === null || depth >= maxDepth) {
+      values.set(path, depth >= maxDepth ? "…" : JSON.stringify(value));
       return;
     }
     if (Array.isArray(value)) {

@@ -20,7 +20,7 @@ export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys):
   const headers = request.headers.map(([name, value]): Header => {
     const filled = filledIn(value, keys);
     if (filled === null)
-      throw lost(
+      throw cannotRebuild(
         id,
         `its header ${sanitizeLine(name, 60)} holds a secret that is no key of the target, or not as it was issued`,
       );
@@ -28,7 +28,7 @@ export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys):
   });
   return {
     method: request.method,
-    url: moved(kept, move),
+    url: newUrl(kept, move),
     headers,
     body: bodyOf(kept),
     key,
@@ -36,30 +36,33 @@ export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys):
   };
 }
 
-const lost = (id: string, why: string): UsageError =>
+const cannotRebuild = (id: string, why: string): UsageError =>
   new UsageError(`The request ${sanitizeLine(id, 40)} cannot be sent again: ${why}. Nothing was sent.`);
 
 function bodyOf({ id, request: { body } }: Exchange): string | null {
   if (body.kind === "none") return null;
-  if (body.kind === "cut") throw lost(id, `of its body of ${body.bytes} bytes only the ends were kept`);
-  if (body.kind === "base64") throw lost(id, "its body is no UTF-8 text");
-  if (/\[redacted [^\]]*\]/.test(body.text)) throw lost(id, "a secret was redacted in its body");
+  if (body.kind === "cut") throw cannotRebuild(id, `of its body of ${body.bytes} bytes only the ends were kept`);
+  if (body.kind === "base64") throw cannotRebuild(id, "its body is no UTF-8 text");
+  if (/\[redacted [^\]]*\]/.test(body.text)) throw cannotRebuild(id, "a secret was redacted in its body");
   return body.text;
 }
 
 /** Rewrites the URL for the new base URL. A URL in a report must not send a key to another host. */
-function moved({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
-  if (/\[redacted [^\]]*\]/.test(url)) throw lost(id, "a secret was redacted in its address");
+function newUrl({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
+  if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);
   if (origin === null || origin !== originOf(from))
-    throw lost(id, `it went to ${sanitizeLine(origin ?? url, 80)}, and the report is of ${sanitizeLine(from, 80)}`);
+    throw cannotRebuild(
+      id,
+      `it went to ${sanitizeLine(origin ?? url, 80)}, and the report is of ${sanitizeLine(from, 80)}`,
+    );
   const isWithin = url.startsWith(from) && /^([/?#]|$)/.test(url.slice(from.length));
-  const again = isWithin ? to + url.slice(from.length) : pathMoved(url, to);
-  if (originOf(again) !== originOf(to)) throw lost(id, "its address leads elsewhere");
+  const again = isWithin ? to + url.slice(from.length) : withNewOrigin(url, to);
+  if (originOf(again) !== originOf(to)) throw cannotRebuild(id, "its address leads elsewhere");
   return again;
 }
 
-function pathMoved(url: string, to: string): string {
+function withNewOrigin(url: string, to: string): string {
   const { pathname, search } = new URL(url);
   return new URL(to).origin + pathname + search;
 }

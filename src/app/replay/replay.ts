@@ -58,17 +58,17 @@ export interface Replayed {
  * @throws {UsageError} if the report does not contain the requests
  * @throws {UseCaseError} if options are missing or contradict the report
  */
-export function prepareReplay(wish: ReplayOptions): PreparedReplay {
-  const { kept, check, instance, target } = wish;
+export function prepareReplay(options: ReplayOptions): PreparedReplay {
+  const { kept, check, instance, target } = options;
   const { report, evidence } = kept;
   const chosen = selectExchanges(report, evidence, check, instance);
-  const baseUrl = addressOf(report.target.baseUrl, wish.baseUrl, target);
-  const keys = findKeys(chosen.exchanges, evidence.exchanges, wish);
+  const baseUrl = addressOf(report.target.baseUrl, options.baseUrl, target);
+  const keys = findKeys(chosen.exchanges, evidence.exchanges, options);
   const move = { from: report.target.baseUrl, to: baseUrl };
   const requests = chosen.exchanges.map((exchange) => rebuildRequest(exchange, move, keys));
-  const isAddressGiven = wish.baseUrl !== null || target !== null;
+  const isAddressGiven = options.baseUrl !== null || target !== null;
   const confirmation = confirmationReason({ requests, baseUrl, isAddressGiven, variables: keys.variables });
-  const { network } = wish;
+  const { network } = options;
   const ofProxy = secretsOfNetwork(network).map((value) => ({ name: "proxy", value }));
   return { kept, chosen, requests, baseUrl, target, network, secrets: [...keys.secrets, ...ofProxy], confirmation };
 }

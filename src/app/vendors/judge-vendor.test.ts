@@ -14,7 +14,7 @@ import { startAnswering } from "../../wire/testing/hostile.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { judgeConcurrently, foldersOf } from "./judge-vendor.ts";
 import { vendorsExitCode } from "../../cli/commands/vendors.ts";
-import type { NamedVendor } from "./vendors-file.ts";
+import type { ListedVendor } from "./vendors-file.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
 const root = mkdtempSync(join(tmpdir(), "judge-all-"));
@@ -28,7 +28,7 @@ const judging = {
   messages: cliMessages,
 };
 const parts = { concurrency: 4, folderOf: (name: string) => join(root, name), sayOf: () => () => {} };
-const named = (name: string, target: Extract<NamedVendor, { kind: "target" }>["target"]): NamedVendor => ({
+const named = (name: string, target: Extract<ListedVendor, { kind: "target" }>["target"]): ListedVendor => ({
   kind: "target",
   name,
   target,

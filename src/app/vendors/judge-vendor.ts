@@ -14,7 +14,7 @@ import type { Target } from "../../target/target.ts";
 import { judge } from "../judge/judge.ts";
 import { documentOf, readDocument } from "../report-folder/read-document.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
-import type { NamedVendor } from "./vendors-file.ts";
+import type { ListedVendor } from "./vendors-file.ts";
 
 /** Prints a progress line of one vendor. */
 export type PrintLine = (text: string) => void;
@@ -39,7 +39,7 @@ export interface JudgedVendor {
  * @param folder for the report, which is written at once
  */
 export async function judgeVendor(
-  named: NamedVendor,
+  named: ListedVendor,
   target: Target | null,
   judging: VendorJudging,
   folder: string,
@@ -66,7 +66,7 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
   reason,
 });
 
-function keptVendor({ name, report, load }: Extract<NamedVendor, { kind: "report" }>): Vendor {
+function keptVendor({ name, report, load }: Extract<ListedVendor, { kind: "report" }>): Vendor {
   const document = readDocument(report);
   if (document.report.load !== undefined)
     throw new UsageError(
@@ -84,7 +84,7 @@ function keptLoad(path: string | null) {
 }
 
 async function runVendor(
-  { name, load }: NamedVendor,
+  { name, load }: ListedVendor,
   target: Target,
   judging: VendorJudging,
   folder: string,
@@ -141,7 +141,7 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
 export const defaultConcurrency = 12;
 
 export interface ConcurrentJudging {
-  readonly vendors: readonly NamedVendor[];
+  readonly vendors: readonly ListedVendor[];
   readonly judging: VendorJudging;
   /** Maximum number of concurrent runs. */
   readonly concurrency: number;
@@ -151,7 +151,7 @@ export interface ConcurrentJudging {
 
 /** A vendor with its target, or with the reason why the target cannot be used. */
 interface Entry {
-  readonly named: NamedVendor;
+  readonly named: ListedVendor;
   readonly target: Target | null;
   readonly problem: string | null;
 }
@@ -167,7 +167,7 @@ export async function judgeConcurrently({
   folderOf,
   sayOf,
 }: ConcurrentJudging): Promise<JudgedVendor[]> {
-  const results = new Map<NamedVendor, JudgedVendor>();
+  const results = new Map<ListedVendor, JudgedVendor>();
   const entries = vendors.map(entryOf);
   const lanes = [...Map.groupBy(entries, ({ named, target }) => target?.baseUrl ?? named).values()];
   const judgeEntry = async ({ named, target, problem }: Entry): Promise<void> => {
@@ -189,7 +189,7 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-function entryOf(named: NamedVendor): Entry {
+function entryOf(named: ListedVendor): Entry {
   if (named.kind === "report") return { named, target: null, problem: null };
   try {
     return { named, target: named.target(), problem: null };

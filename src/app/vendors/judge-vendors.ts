@@ -27,7 +27,7 @@ export interface JudgedVendors {
  */
 export async function judgeVendors(options: JudgeVendorsOptions): Promise<JudgedVendors> {
   const { vendors, load, folder } = options;
-  if (load !== null) assertScenariosAndEngine(load.wish, true, load.engines);
+  if (load !== null) assertScenariosAndEngine(load.parameters, true, load.engines);
   const folders = foldersOf(
     vendors.map(({ name }) => name),
     folder,

@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import { duration } from "../../base/duration.ts";
 import type { AvailableEngines } from "../load/engines.ts";
 import { invalidText } from "../load/invalid-text.ts";
-import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad } from "../load/send-load.ts";
+import { type LoadEvents, silentLoadEvents, type NotSent, sendLoad, type SendLoadOptions } from "../load/send-load.ts";
 import { type LoadParameters } from "../load/load-parameters.ts";
 import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
@@ -14,7 +14,7 @@ import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "
 /** The load for the vendors: the same for all. */
 export interface VendorsLoad {
   /** The engines never alternate: compared loads must use the same engine. */
-  readonly wish: Omit<LoadParameters, "maxRequests">;
+  readonly parameters: Omit<LoadParameters, "maxRequests">;
   readonly engines: AvailableEngines;
   /** Called before load is sent to a vendor. */
   readonly planned: (outlook: LoadPreview) => void;
@@ -28,7 +28,7 @@ export interface VendorsLoad {
  */
 export async function loadVendors(
   judged: readonly JudgedVendor[],
-  { wish, engines, planned, agree }: VendorsLoad,
+  { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
   // Keys were just used by the runs. Two vendors may share an address, and so the windows of their keys.
@@ -43,11 +43,11 @@ export async function loadVendors(
     }
     const say = sayOf(vendor.name);
     const { readOnly, messages, signal } = judging;
-    const options = {
-      ...wish,
+    const options: SendLoadOptions = {
+      ...parameters,
       maxRequests: leftOf(vendor, judging),
       usedAtMs: usedAtMs.get(target.baseUrl) ?? ranUntilMs,
-      view: viewOf(planned, say),
+      events: eventsOf(planned, say),
       target,
       engines,
       readOnly,
@@ -77,7 +77,7 @@ function notLoaded(vendor: VendorWithReport, { why }: NotSent, say: PrintLine): 
   return { ...vendor, notes: [...vendor.notes, `No load was sent: ${text}`] };
 }
 
-const viewOf = (planned: VendorsLoad["planned"], say: PrintLine): LoadEvents => ({
+const eventsOf = (planned: VendorsLoad["planned"], say: PrintLine): LoadEvents => ({
   ...silentLoadEvents,
   planned,
   trial: ({ scenario, tier, engine }) => say(`load: ${scenario.name}, ${tier}, ${engine}`),

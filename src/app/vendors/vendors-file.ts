@@ -11,7 +11,7 @@ import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
 
 /** A vendor of a vendors file. Its own files are not read yet. */
-export type NamedVendor =
+export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
@@ -26,13 +26,13 @@ const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,
-): NamedVendor[] {
+): ListedVendor[] {
   const json = parseJson(textOf(file));
   if (json.kind === "problem") throw new UsageError(`${file} is not JSON: ${json.problem}`);
   const parsed = parseAs(json.value, vendorsSchema);
   if (parsed.kind === "problem") throw new UsageError(`${file}: ${parsed.problem}.`);
   const path = (name: string): string => resolve(dirname(file), name);
-  return parsed.value.vendors.map((vendor): NamedVendor => {
+  return parsed.value.vendors.map((vendor): ListedVendor => {
     const { name, load } = vendor;
     const kept = load === undefined ? null : path(load);
     if ("report" in vendor) return { kind: "report", name, report: path(vendor.report), load: kept };

@@ -61,12 +61,14 @@ function occasionMismatches({ target, requests }: Report, { exchanges }: Evidenc
   const [first] = urls;
   const isOther = first !== undefined && !urls.some((url) => url.startsWith(`${target.baseUrl}/agents`));
   return [
-    ...(isOther ? [`target.baseUrl: the report says ${said(target.baseUrl)}, its evidence is of ${said(first)}`] : []),
+    ...(isOther
+      ? [`target.baseUrl: the report says ${quoted(target.baseUrl)}, its evidence is of ${quoted(first)}`]
+      : []),
     ...(requests < urls.length ? [`requests: the report says ${requests}, its evidence has ${urls.length}`] : []),
   ];
 }
 
-const said = (text: string): string => JSON.stringify(sanitizeLine(text, 160));
+const quoted = (text: string): string => JSON.stringify(sanitizeLine(text, 160));
 
 function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report["load"]>["runs"]): Report {
   const files = runs.map(({ evidence }) => evidence);
@@ -74,7 +76,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
     judgeSavedEvidence([join(folder, file)], 0).map(({ outcome }) => ({ outcome, file })),
   );
   const fileOf = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
-  return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...unsent(report, runs)], {
+  return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...trialsWithoutEvidence(report, runs)], {
     version: packageVersion(),
     target: report.target,
     started: new Date(report.started),
@@ -86,7 +88,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
 }
 
 /** Trials with findings but without evidence: they were skipped, or the harness failed. */
-function unsent({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
+function trialsWithoutEvidence({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
   const sent = new Set(runs.map((run) => formatTrial({ ...run, tier: run.tier ?? "enterprise" })));
   const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : formatTrial(load)));
   return [...groups].flatMap(([name, [first]]): TrialResult[] => {

@@ -82,10 +82,10 @@ const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**
  * @param sinceMs end of listening of the run itself
- * @param seen deliveries of the run itself
+ * @param received deliveries of the run itself
  */
-export function accumulateWatch(sinceMs: number, seen: readonly Delivery[]): WatchAccumulator {
-  const deliveries = new Map(seen.map((each) => [each.id, each]));
+export function accumulateWatch(sinceMs: number, received: readonly Delivery[]): WatchAccumulator {
+  const deliveries = new Map(received.map((each) => [each.id, each]));
   const unwatched: { fromMs: number; toMs: number }[] = [];
   let lastLineMs = sinceMs;
   return {

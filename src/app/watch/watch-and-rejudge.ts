@@ -47,7 +47,7 @@ export interface WatchResult {
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
   const { folder, state } = watching;
   const { deliveries, probes } = kept.evidence;
-  const watch = await startWatch({ ...watching, seen: { deliveries, probes } });
+  const watch = await startWatch({ ...watching, evidence: { deliveries, probes } });
   const { kind, outlook, watched } = await watch.ended;
   const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched, messages);
   keepWatched(folder, judged);

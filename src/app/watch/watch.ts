@@ -29,7 +29,7 @@ export interface WatchOptions {
   /** The run's own receiver, if it is still listening. It is closed at the end. */
   readonly live?: Receiver | null;
   /** Evidence of the run itself. */
-  readonly seen: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
+  readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
   /** Secrets to redact, in case the target sends them. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
@@ -67,11 +67,11 @@ const machineTimers: WatchTimers = {
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
-  const accumulator = accumulateWatch(state.sinceMs, options.seen.deliveries);
+  const accumulator = accumulateWatch(state.sinceMs, options.evidence.deliveries);
   for (const line of readJournal(folder)) accumulator.add(line);
   const stateNow = (isListening: boolean): { watched: WatchedDeliveries; outlook: RemainingRetries } => {
     const watched = accumulator.upTo(now(), isListening);
-    return { watched, outlook: remainingRetries(options.seen.probes, watched) };
+    return { watched, outlook: remainingRetries(options.evidence.probes, watched) };
   };
   const live = options.live ?? null;
   const before = stateNow(live !== null);

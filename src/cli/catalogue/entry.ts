@@ -39,7 +39,7 @@ function describe(check: Check): string[] {
   ];
 }
 
-/** Describes the cases that a check covers, grouped by what they need. */
+/** Describes the cases that a check covers, grouped by their needs. */
 function universeLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));

@@ -123,7 +123,7 @@ const sendTo = (
         engines,
         signal,
         messages: cliMessages,
-        view: eventsFor(target, flags.quiet === true),
+        events: eventsFor(target, flags.quiet === true),
         agree: () => flags.yes === true || askConsent(signal, interrupt),
         dashboardOf: (trial, trials) => dashboardOf(dashboardFile, trial, trials),
       },

@@ -8,7 +8,7 @@ import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
 import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
-import { type NamedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
+import { type ListedVendor, readVendorsFile } from "../../app/vendors/vendors-file.ts";
 import { displayWidth, padded } from "../../base/display-width.ts";
 import { timeInName } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
@@ -96,31 +96,31 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
   return { vendors, load, scope, concurrency, folder, outputs, flags };
 }
 
-const withRegisteredSecrets = (vendor: NamedVendor): NamedVendor =>
+const withRegisteredSecrets = (vendor: ListedVendor): ListedVendor =>
   vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
 /** @throws {UnsendableLoadError} */
-async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "wish" | "engines"> | null> {
+async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "parameters" | "engines"> | null> {
   if (flags.load.length === 0) return null;
-  const wish = {
+  const parameters = {
     ...defaultLoadParameters,
     scenarios: flags.load,
     engine: readEngine(flags.engine) ?? "first",
   } as const;
   const engines = await findEngines();
-  assertScenariosAndEngine(wish, true, engines);
-  return { wish, engines };
+  assertScenariosAndEngine(parameters, true, engines);
+  return { parameters, engines };
 }
 
 /** @throws {UsageError} if a target needs consent to load, and nobody can be asked */
-function assertConsentsPossible(vendors: readonly NamedVendor[], isYes: boolean): void {
+function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean): void {
   for (const each of vendors) {
     const baseUrl = each.kind === "report" ? null : baseUrlOf(each);
     if (baseUrl !== null) assertConsentPossible(baseUrl, isYes);
   }
 }
 
-function baseUrlOf({ target }: Extract<NamedVendor, { kind: "target" }>): string | null {
+function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): string | null {
   try {
     return target().baseUrl;
   } catch (error) {

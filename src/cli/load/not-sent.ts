@@ -37,6 +37,6 @@ async function withFlagNames<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw error instanceof UnsendableLoadError ? new UsageError(formatNotSent(error.why)) : error;
+    throw error instanceof UnsendableLoadError ? new UsageError(formatNotSent(error.reason)) : error;
   }
 }

@@ -14,7 +14,7 @@ const maxSameRows = 12;
 const bounds = { bodyCharacters: 600, bodyLines: 10, headers: 12 } as const;
 
 /** A replay to show. */
-export interface ReplayShown {
+export interface ReplayView {
   readonly chosen: ReplaySelection;
   /** The exchanges that were sent again. */
   readonly pairs: readonly ReplayPair[];
@@ -26,7 +26,7 @@ export interface ReplayShown {
 
 /** Formats a replay as text. */
 export function replayText(
-  { chosen, pairs, stopped, command }: ReplayShown,
+  { chosen, pairs, stopped, command }: ReplayView,
   look: TerminalStyle,
   isQuiet: boolean,
 ): string {

@@ -29,7 +29,7 @@ const brokenRun = (...more: string[]): string[] => [
   ...more,
 ];
 
-/** Of JSON, what it says: the order of a row's fields is not the same after it was read. */
+/** JSON is compared by value: reading a report changes the order of fields. */
 const contentOf = (name: FormatName, text: string): unknown => (name === "json" ? JSON.parse(text) : text);
 
 describe("formats of a run", () => {

@@ -5,45 +5,42 @@ import type { Readable, Writable } from "node:stream";
 
 import { afterAll } from "vitest";
 
-/** How a command line ended. */
+/** Exit code and output of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs one command line; several wait for each other. */
+/** Runs a command. Concurrent calls wait for each other. */
 export type CommandLine = (args: readonly string[], variables?: Readonly<Record<string, string>>) => Promise<Ended>;
 
-interface Asked {
+interface CommandRequest {
   readonly folder: string;
   readonly args: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A process that takes one command line after another. */
+/** A process that runs commands in sequence. */
 interface Driver {
-  readonly ask: (asked: Asked) => Promise<Ended>;
+  readonly run: (command: CommandRequest) => Promise<Ended>;
   readonly kill: () => void;
 }
 
-/** One for all files of a worker, since it takes a second to start. */
+/** Shared by all test files of a worker: it takes a second to start. */
 let driver: Driver | null = null;
 let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 
-/**
- * The command line, as from a shell that stands in a folder. To be called where a file or a `describe` begins: what it left behind ends with
- * that.
- */
+/** Creates a command line that runs in a folder. Call it at the top of a file or a `describe`: it cleans up at their end. */
 export function commandLineIn(folder: string): CommandLine {
   afterAll(() => {
-    // Nobody waits for it any longer: the next file must not either.
+    // A test timed out: the next file must not wait for its command.
     if (waiting > 0) driver?.kill();
   });
   return async (args, variables = {}) => {
     waiting += 1;
-    const ended = last.then(() => (driver ??= startDriver()).ask({ folder, args, variables }));
+    const ended = last.then(() => (driver ??= startDriver()).run({ folder, args, variables }));
     last = ended.catch(() => {});
     try {
       return await ended;
@@ -69,8 +66,8 @@ function startDriver(): Driver {
   });
   gone.catch(() => {});
   return {
-    ask: async (asked) => {
-      child.stdin.write(`${JSON.stringify(asked)}\n`);
+    run: async (command) => {
+      child.stdin.write(`${JSON.stringify(command)}\n`);
       const [line] = (await Promise.race([once(lines, "line"), gone])) as [string];
       return JSON.parse(line) as Ended;
     },

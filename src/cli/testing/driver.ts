@@ -6,7 +6,7 @@ import { runCommandLine } from "../command-line.ts";
  * Runs the command again and again in one process, because starting one for each of many command lines takes a second each.
  * Reads `{"folder", "args": […], "variables": {…}}` by the line, and writes `{"code", "out", "err"}` for each.
  */
-interface Asked {
+interface CommandRequest {
   readonly folder: string;
   readonly args: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ process.stdout.setMaxListeners(0);
 process.stderr.setMaxListeners(0);
 
 for await (const line of createInterface(process.stdin)) {
-  const { folder, args, variables } = JSON.parse(line) as Asked;
+  const { folder, args, variables } = JSON.parse(line) as CommandRequest;
   process.chdir(folder);
   const written = { out: "", err: "" };
   process.stdout.write = (text: string | Uint8Array): boolean => Boolean((written.out += String(text)));

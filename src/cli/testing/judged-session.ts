@@ -6,9 +6,9 @@ export type Judged = Extract<RedactedRun, { kind: "judged" }>;
 type Given = "target" | "suites";
 
 /**
- * A run that has no time to wait and may send what it likes, as its user is shown it.
+ * Runs the suites without waiting and without a request limit, and returns the redacted result.
  *
- * @throws {Error} if the target could not be judged
+ * @throws {Error} if nothing was judged
  */
 export async function judgedRun(
   options: Pick<RedactedRunOptions, Given> & Partial<Omit<RedactedRunOptions, Given>>,

@@ -8,7 +8,7 @@ if (file === undefined) throw new Error("LOADED_MODULES names the file to write 
 registerHooks({
   load(url, context, nextLoad) {
     appendFileSync(file, `${url}\n`);
-    // As the build does: what is known of each clause is data by then.
+    // The build replaces the catalogue by data, too.
     if (!url.endsWith("/cli/catalogue/catalogue.ts")) return nextLoad(url, context);
     const entry = `{ checks: ["it"], lines: ["known by the build"] }`;
     return {

@@ -23,7 +23,7 @@ const command = commandLineIn(root);
 beforeAll(async () => {
   const patch = findPatch("fault", "done-twice");
   const embedded = await startEmbedded(patch === undefined ? [] : [patch]);
-  // Webhooks too: what they are signed with stands in the evidence, and in no statement.
+  // Webhooks are included: their signing secrets are part of the evidence, and of no statement.
   const selected = suites.filter(({ title }) => /stream|deliver/i.test(title));
   const session = await judgedRun({ target: embedded.target, suites: selected }, unselectedMusts(suites, selected));
   await embedded.close();

@@ -38,15 +38,15 @@ interface Watching extends Watch {
   readonly state: WatchState;
   readonly time: PassingTime;
   readonly outlooks: readonly RemainingRetries[];
-  /** How many of them were told before it listened; `null` where it never did. */
+  /** How many were reported before it listened; `null` if it never did. */
   readonly outlooksBefore: number | null;
   readonly interrupt: () => void;
-  /** Lets time pass up to so many milliseconds after the first attempt, and then makes another. */
+  /** Advances to a number of milliseconds after the first attempt, and then sends another. */
   readonly attemptAt: (ms: number) => Promise<void>;
   readonly passTo: (ms: number) => void;
 }
 
-/** @param before an earlier watch, to be resumed so many milliseconds after the first attempt */
+/** @param before an earlier watch to resume, and when, in milliseconds after the first attempt */
 async function watch(before: { readonly folder: string; readonly atMs: number } | null = null): Promise<Watching> {
   const { folder, state } =
     before === null ? folderOf(run) : { folder: before.folder, state: readState(before.folder) };
@@ -57,7 +57,7 @@ async function watch(before: { readonly folder: string; readonly atMs: number } 
   const watching = await startWatch({
     folder,
     state,
-    seen: run.evidence,
+    evidence: run.evidence,
     secrets: [{ name: "key", value: "pk_correct-horse-9f2c71" }],
     signal: controller.signal,
     onOutlook: (outlook) => outlooks.push(outlook),
@@ -174,7 +174,7 @@ describe("a watch that goes on with the run's own receiver", () => {
       folder,
       state,
       live: live.listened?.live ?? null,
-      seen: live.evidence,
+      evidence: live.evidence,
       secrets: [],
       signal: new AbortController().signal,
       onOutlook: () => {},

@@ -1,12 +1,12 @@
-/** What a friendly server answers, before a mode changes it. */
+/** The response of a friendly server, before a mode changes it. */
 export interface Reply {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }
 
-/** A request as a mode sees it. */
-export interface Asked {
+/** A request, as modes get it. */
+export interface ReceivedRequest {
   readonly method: string;
   /** Without the query, below `/v1`. */
   readonly path: string;
@@ -34,17 +34,17 @@ export const streamOf = (...events: readonly string[]): Reply => ({
 
 const done = event("done", { message: "over", usage: { total_tokens: 3 }, execution_time: 0.01 });
 
-/** One agent, which answers and streams; whoever has a key with the right beginning is let in. */
-export function friendly({ method, path, body, authorization }: Asked, key: string): Reply {
+/** Responds like a server with one agent, which answers and streams. Requires the key. */
+export function friendly({ method, path, body, authorization }: ReceivedRequest, key: string): Reply {
   if (authorization === "") return fail(401, "INVALID_API_KEY");
   if (authorization !== `Bearer ${key}`) return fail(401, "INVALID_API_KEY");
-  const asked = `${method} ${path}`;
+  const request = `${method} ${path}`;
   const agent = /^\/agents\/([^/]+)\//.exec(path)?.[1];
   if (agent !== undefined && agent !== "echo") return fail(404, "AGENT_NOT_FOUND");
-  if (asked === "POST /agents/echo/invoke" && !hasQuery(body)) return fail(400, "MISSING_REQUIRED_FIELD");
-  const known = replies[asked];
+  if (request === "POST /agents/echo/invoke" && !hasQuery(body)) return fail(400, "MISSING_REQUIRED_FIELD");
+  const known = replies[request];
   return (
-    known ?? (/^GET \/webhooks\/[^/]+\/deliveries$/.test(asked) ? json(200, { data: [] }) : fail(404, "NOT_FOUND"))
+    known ?? (/^GET \/webhooks\/[^/]+\/deliveries$/.test(request) ? json(200, { data: [] }) : fail(404, "NOT_FOUND"))
   );
 }
 

@@ -1,12 +1,12 @@
-import { type Asked, event, type Reply, streamOf } from "./friendly.ts";
+import { type ReceivedRequest, event, type Reply, streamOf } from "./friendly.ts";
 import type { Harm } from "./server.ts";
 
 export type Modes = Readonly<Record<string, Harm>>;
 
 export const everywhere = (): boolean => true;
-export const isRun = ({ path }: Asked): boolean => /\/(invoke|stream)$/.test(path);
-export const isStream = ({ path }: Asked): boolean => path.endsWith("/stream");
-export const isList = ({ method, path }: Asked): boolean => method === "GET" && path === "/agents";
+export const isRun = ({ path }: ReceivedRequest): boolean => /\/(invoke|stream)$/.test(path);
+export const isStream = ({ path }: ReceivedRequest): boolean => path.endsWith("/stream");
+export const isList = ({ method, path }: ReceivedRequest): boolean => method === "GET" && path === "/agents";
 
 export const named = <T>(entries: readonly (readonly [string, T])[], harmOf: (value: T) => Harm): Modes =>
   Object.fromEntries(entries.map(([name, value]) => [name, harmOf(value)]));
@@ -15,13 +15,13 @@ export const reply = (change: Extract<Harm, { kind: "reply" }>["change"]): Harm 
 
 /** The answers of an invoke alone. */
 export const invoked = (body: (key: string) => string): Harm =>
-  reply((friendly, asked, key) => (asked.path.endsWith("/invoke") ? { ...friendly, body: body(key) } : friendly));
+  reply((friendly, request, key) => (request.path.endsWith("/invoke") ? { ...friendly, body: body(key) } : friendly));
 
-export const headed = (headers: (key: string, asked: Asked) => Reply["headers"]): Harm =>
-  reply((friendly, asked, key) => ({ ...friendly, headers: [...friendly.headers, ...headers(key, asked)] }));
+export const headed = (headers: (key: string, request: ReceivedRequest) => Reply["headers"]): Harm =>
+  reply((friendly, request, key) => ({ ...friendly, headers: [...friendly.headers, ...headers(key, request)] }));
 
 export const streamed = (events: (key: string) => readonly string[]): Harm =>
-  reply((friendly, asked, key) => (isStream(asked) ? streamOf(...events(key)) : friendly));
+  reply((friendly, request, key) => (isStream(request) ? streamOf(...events(key)) : friendly));
 
 export const chunks = (contents: readonly string[]): string[] => [
   event("start", { message: "" }),

@@ -8,8 +8,8 @@ import { type Modes, everywhere, isRun, isStream, isList, named, reply, invoked,
 import type { Harm } from "./server.ts";
 
 const listed = (data: unknown): Harm =>
-  reply((friendly, asked) =>
-    isList(asked)
+  reply((friendly, request) =>
+    isList(request)
       ? { ...friendly, body: JSON.stringify({ data, pagination: { page: 1, limit: 2, total: 1, pages: 1 } }) }
       : friendly,
   );
@@ -21,7 +21,7 @@ const transport: Modes = {
     (harm) => ({ kind: "socket", at: everywhere, harm }),
   ),
   ...named(
-    Object.entries(hostilities).map(([name, harm]) => [`${name}, once an agent is asked`, harm]),
+    Object.entries(hostilities).map(([name, harm]) => [`${name}, once an agent is request`, harm]),
     (harm) => ({ kind: "socket", at: isRun, harm }),
   ),
 };
@@ -77,14 +77,14 @@ const heads: Modes = {
       "event: chunk\ndata: {}\n\n".repeat(2000),
     ),
   },
-  "an upgrade that nobody asked for": {
+  "an upgrade that nobody request for": {
     kind: "socket",
     at: isRun,
     harm: (socket) => void socket.end("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
   },
   ...named(
     [99, 199, 204, 205, 304, 418, 599, 600, 999].map((status) => [`the status ${status}`, status]),
-    (status) => reply((friendly, asked) => (isRun(asked) ? { ...friendly, status } : friendly)),
+    (status) => reply((friendly, request) => (isRun(request) ? { ...friendly, status } : friendly)),
   ),
 };
 
@@ -117,8 +117,8 @@ const lists: Modes = {
   "agents of every type": listed([null, 1, [], {}, "x", { id: 1 }, { id: null }, [[]]]),
   "a hundred thousand agents": listed(Array.from({ length: 100_000 }, (_, at) => ({ id: `agent-${at}` }))),
   "a list that is an object": listed({ 0: { id: "echo" }, length: 1e9 }),
-  "a page of 1e308": reply((friendly, asked) =>
-    isList(asked)
+  "a page of 1e308": reply((friendly, request) =>
+    isList(request)
       ? {
           ...friendly,
           body: '{"data":[{"id":"echo"}],"pagination":{"page":1e308,"limit":-1,"total":1e999,"pages":9e99}}',
@@ -186,8 +186,8 @@ const headers: Modes = {
     ),
     (date) => headed(() => [["date", date]]),
   ),
-  "a refusal that asks for 1e308 seconds": reply((friendly, asked) =>
-    isRun(asked)
+  "a refusal that asks for 1e308 seconds": reply((friendly, request) =>
+    isRun(request)
       ? {
           ...friendly,
           status: 429,
@@ -195,8 +195,8 @@ const headers: Modes = {
         }
       : friendly,
   ),
-  "a refusal that asks for less than nothing": reply((friendly, asked) =>
-    isRun(asked)
+  "a refusal that asks for less than nothing": reply((friendly, request) =>
+    isRun(request)
       ? {
           ...friendly,
           status: 429,
@@ -210,8 +210,8 @@ const headers: Modes = {
     ["constructor", "y"],
     ["x!#$%&'*+-.^_`|~", "z"],
   ]),
-  "a redirect with the key": reply((friendly, asked, key) =>
-    isRun(asked) ? { ...friendly, status: 302, headers: [["location", `http://127.0.0.1:9/${key}`]] } : friendly,
+  "a redirect with the key": reply((friendly, request, key) =>
+    isRun(request) ? { ...friendly, status: 302, headers: [["location", `http://127.0.0.1:9/${key}`]] } : friendly,
   ),
 };
 

@@ -2,16 +2,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 
 import { tryParseJson, getPath } from "../../../base/json.ts";
-import { type Asked, friendly, type Reply } from "./friendly.ts";
+import { type ReceivedRequest, friendly, type Reply } from "./friendly.ts";
 
-/** What a hostile target does otherwise than a friendly one. */
+/** How a hostile target differs from a friendly one. */
 export type Harm =
   /** Takes the connection of a request over; `false` leaves it to the friendly server. */
-  | { readonly kind: "socket"; readonly at: (asked: Asked) => boolean; readonly harm: (socket: Socket) => void }
+  | {
+      readonly kind: "socket";
+      readonly at: (request: ReceivedRequest) => boolean;
+      readonly harm: (socket: Socket) => void;
+    }
   /** Changes the friendly answer. */
-  | { readonly kind: "reply"; readonly change: (reply: Reply, asked: Asked, key: string) => Reply }
+  | { readonly kind: "reply"; readonly change: (reply: Reply, request: ReceivedRequest, key: string) => Reply }
   /** Answers after some time, in milliseconds. */
-  | { readonly kind: "delay"; readonly ms: (asked: Asked, count: number) => number }
+  | { readonly kind: "delay"; readonly ms: (request: ReceivedRequest, count: number) => number }
   /** Does harm to each address that a webhook is created for, until it is told to end. */
   | { readonly kind: "deliver"; readonly harm: (url: string, key: string) => () => void };
 
@@ -24,20 +28,20 @@ export interface HostileTarget {
 export async function startHostileTarget(harm: Harm, key: string): Promise<HostileTarget> {
   const ends: (() => void)[] = [];
   let count = 0;
-  const answer = (asked: Asked, response: ServerResponse): void => {
+  const answer = (request: ReceivedRequest, response: ServerResponse): void => {
     count += 1;
-    if (harm.kind === "deliver" && asked.path === "/webhooks" && asked.method === "POST") {
-      const url = getPath(tryParseJson(asked.body), "url");
+    if (harm.kind === "deliver" && request.path === "/webhooks" && request.method === "POST") {
+      const url = getPath(tryParseJson(request.body), "url");
       if (typeof url === "string") ends.push(harm.harm(url, key));
     }
-    const reply = friendly(asked, key);
-    if (harm.kind === "delay") return void setTimeout(() => write(response, reply), harm.ms(asked, count));
-    write(response, harm.kind === "reply" ? harm.change(reply, asked, key) : reply);
+    const reply = friendly(request, key);
+    if (harm.kind === "delay") return void setTimeout(() => write(response, reply), harm.ms(request, count));
+    write(response, harm.kind === "reply" ? harm.change(reply, request, key) : reply);
   };
-  const server = createServer({ maxHeaderSize: 256 * 1024 }, (request, response) => {
-    void askedBy(request).then((asked) => {
-      if (harm.kind === "socket" && harm.at(asked)) harm.harm(request.socket);
-      else answer(asked, response);
+  const server = createServer({ maxHeaderSize: 256 * 1024 }, (incoming, response) => {
+    void readRequest(incoming).then((request) => {
+      if (harm.kind === "socket" && harm.at(request)) harm.harm(incoming.socket);
+      else answer(request, response);
     });
   });
   server.requestTimeout = 0;
@@ -53,7 +57,7 @@ export async function startHostileTarget(harm: Harm, key: string): Promise<Hosti
   };
 }
 
-async function askedBy(request: IncomingMessage): Promise<Asked> {
+async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece as Buffer);
   return {
@@ -64,7 +68,7 @@ async function askedBy(request: IncomingMessage): Promise<Asked> {
   };
 }
 
-/** Past Node's own checks: a hostile server writes what it likes. */
+/** Writes to the socket directly: Node would reject invalid responses. */
 function write({ socket }: ServerResponse, { status, headers, body }: Reply): void {
   const lines = [...headers, ["content-length", String(Buffer.byteLength(body))] as const].map(
     ([name, value]) => `${name}: ${value}\r\n`,

@@ -4,7 +4,7 @@ import type { Modes } from "./harms.ts";
 import type { Harm } from "./server.ts";
 import { type HostileProblem, problemsOf, type Tried, tryMode } from "./try-mode.ts";
 
-/** What became of one mode. */
+/** The result of one mode. */
 export interface TriedMode {
   readonly name: string;
   readonly tried: Tried;
@@ -12,19 +12,19 @@ export interface TriedMode {
 }
 
 export interface TryAllOptions {
-  /** So many at once, at most. */
+  /** Maximum number of concurrent modes. */
   readonly atOnce: number;
   readonly cores: number;
   readonly onTried: (mode: TriedMode) => void;
 }
 
-/** Time for a mode that shares the machine, and for one that has it alone, in seconds. */
-const mostSeconds = { shared: 150, alone: 90 } as const;
-const lookMs = 100;
+/** Time limits in seconds for concurrent modes, and for a mode that runs alone. */
+const maxSeconds = { shared: 150, alone: 90 } as const;
+const pollMs = 100;
 
 /**
- * Tries every mode: side by side, since most of them wait most of the time, but one more only while a core is idle. What took too long in
- * such company is tried again alone, at the end: only then it is told.
+ * Tries every mode. Modes mostly wait, so they run concurrently while a core is idle. A mode that took too long is tried again alone at the end,
+ * and only then reported.
  */
 export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOptions): Promise<void> {
   const load = startLoad();
@@ -32,23 +32,23 @@ export async function tryAll(modes: Modes, { atOnce, cores, onTried }: TryAllOpt
   const underway = new Set<Promise<void>>();
   const isFull = (): boolean => underway.size > 0 && (underway.size >= atOnce || load.now() > cores - 0.5);
   const tryShared = async (name: string, harm: Harm): Promise<void> => {
-    const mode = await tryOne(name, harm, mostSeconds.shared, load);
+    const mode = await tryOne(name, harm, maxSeconds.shared, load);
     if (isOnlyLate(mode)) late.push([name, harm]);
     else onTried(mode);
   };
   for (const [name, harm] of Object.entries(modes)) {
-    while (isFull()) await sleep(lookMs);
+    while (isFull()) await sleep(pollMs);
     const work: Promise<void> = tryShared(name, harm).finally(() => underway.delete(work));
     underway.add(work);
   }
   await Promise.all(underway);
-  for (const [name, harm] of late) onTried(await tryOne(name, harm, mostSeconds.alone, load));
+  for (const [name, harm] of late) onTried(await tryOne(name, harm, maxSeconds.alone, load));
 }
 
 async function tryOne(name: string, harm: Harm, seconds: number, load: Load): Promise<TriedMode> {
   const one = load.open();
   try {
-    const tried = await tryMode(harm, { mostSeconds: seconds, onLook: one.saw });
+    const tried = await tryMode(harm, { maxSeconds: seconds, onPoll: one.observe });
     return { name, tried, problems: problemsOf(tried) };
   } finally {
     one.close();
@@ -58,15 +58,15 @@ async function tryOne(name: string, harm: Harm, seconds: number, load: Load): Pr
 const isOnlyLate = ({ problems }: TriedMode): boolean =>
   problems.some(({ kind }) => kind === "time") && problems.every(({ kind }) => kind === "time" || kind === "report");
 
-/** How many cores are taken. */
+/** Measures how many cores are in use. */
 interface Load {
-  /** That of one more process; it counts as busy until it was looked at for some time. */
-  readonly open: () => { readonly saw: (isBusy: boolean) => void; readonly close: () => void };
-  /** Targets are played by this process: it counts, too. */
+  /** Adds a process. It counts as busy until it was observed for some time. */
+  readonly open: () => { readonly observe: (isBusy: boolean) => void; readonly close: () => void };
+  /** Includes this process, which runs the targets. */
   readonly now: () => number;
 }
 
-/** Each look changes what is known of a process by a tenth. */
+/** Weight of each observation in a process's average. */
 const weight = 0.1;
 
 function startLoad(): Load {
@@ -78,7 +78,7 @@ function startLoad(): Load {
       const one = {};
       shares.set(one, 1);
       return {
-        saw: (isBusy) => void shares.set(one, (shares.get(one) ?? 1) * (1 - weight) + (isBusy ? weight : 0)),
+        observe: (isBusy) => void shares.set(one, (shares.get(one) ?? 1) * (1 - weight) + (isBusy ? weight : 0)),
         close: () => void shares.delete(one),
       };
     },

@@ -6,37 +6,37 @@ import { join } from "node:path";
 import { tracesIn } from "../../../evidence/testing/traces.ts";
 import { type Harm, startHostileTarget } from "./server.ts";
 
-/** What became of one run of the command against a hostile target. */
+/** The result of one run against a hostile target. */
 export interface Tried {
-  /** Of the process; `null` where it had to be killed. */
+  /** Exit code; `null` if the process was killed. */
   readonly code: number | null;
   readonly seconds: number;
-  /** The most memory that the process held, in megabytes; 0 where the machine does not tell. */
+  /** Peak memory of the process in megabytes; 0 if unknown. */
   readonly megabytes: number;
-  /** What it printed last. */
+  /** Last printed line. */
   readonly last: string;
   readonly verdict: string | null;
-  /** Files of the formats that were asked for and not written. */
+  /** Requested files that were not written. */
   readonly missing: readonly string[];
-  /** Eight characters of the key that stand somewhere, with the place. */
+  /** Places that contain eight characters of the key. */
   readonly leaks: readonly string[];
 }
 
-/** A key with all that means something to an escape. */
+/** A key with every character that some format escapes. */
 export const hostileKey = String.raw`ah_9kQ"2v\Xt%41<r'8&mW5zLp7+Yc3/Re=`;
 
 const main = new URL("../../main.ts", import.meta.url).pathname;
 const formats = ["junit.xml", "report.html", "ctrf.json", "report.har", "summary.md"] as const;
 
 export interface TryOptions {
-  /** Then the process is killed. */
-  readonly mostSeconds: number;
-  /** Told many times a second whether the process computes, or would if it had a core; never where the machine does not tell. */
-  readonly onLook?: (isBusy: boolean) => void;
+  /** Time limit, after which the process is killed. */
+  readonly maxSeconds: number;
+  /** Called many times a second with whether the process is running; never called on systems other than Linux. */
+  readonly onPoll?: (isBusy: boolean) => void;
 }
 
 /** Runs the command as a user does, in a process of its own, with every format. */
-export async function tryMode(harm: Harm, { mostSeconds, onLook }: TryOptions, key = hostileKey): Promise<Tried> {
+export async function tryMode(harm: Harm, { maxSeconds, onPoll }: TryOptions, key = hostileKey): Promise<Tried> {
   const target = await startHostileTarget(harm, key);
   const folder = mkdtempSync(join(tmpdir(), "conformance-hostile-"));
   const started = performance.now();
@@ -52,14 +52,14 @@ export async function tryMode(harm: Harm, { mostSeconds, onLook }: TryOptions, k
   let [printed, megabytes] = ["", 0];
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (piece: Buffer) => (printed += piece.toString()));
-  const look = setInterval(() => {
+  const poll = setInterval(() => {
     const status = statusOf(child.pid);
     megabytes = Math.max(megabytes, memoryIn(status));
-    if (status !== "") onLook?.(/^State:\s+R/m.test(status));
+    if (status !== "") onPoll?.(/^State:\s+R/m.test(status));
   }, 50);
-  const kill = setTimeout(() => child.kill("SIGKILL"), mostSeconds * 1000);
+  const kill = setTimeout(() => child.kill("SIGKILL"), maxSeconds * 1000);
   const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-  clearInterval(look);
+  clearInterval(poll);
   clearTimeout(kill);
   target.close();
   const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]));
@@ -88,7 +88,7 @@ const flagOf = {
   "summary.md": "markdown",
 } as const;
 
-/** What Linux says of a process; empty elsewhere, and once it has ended. */
+/** The status of a process on Linux; empty elsewhere, and after its end. */
 function statusOf(pid: number | undefined): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");
@@ -102,28 +102,28 @@ function memoryIn(status: string): number {
   return Math.round(Number(kilobytes) / 1024);
 }
 
-const most = { megabytes: 300, seconds: 60 } as const;
+const limits = { megabytes: 300, seconds: 60 } as const;
 
 export const problemKinds = ["crash", "leak", "memory", "time", "report"] as const;
 
-/** What must never come of a hostile target. */
+/** A problem that a hostile target must not cause. */
 export interface HostileProblem {
   readonly kind: (typeof problemKinds)[number];
   /** A sentence, with figures. */
   readonly text: string;
 }
 
-/** What is wrong with it; nothing where all is well. */
+/** Lists the problems of a run. */
 export function problemsOf({ code, seconds, megabytes, missing, leaks, verdict }: Tried): HostileProblem[] {
   const wrong = (kind: HostileProblem["kind"], ...texts: readonly string[]): HostileProblem[] =>
     texts.map((text) => ({ kind, text }));
-  const isLate = seconds > most.seconds;
-  // What was killed for its time is no crash.
+  const isLate = seconds > limits.seconds;
+  // A process that was killed for its time did not crash.
   const hasCrashed = code === null ? !isLate : code >= 4;
   return [
     ...(hasCrashed ? wrong("crash", `it ended with code ${code}`) : []),
     ...(isLate ? wrong("time", `it took ${seconds.toFixed(0)} s`) : []),
-    ...(megabytes > most.megabytes ? wrong("memory", `it took ${megabytes} MB`) : []),
+    ...(megabytes > limits.megabytes ? wrong("memory", `it took ${megabytes} MB`) : []),
     ...wrong("report", ...missing.map((name) => `${name} was not written`)),
     ...(verdict === null ? wrong("report", "there is no verdict") : []),
     ...wrong("leak", ...leaks.map((leak) => `the key stands in ${leak}`)),

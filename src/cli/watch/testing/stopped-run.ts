@@ -16,7 +16,7 @@ import { beginState, type WatchState } from "../../../app/watch/state.ts";
 import type { WatchTimers } from "../../../app/watch/watch.ts";
 
 /**
- * What a run with no time to wait saw of a service without a clock: the first attempt of each delivery.
+ * Runs without waiting against a service without a test clock: it gets the first attempt of each delivery.
  *
  * @param keepsListening leaves the receiver open
  */
@@ -36,7 +36,7 @@ export async function stoppedRun(keepsListening = false): Promise<Judged> {
   return session;
 }
 
-/** A folder as `run --watch` has left it. */
+/** Creates a folder as `run --watch` leaves it. */
 export function folderOf(run: Judged, targetFile?: string): { readonly folder: string; readonly state: WatchState } {
   const folder = mkdtempSync(join(tmpdir(), "conformance-watch-"));
   writeFileSync(join(folder, "report.json"), serializeReport(run.report));
@@ -44,11 +44,11 @@ export function folderOf(run: Judged, targetFile?: string): { readonly folder: s
   return { folder, state: beginState(folder, run.listened, targetFile) };
 }
 
-/** Time that a test lets pass. */
+/** A clock that a test controls. */
 export interface PassingTime extends WatchTimers {
-  /** Lets time pass up to so many milliseconds after the start of the run; whoever asked is called back on the way. */
+  /** Advances to a time in milliseconds after the start of the run. Timers fire on the way. */
   readonly passTo: (ms: number) => void;
-  /** The same with nobody called back, as while a machine sleeps. */
+  /** Advances without firing timers, as while a machine sleeps. */
   readonly sleepTo: (ms: number) => void;
 }
 
@@ -87,7 +87,7 @@ const nextOf = (calls: ReadonlyMap<unknown, { readonly dueMs: number }>): number
 export const firstAttemptMs = ({ evidence }: Judged): number =>
   evidence.deliveries.find(({ hook }) => hook === "webhook-failing")?.receivedMs ?? Number.NaN;
 
-/** Attempts the delivery that always fails once more. Returns the status of the answer. */
+/** Repeats the delivery that always fails. Returns the status of the response. */
 export async function attemptAgain(run: Judged, headers: Readonly<Record<string, string>> = {}): Promise<number> {
   const hook = run.listened?.receiver.hooks.find(({ name }) => name === "webhook-failing");
   const first = run.evidence.deliveries.find((each) => each.hook === hook?.name);

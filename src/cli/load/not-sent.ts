@@ -17,7 +17,14 @@ export function formatNotSent(why: NotSentReason): string {
       return `--emit k6-operator writes one run, and ${why.runs} are chosen: name one scenario, and its --tier.`;
     case "unsendable agent":
       return `${why.problem}: name another agent with --agent, or in the target file. Nothing was sent.`;
-    default:
+    case "no engine":
+    case "no key of the tier":
+    case "nothing to send":
+    case "lacks what it needs":
+    case "nothing to load":
+    case "read only":
+    case "interrupted":
+    case "not agreed":
       return describeNotSent(why);
   }
 }

@@ -1,14 +1,12 @@
 import type { LoadProgress } from "../../load/engine.ts";
 import { runTrials, type TrialResult, type LoadEnvironment } from "../../load/run-trials.ts";
-import { evidenceFileOf, type LoadTrial } from "../../load/trials.ts";
+import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { runEndFor } from "../../report/model/verdict.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
-import { assembleLoadReport, loadReportTarget } from "../report/load-report.ts";
-import { packageVersion } from "../version.ts";
 import { chooseScenarios } from "./choose-scenarios.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 import { openEmbeddedEnvironment } from "./embedded-environment.ts";
@@ -23,8 +21,8 @@ import {
   previewOf,
   planLoad,
 } from "./plan-load.ts";
-import { openLoadWriter, type LoadWriter, type SentLoad, saveNotSent } from "./save-load.ts";
-import { rolesIn, openTargetEnvironment } from "./target-environment.ts";
+import { openLoadWriter, type LoadWriter, type SentLoad, endOfNotSent } from "./save-load.ts";
+import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Options of a load. Load parameters default to {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
@@ -73,11 +71,12 @@ export async function sendLoad(
 ): Promise<({ readonly kind: "sent" } & SentLoad) | NotSentLoad> {
   const started = new Date();
   const opened = await openLoad(options);
-  if (opened.kind === "not sent")
-    return {
-      ...opened,
-      kept: saveNotSent(opened.why, { ...options, started }, folder, (options.events ?? silentLoadEvents).problem),
-    };
+  if (opened.kind === "not sent") {
+    const end = endOfNotSent(opened.why);
+    const { target, events = silentLoadEvents } = options;
+    const kept = end && openLoadWriter(target, folder, events.problem).finish({ started, waitedMs: 0, end });
+    return { ...opened, kept };
+  }
   try {
     return { kind: "sent", ...(await opened.send(opened.trials, folder)) };
   } finally {
@@ -106,7 +105,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
   const { plan, target } = planned;
   const usedBefore = usedAtMs === null ? [] : Object.keys(target?.keys ?? {}).map((name) => [name, usedAtMs] as const);
   const environment = openEnvironment(target, patches, new Map([...usedBefore, ...planned.used]));
-  const parts: Sending = { ...options, parameters, plan, target, engines, environment, events, signal };
+  const sending: Sending = { ...options, parameters, plan, engines, environment, events, signal };
   const outlook = previewOf(plan, target, (trial) => engines.missing(trial.engine) ?? environment.skipReason(trial));
   events.planned(outlook);
   const isAgreed = target === null || isLoopback(target.baseUrl) || (await options.agree?.(outlook)) === true;
@@ -114,7 +113,7 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
     return {
       kind: "opened",
       trials: plan.trials,
-      send: (trials, folder) => send(trials, folder, parts),
+      send: (trials, folder) => send(trials, openLoadWriter(target, folder, events.problem), sending),
       close: environment.close,
     };
   await environment.close();
@@ -156,36 +155,19 @@ async function plannedLoad(
 interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
   readonly parameters: LoadParameters;
   readonly plan: LoadPlan;
-  readonly target: Target | null;
   readonly engines: AvailableEngines;
   readonly environment: ReturnType<typeof openEnvironment>;
   readonly events: LoadEvents;
   readonly signal: AbortSignal;
 }
 
-async function send(trials: readonly LoadTrial[], folder: string | null, sending: Sending): Promise<SentLoad> {
-  const { target, events, signal } = sending;
-  const keeper = openLoadWriter(target, folder, events.problem);
-  const started = new Date();
-  const { outcomes, waitedMs } = await conducted(trials, sending, keeper);
-  const report = assembleLoadReport(outcomes, {
-    version: packageVersion(),
-    target: { ...loadReportTarget(target), ...rolesIn(target) },
-    started,
-    finished: new Date(),
-    waitedMs,
-    end: runEndFor(signal.aborted ? describeStop(signal) : null),
-    fileOf: evidenceFileOf,
-  });
-  const document = { report: keeper.keepReport(report), evidence: null, load: keeper.evidence };
-  return { document, digests: Object.fromEntries(keeper.digests), folder: keeper.folder() };
-}
-
-async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper: LoadWriter) {
+/** Runs trials in sequence, and writes their results. */
+async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: Sending): Promise<SentLoad> {
   const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
+  const started = new Date();
   let waitedMs = 0;
   try {
-    const outcomes = await runTrials({
+    await runTrials({
       trials,
       environment,
       engines: sendingEngines,
@@ -196,7 +178,7 @@ async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper:
       knownRequestCount: (trial) => maxRequestsOf(plan, trial),
       dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,
       signal,
-      onTrial: (trial, at) => events.trial(trial, at, trials.length),
+      onTrial: (trial, index) => events.trial(trial, index, trials.length),
       onWait: (ms, why) => {
         waitedMs += ms;
         events.waiting(ms, why);
@@ -204,13 +186,13 @@ async function conducted(trials: readonly LoadTrial[], sending: Sending, keeper:
       onProgress: events.progress,
       onResult: (outcome) => {
         events.outcome(outcome);
-        keeper.keepOutcome(outcome);
+        writer.add(outcome);
       },
     });
-    return { outcomes, waitedMs };
   } finally {
     events.done();
   }
+  return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : null) });
 }
 
 /** Progress of a load. */

@@ -7,7 +7,7 @@ import { type LoadEnvironment, missingRequirement, type TrialSetup } from "../..
 import type { LoadTrial } from "../../load/trials.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { roleAssignmentOf, describeRoles, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 
 /** The limits of a target's tier, and the keys that load is sent with. */
 export interface TierKeys {
@@ -119,7 +119,3 @@ const listenFor = ({ webhooks, network }: Target): Promise<Receiver> =>
     time: { now: () => performance.now(), clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 },
     storage: loadStorage,
   });
-
-/** The roles of agents for a load report; empty for the embedded server. */
-export const rolesIn = (target: Target | null): { readonly roles?: Readonly<Record<string, string>> } =>
-  target === null ? {} : { roles: describeRoles(target) };

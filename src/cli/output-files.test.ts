@@ -16,7 +16,7 @@ describe("files that flags ask for", () => {
     const pipe = join(folder, "pipe");
     execFileSync("sh", ["-c", `mkfifo "$1"`, "sh", pipe]);
     const reader = spawn("cat", [pipe]);
-    const { files } = prepareFiles([{ name: "html", flag: "--html", path: pipe }]);
+    const { files } = prepareFiles(["html"], { html: pipe });
     expect(files.flatMap((output) => writeOutput(output, () => "page"))).toEqual([]);
     expect(await text(reader.stdout)).toBe("page");
   });
@@ -25,11 +25,9 @@ describe("files that flags ask for", () => {
     const [one, other] = [join(folder, "one"), join(folder, "other")];
     writeFileSync(one, "");
     linkSync(one, other);
-    const wanted = [
-      { name: "a", flag: "--a", path: one },
-      { name: "b", flag: "--b", path: other },
-    ];
-    expect(() => prepareFiles(wanted)).toThrow(`--a and --b name the same file: ${one}. Give each its own.`);
+    expect(() => prepareFiles(["a", "b"], { a: one, b: other })).toThrow(
+      `--a and --b name the same file: ${one}. Give each its own.`,
+    );
   });
 });
 

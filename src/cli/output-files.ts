@@ -4,6 +4,7 @@ import { dirname, relative, resolve } from "node:path";
 import { makeFolder, writePieces } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText, messageOf } from "../base/errors.ts";
 import { UsageError } from "../base/usage-error.ts";
+import { flagOf } from "./option-parsers.ts";
 
 /** A text that a flag asks for, and its destination. */
 export interface OutputFile<Name extends string> {
@@ -23,13 +24,18 @@ export interface OutputFiles<Name extends string> {
 /**
  * Checks that every text has a writable file of its own, before there is anything to write.
  *
- * @param outputs in the order in which they are written; a path of `-` is standard output, and `undefined` means not requested
+ * @param names of flags, in the order in which the texts are written
+ * @param flags paths by name; `-` is standard output
  * @throws {UsageError}
  */
 export function prepareFiles<Name extends string>(
-  outputs: readonly { readonly name: Name; readonly flag: string; readonly path: string | undefined }[],
+  names: readonly Name[],
+  flags: { readonly [name in Name]?: string },
 ): OutputFiles<Name> {
-  const requested = outputs.flatMap(({ path, ...each }) => (path === undefined ? [] : [{ ...each, path }]));
+  const requested = names.flatMap((name) => {
+    const path = flags[name];
+    return path === undefined ? [] : [{ name, flag: flagOf(name), path }];
+  });
   const printed = requested.filter(({ path }) => path === "-").map(({ flag }) => flag);
   if (printed.length > 1)
     throw new UsageError(`${printed.join(" and ")} cannot both be printed: give all but one a file.`);

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { parseAs } from "../../base/parsing.ts";
+import { readTextFile } from "../../base/read-file.ts";
 import { tryParseJson } from "../../base/json.ts";
 import { messageOf, errorCodeOrText } from "../../base/errors.ts";
 import { scenarioNamed, scenarios } from "../../load/scenarios.ts";
@@ -65,21 +66,13 @@ function filesOf(path: string): string[] {
 }
 
 function readEvidenceFile(file: string): LoadEvidence {
-  const text = readText(file);
+  const text = readTextFile(file, "The load evidence");
   // The log of a pod has a line of JSON for each request. Trying to parse a million lines as one JSON text would take V8 0.2 s.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return fromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);
   if (evidence.kind === "value") return evidence.value;
   throw new UsageError(`${file} is no load evidence: ${evidence.problem}.`);
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`The load evidence cannot be read: ${file} (${errorCodeOrText(error)}).`);
-  }
 }
 
 function fromLog(text: string, file: string): LoadEvidence {

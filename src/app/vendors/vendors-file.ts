@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { parseAs, parseJson } from "../../base/parsing.ts";
-import { errorCodeOrText } from "../../base/errors.ts";
+import { parseAs } from "../../base/parsing.ts";
+import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { defaultParseContext, readTargetFile, targetFromObject } from "../../target/file.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
@@ -27,9 +26,7 @@ export function readVendorsFile(
   file: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): ListedVendor[] {
-  const json = parseJson(textOf(file));
-  if (json.kind === "problem") throw new UsageError(`${file} is not JSON: ${json.problem}`);
-  const parsed = parseAs(json.value, vendorsSchema);
+  const parsed = parseAs(parseJsonFile(readTextFile(file, "The vendors file"), file), vendorsSchema);
   if (parsed.kind === "problem") throw new UsageError(`${file}: ${parsed.problem}.`);
   const path = (name: string): string => resolve(dirname(file), name);
   return parsed.value.vendors.map((vendor): ListedVendor => {
@@ -46,12 +43,4 @@ export function readVendorsFile(
           });
     return { kind: "target", name, target: read, load: kept };
   });
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`The vendors file cannot be read: ${file} (${errorCodeOrText(error)}).`);
-  }
 }

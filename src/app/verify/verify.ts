@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-import { errorCodeOrText } from "../../base/errors.ts";
-import { parseAs, parseJson } from "../../base/parsing.ts";
+import { parseAs } from "../../base/parsing.ts";
+import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { clausesHash } from "../report/assemble.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
@@ -108,8 +108,8 @@ function digestsIn(folder: string, report: Report): Digests {
 }
 
 function readStatement(file: string): Statement {
-  const text = textOf(file);
-  const raw = jsonOf(text, file);
+  const text = readTextFile(file, "The statement");
+  const raw = parseJsonFile(text, file);
   const parsed = parseAs(raw, statementSchema);
   if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && hasNoDuplicateFields(text, raw))
     return parsed.value;
@@ -122,17 +122,3 @@ const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
 
 const withoutBlanks = (text: string): string => text.replace(/\s+/g, "");
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`The statement cannot be read: ${file} (${errorCodeOrText(error)}).`);
-  }
-}
-
-function jsonOf(text: string, file: string): unknown {
-  const json = parseJson(text);
-  if (json.kind === "value") return json.value;
-  throw new UsageError(`${file} is not JSON: ${json.problem}`);
-}

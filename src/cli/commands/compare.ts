@@ -82,7 +82,7 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
     throw new UsageError(
       `The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of runs, or two of load.`,
     );
-  const outputs = prepareFiles(formatNames.map((name) => ({ name, flag: `--${name}`, path: flags[name] })));
+  const outputs = prepareFiles(formatNames, flags);
   return { older, newer, rules, outputs, isQuiet: flags.quiet === true };
 }
 

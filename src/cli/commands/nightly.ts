@@ -112,9 +112,7 @@ async function prepare(flags: NightlyFlags & ScopeFlags) {
   prepareFolder(nightsFolder(history), "--history");
   prepareFile(join(history, trendFile), "--history");
   const page = flags.html === undefined ? null : prepareFile(flags.html, "--html");
-  const outputs = prepareFiles(
-    (["markdown", "json"] as const).map((name) => ({ name, flag: `--${name}`, path: flags[name] })),
-  );
+  const outputs = prepareFiles(["markdown", "json"], flags);
   const agree = (): boolean => flags.yes === true;
   return {
     options: { ...scope, target, patches, load, engines, agree, history, keep, rules, page },

@@ -80,8 +80,6 @@ export const vendorsCommand = (): Command =>
     { prepare, act, present },
   );
 
-const outputNames = ["json", "html", "markdown"] as const;
-
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
@@ -90,7 +88,7 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
   const scope = readScope(flags);
   const concurrency =
     flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency");
-  const outputs = prepareFiles(outputNames.map((name) => ({ name, flag: `--${name}`, path: flags[name] })));
+  const outputs = prepareFiles(["json", "html", "markdown"], flags);
   const folder = prepareFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
   if (load !== null) assertConsentsPossible(vendors, flags.yes === true);
   return { vendors, load, scope, concurrency, folder, outputs, flags };

@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
-
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { errorCodeOrText } from "../../base/errors.ts";
-import { parseAs, parseJson } from "../../base/parsing.ts";
+import { parseAs } from "../../base/parsing.ts";
+import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type FormatName, formatNames, formats, type FormatInput } from "../../report/formats/registry.ts";
 import type { Baseline } from "../../report/model/failure-policy.ts";
@@ -64,17 +62,7 @@ const baselineSchema = z.strictObject({
  * @throws {UsageError}
  */
 export function readBaseline(path: string): Baseline {
-  const json = parseJson(textOf(path));
-  if (json.kind === "problem") throw new UsageError(`${path} is not JSON: ${json.problem}`);
-  const parsed = parseAs(json.value, baselineSchema);
+  const parsed = parseAs(parseJsonFile(readTextFile(path, "The baseline"), path), baselineSchema);
   if (parsed.kind === "value") return parsed.value.known;
   throw new UsageError(`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`The baseline cannot be read: ${path} (${errorCodeOrText(error)}).`);
-  }
 }

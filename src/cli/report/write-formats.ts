@@ -19,8 +19,7 @@ export type PreparedFormats = OutputFiles<FormatName>;
  *
  * @throws {UsageError}
  */
-export const prepareFormats = (flags: FormatFlags): PreparedFormats =>
-  prepareFiles(formatNames.map((name) => ({ name, flag: flagOf(name), path: flags[name] })));
+export const prepareFormats = (flags: FormatFlags): PreparedFormats => prepareFiles(formatNames, flags);
 
 /** Writes every requested format. Returns a line for each that failed; the others are still written. */
 export const writeFormats = (

@@ -1,8 +1,7 @@
 import { randomBytes, X509Certificate, createPrivateKey } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
-import { errorCodeOrText } from "../../base/errors.ts";
+import { readTextFile } from "../../base/read-file.ts";
 import { isAddressRange } from "../../reference/addresses.ts";
 import type { TlsFiles } from "../../reference/server/listener.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -62,7 +61,7 @@ export function readTls(certPath: string | undefined, keyPath: string | undefine
   if (certPath === undefined || keyPath === undefined) {
     throw new UsageError("--tls-cert and --tls-key go together: give both, PEM files of a certificate and its key.");
   }
-  const files = { cert: readPem("--tls-cert", certPath), key: readPem("--tls-key", keyPath) };
+  const files = { cert: readTextFile(certPath, "--tls-cert"), key: readTextFile(keyPath, "--tls-key") };
   const certificate = parsed(() => new X509Certificate(files.cert), "--tls-cert", certPath, "a certificate");
   const key = parsed(() => createPrivateKey(files.key), "--tls-key", keyPath, "a private key without a password");
   if (!certificate.checkPrivateKey(key)) {
@@ -70,15 +69,6 @@ export function readTls(certPath: string | undefined, keyPath: string | undefine
   }
   parsed(() => createSecureContext(files), "--tls-cert", certPath, "a certificate that can be served");
   return files;
-}
-
-function readPem(flag: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const why = errorCodeOrText(error);
-    throw new UsageError(`${flag} cannot be read: ${path} (${why}).`);
-  }
 }
 
 function parsed<T>(parse: () => T, flag: string, path: string, wanted: string): T {

@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+
+import { errorCodeOrText } from "./errors.ts";
+import { parseJson } from "./parsing.ts";
+import { UsageError } from "./usage-error.ts";
+
+/**
+ * Reads a file that the user named.
+ *
+ * @param what begins the message, such as "The baseline"
+ * @throws {UsageError} if the file cannot be read
+ */
+export function readTextFile(path: string, what: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);
+  }
+}
+
+/** @throws {UsageError} if the text of a file is not JSON */
+export function parseJsonFile(text: string, path: string): unknown {
+  const json = parseJson(text);
+  if (json.kind === "value") return json.value;
+  throw new UsageError(`${path} is not JSON: ${json.problem}`);
+}

@@ -16,9 +16,9 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.harnessFailed;
 }
 
-/** Runs the command that the arguments of this process name, and leaves its exit code. */
+/** Runs the command in the arguments of this process, and sets the exit code. */
 export async function runCommandLine(): Promise<void> {
-  mindStreams();
+  handleStreamErrors();
   catchFailures();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
@@ -33,13 +33,13 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-function mindStreams(): void {
-  // A reader that goes away (`conformance list | head`) is no failure.
+function handleStreamErrors(): void {
+  // A reader that closes the pipe (`conformance list | head`) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.fine);
     process.stderr.write(`Standard output cannot be written (${error.code ?? error.message}).\n`);
     process.exit(exitCodes.usage);
   });
-  // Nor is it that nobody can hear of progress: the report is what counts.
+  // Without standard error, only progress is lost.
   process.stderr.on("error", () => {});
 }

@@ -3,13 +3,13 @@ import { createInterface } from "node:readline/promises";
 import { isLoopback } from "../target/base-url.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** Whether somebody has to say yes before load is sent to this address. */
+/** Whether load to this address needs consent. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
 /**
- * Before anything is sent at all.
+ * Checks, before anything is sent, that consent can be given.
  *
- * @throws {UsageError} if consent is needed and nobody is there to give it
+ * @throws {UsageError} if consent is needed and there is no terminal
  */
 export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   if (!needsConsent(baseUrl, isYes) || (process.stdin.isTTY && process.stderr.isTTY)) return;
@@ -18,14 +18,14 @@ export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   );
 }
 
-/** Asks on the terminal. Anything but `yes` is a no, and so is the end of the input. */
+/** Asks for consent on the terminal. Only `yes` counts: any other text, or the end of input, is a no. */
 export async function askConsent(signal: AbortSignal, onInterrupt: () => void): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   lines.on("SIGINT", onInterrupt);
   try {
     const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
-    const asked = lines.question("Does the owner of this target agree to that? Type yes to send it: ", { signal });
-    return (await Promise.race([asked, closed])).trim().toLowerCase() === "yes";
+    const response = lines.question("Does the owner of this target agree to that? Type yes to send it: ", { signal });
+    return (await Promise.race([response, closed])).trim().toLowerCase() === "yes";
   } catch (error) {
     if (signal.aborted) return false;
     throw error;

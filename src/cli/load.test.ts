@@ -180,7 +180,7 @@ describe("conformance load judge", () => {
       { segments: ["0:1/2", "1/2:1"], requests: { sent: 26 } },
     ]);
     const one = await conformance(["load", "judge", first]);
-    expect(one.out).toContain("only segments 0:1/2 of the load are there");
+    expect(one.out).toContain("the evidence has only the segments 0:1/2");
   });
 
   it("takes no part twice", async () => {

@@ -6,7 +6,7 @@ import { type CheckSelection, selected } from "./scope.ts";
 
 /** A check and its clause. */
 export interface CheckEntry {
-  /** `SSE-4`, or `SSE-4/name` where several checks judge one clause. */
+  /** `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: string;
   readonly suite: string;
@@ -35,7 +35,7 @@ export interface BehaviourEntry {
   /** Heading of the interface document that it concerns. */
   readonly section: string;
   readonly summary: string;
-  /** Clauses that it breaks; of a variant none. */
+  /** Clauses that it breaks; empty for a variant. */
   readonly breaks: readonly string[];
 }
 

@@ -45,7 +45,7 @@ export interface JudgedNight {
 /**
  * Judges a target, compares it with the nights before, and keeps the night, its reports and the trend page, as `conformance nightly` does.
  *
- * @param history folder, made where it is missing; each target has its own
+ * @param history folder, created if it is missing; each target needs its own
  * @throws {UsageProblem} if the target or an option cannot be used, or the history is another target's; nothing was sent then.
  * @throws {NothingToJudge} if the signal came: the night is not kept.
  */

@@ -20,8 +20,8 @@ import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
 /**
- * Writes `report.json` and `evidence.json` into a folder, which is made where it is missing: what `conformance report`, `compare` and
- * `rejudge` take. Throws Node's own error where that fails.
+ * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`, `compare` and
+ * `rejudge` accept the folder. Throws Node's own error if writing fails.
  */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
   mkdirSync(folder, { recursive: true });

@@ -4,20 +4,20 @@ import { loadCommand } from "../../report/reproduce/evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
-/** How load is sent again. */
+/** What a command needs to repeat a load. */
 export interface ReproductionOptions {
   /** `null`: the embedded server. */
   readonly target: Target | null;
-  /** File that the target was read from, if any. */
+  /** Target file; `null`: none. */
   readonly targetFile: string | null;
-  /** `--fault x --variant y`, as they were given. */
+  /** `--fault x --variant y`, as on the command line. */
   readonly patchFlags: string;
 }
 
-/** Of load that was kept: evidence does not name the target. */
+/** For saved evidence, which does not name the target. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
-/** The `conformance load` command, and the `k6 run` command where k6 can send it. The keys stand in variables. */
+/** The `conformance load` command, and a `k6 run` command if k6 can send the scenario. Keys are in shell variables. */
 export function reproductionCommands(load: FindingTrial, parts: ReproductionOptions): string[] {
   const scenario = scenarioNamed(load.scenario);
   const hasK6 = scenario?.engines.includes("k6") === true;

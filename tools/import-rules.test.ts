@@ -16,7 +16,7 @@ const planted: readonly { file: string; source: string; found: string | undefine
   { file: "src/reference/server.ts", source: `export { tiers } from "../spec/tiers.ts";`, found: undefined },
   { file: "src/reference/routes.ts", source: `export * from "fastify";`, found: undefined },
   { file: "src/suites/health/checks.ts", source: `export { sse } from "../../wire/sse.ts";`, found: undefined },
-  { file: "src/report/text.ts", source: `export type { LoadEvidence } from "../load/evidence.ts";`, found: undefined },
+  { file: "src/report/text.ts", source: `export type { Exchange } from "../evidence/exchange.ts";`, found: undefined },
   { file: "src/cli/run.ts", source: `export { Command as run } from "commander";`, found: undefined },
   { file: "src/app/schemas.ts", source: `export { z } from "zod";`, found: undefined },
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },

@@ -19,7 +19,7 @@ export type ScenarioTiers =
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-/** What a scenario requires of a target beyond a key and an agent that answers. */
+/** A requirement of a scenario, beyond a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
@@ -32,9 +32,9 @@ export type ScenarioNeed =
 export interface Scenario {
   /** The same as the file's name. */
   readonly name: string;
-  /** What must hold, in one line. */
+  /** The behaviour that must hold, in one line. */
   readonly title: string;
-  /** What is sent, in one line: a cell of the table in README.md. */
+  /** The traffic in one line, for the table in README.md. */
   readonly sends: string;
   /** Ids of clauses that the evidence is judged by. */
   readonly claims: readonly string[];
@@ -152,13 +152,13 @@ export interface AdmittedBounds {
 /** Bounds by flow name. A flow without bounds may have any number of its requests admitted. */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
-/** What a scenario computes its {@link AdmittedByFlow} from. */
+/** The input from which a scenario computes its {@link AdmittedByFlow}. */
 export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
   /**
-   * How many requests a fresh key gets within a minute. The document does not say whether the burst allowance is part of the minute's limit
-   * or is added to it. These bounds take it as a part, unless the script runs with `-e BURST_ADDS=true`.
+   * Bounds of the requests that a fresh key gets within a minute. The document does not say whether the burst allowance is part of the minute's limit
+   * or comes on top. It is a part by default, and on top with `-e BURST_ADDS=true`.
    */
   readonly minute: AdmittedBounds;
 }

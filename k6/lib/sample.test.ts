@@ -25,7 +25,7 @@ const blockedFor = (blocked: number): Parameters<typeof sampleOf>[2] => {
   return response as Parameters<typeof sampleOf>[2];
 };
 
-it("does not put the later one of two requests in turn first where both left within one tick of the clock", () => {
+it("keeps the order of two sequential requests within one tick of the clock", () => {
   const atMs = 1_700_000_000_000;
   const [first, second] = [0.9, 0.1].map((blocked) => sampleOf(flow, { atMs, dueMs: null }, blockedFor(blocked)));
   expect(second?.sentMs).toBe(first?.sentMs);

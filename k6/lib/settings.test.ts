@@ -15,7 +15,7 @@ describe("the settings of a script", () => {
     expect(readSettings({ ...base, BASE_URL: url }).baseUrl).toBe("https://agents.example/v1");
   });
 
-  it("have a free key and the agent echo where nobody says otherwise", () => {
+  it("default to the free tier and the agent echo", () => {
     const settings = readSettings(base);
 
     expect(settings).toMatchObject({ tier: "free", limits: publishedTiers.free, speed: 1, isRecording: false });

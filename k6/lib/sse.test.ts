@@ -63,7 +63,7 @@ describe("a stream", () => {
     expect(shapeOf(readEvents(start + indexes.map((index) => chunk(index)).join("") + done)).indexes).toBe(are);
   });
 
-  it("tells its tokens at its end", () => {
+  it("has its tokens at the end", () => {
     expect(tokensOfDone(readEvents(start + done))).toBe(7);
     expect(tokensOfDone(readEvents(start + error))).toBeNull();
   });

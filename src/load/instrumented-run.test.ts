@@ -51,7 +51,7 @@ async function surrounded(
 }
 
 describe("the instrumentation of a run", () => {
-  it("is nothing where the scenario claims nothing of it", async () => {
+  it("measures nothing that the scenario does not claim", async () => {
     const evidence = await surrounded(invokeScenario({}), [], () => nothing);
     expect([evidence.ledger, evidence.deliveries, evidence.server]).toEqual([null, null, null]);
     expect(evidence.requests).toHaveLength(requests);
@@ -88,7 +88,7 @@ describe("the instrumentation of a run", () => {
     });
   });
 
-  it("cannot be without a receiver where the scenario needs one", async () => {
+  it("fails without a receiver if the scenario needs one", async () => {
     await expect(surrounded(invokeScenario({ needs: ["receiver"] }), [], () => nothing)).rejects.toThrow(
       /needs a receiver/,
     );
@@ -134,7 +134,7 @@ describe("a target with late reports and deliveries", () => {
     expect(judgeLoad(evidence, storm).filter(({ kind }) => kind !== "holds")).toEqual([]);
   });
 
-  it("has nothing said of its deliveries where more came than are kept, and is not waited for", async () => {
+  it("proves nothing about deliveries if there are more than the receiver keeps, without waiting", async () => {
     const receiver = await openReceiver({ stored: 0, bytes: 0 });
     const storm = invokeScenario({ needs: ["receiver"], claims: ["HOOK-8", "HOOK-21"] });
     const evidence = await late(storm, { copies: 3 }, { ...nothing, receiver, deliveryTimeoutMs: 500 });

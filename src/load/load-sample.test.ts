@@ -18,7 +18,7 @@ const seen = (headers: readonly Header[], other: Partial<ObservedResponse> = {})
   ...other,
 });
 
-describe("what an answer shows of the limiter", () => {
+describe("the sample of a response", () => {
   it("is read from headers in any letter case", () => {
     const sample = sampleOfResponse(
       seen([

@@ -26,7 +26,7 @@ describe("evidence of several processes", () => {
     expect(merged.segments).toEqual(["1/2:1", "0:1/2"]);
   });
 
-  it("adds up what the generators did, and keeps the busiest", () => {
+  it("adds up the counts of the generators and keeps the highest CPU share", () => {
     expect(merged.generator).toEqual({ planned: 4, sent: 3, dropped: 1, late: 3, busiest: 0.7 });
   });
 
@@ -39,19 +39,19 @@ describe("evidence of several processes", () => {
     expect(merged.latency.admitted.count).toBe(3);
   });
 
-  it("is not known to be busy where one generator is not known", () => {
+  it("has no CPU share if one generator has none", () => {
     const unknown = { ...second, generator: { ...second.generator, busiest: null } };
     expect(mergeEvidence([first, unknown], 0).generator.busiest).toBeNull();
   });
 
-  it("keeps counts alone where one part has no more, and none of the requests twice", () => {
+  it("keeps only counts if one part has only counts, without duplicates", () => {
     const long = { ...second, requests: [], summary: countBySecond(second.requests) };
     const both = mergeEvidence([first, long], 0);
     expect(both.requests).toEqual([]);
     expect(both.summary).toEqual(countBySecond([...first.requests, ...second.requests]));
   });
 
-  it("keeps what was seen from outside by one of them", () => {
+  it("keeps the measurements that only one part has", () => {
     const ledger = { before: 1, after: 2 };
     expect(mergeEvidence([first, { ...second, ledger }], 0).ledger).toEqual(ledger);
   });
@@ -118,7 +118,7 @@ describe("the summary of a long run", () => {
     ]);
   });
 
-  it("takes the place of requests beyond what can be kept", () => {
+  it("replaces requests beyond the limit of kept samples", () => {
     const half = Array.from({ length: maxKeptSamples / 2 + 1 }, () => sample());
     const parts = [evidenceOf(half, { segments: ["0:1/2"] }), evidenceOf(half, { segments: ["1/2:1"] })];
     const merged = mergeEvidence(parts, 0);

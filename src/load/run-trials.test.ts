@@ -63,8 +63,8 @@ const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions
 const kindsOf = (outcomes: readonly TrialResult[]): string[] => outcomes.map(({ kind }) => kind);
 const reasonOf = (outcome: TrialResult | undefined): string => (outcome?.kind === "skipped" ? outcome.reason : "");
 
-describe("conducting load", () => {
-  it("judges each trial, and ends what was started for it", async () => {
+describe("running trials", () => {
+  it("judges each trial and tears down its setup", async () => {
     let ended = 0;
     const counting: LoadEnvironment = {
       ...ground,
@@ -80,7 +80,7 @@ describe("conducting load", () => {
     expect(ended).toBe(2);
   });
 
-  it("skips what an engine cannot send, in the engine's words, and goes on", async () => {
+  it("skips a trial that the engine cannot send, with its message, and continues", async () => {
     const refusing: Engine = async () => {
       throw new EngineProblem("the target does not answer");
     };
@@ -91,7 +91,7 @@ describe("conducting load", () => {
     expect(reasonOf(outcomes[0])).toBe("the target does not answer");
   });
 
-  it("blames nobody but the harness for anything else that is thrown", async () => {
+  it("reports any other error as one of the harness", async () => {
     const failing: Engine = async () => {
       throw new TypeError("undefined is no function");
     };
@@ -99,13 +99,13 @@ describe("conducting load", () => {
     expect(outcomes[0]).toMatchObject({ kind: "broken", error: expect.stringContaining("undefined is no function") });
   });
 
-  it("skips what the target or the machine lacks, and sends nothing", async () => {
+  it("skips trials with a missing requirement, without sending", async () => {
     const missing = { reason: "there is no k6", needs: "install it" };
     const outcomes = await conduct([trial("burst")], { missingEngine: () => missing });
     expect(outcomes).toEqual([{ kind: "skipped", trial: trial("burst"), ...missing }]);
   });
 
-  it("skips what --max-requests leaves no room for, and what it cannot bound", async () => {
+  it("skips trials that exceed --max-requests, or might", async () => {
     const trials = [trial("burst"), trial("minute-limit"), trial("concurrency")];
     const bounds = new Map<string, number | null>([
       ["burst", 2],
@@ -121,7 +121,7 @@ describe("conducting load", () => {
     expect(reasonOf(outcomes[2])).toMatch(/cannot limit it/);
   });
 
-  it("starts nothing more once it was stopped, and does not rest to the end", async () => {
+  it("starts no further trial after a stop, and ends the cooldown", async () => {
     const stopping = new AbortController();
     const waits: number[] = [];
     const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
@@ -138,7 +138,7 @@ describe("conducting load", () => {
   });
 });
 
-describe("what a scenario lacks", () => {
+describe("the missing requirement of a trial", () => {
   const all = { agents, keys: { main: "one", second: "two" }, hasReceiver: true };
   it.each([
     ["concurrency", "a slow agent", { ...all, agents: { ...agents, slow: null } }, "`agents.slow` in the target file"],
@@ -155,7 +155,7 @@ describe("what a scenario lacks", () => {
     expect(missingRequirement(trial(name), has)?.needs).toEqual(needs);
   });
 
-  it("nothing, where all is there", () => {
+  it("is null if the target meets all requirements", () => {
     expect(missingRequirement(trial("slots-back"), all)).toBeNull();
   });
 });

@@ -23,7 +23,7 @@ describe("the trials of a load run", () => {
     expect(choose({})).toEqual(tiers.map((tier) => `burst-${tier}-autocannon`));
   });
 
-  it("use both engines in turns, and k6 alone where the other one cannot", () => {
+  it("alternate the engines, but for scenarios that only k6 can send", () => {
     expect(
       choose({ scenarios: named("burst", "sustained", "far-over"), tiers: ["free", "pro"], engine: "in turns" }),
     ).toEqual([
@@ -39,17 +39,17 @@ describe("the trials of a load run", () => {
     expect(choose({ engine: "in turns", engines: ["autocannon"], tiers: ["pro"] })).toEqual(["burst-pro-autocannon"]);
   });
 
-  it("keep what no engine here can send, to be skipped by name", () => {
+  it("include scenarios that no installed engine can send", () => {
     expect(choose({ scenarios: named("sustained"), engines: ["autocannon"], tiers: ["pro"] })).toEqual([
       "sustained-pro-k6",
     ]);
   });
 
-  it("leave out what the chosen engine cannot send", () => {
+  it("exclude scenarios that the chosen engine cannot send", () => {
     expect(choose({ scenarios: named("sustained"), engine: "autocannon" })).toEqual([]);
   });
 
-  it("are on the enterprise tier alone where the scenario says what that is, and on all tiers of somebody's target", () => {
+  it("use only the enterprise tier if the scenario defines its limits, but all tiers of a user's target", () => {
     const storm = { scenarios: named("webhook-storm") };
     expect(choose(storm)).toEqual(["webhook-storm-enterprise-autocannon"]);
     expect(choose({ ...storm, usesScenarioLimits: false })).toHaveLength(2);

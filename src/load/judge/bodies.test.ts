@@ -22,8 +22,8 @@ const named = (name: string) => scenarioNamed(name) ?? expect.fail(`no scenario 
 const judged = (evidence: LoadEvidence, scenario = "minute-limit") =>
   judgeLoad({ ...evidence, flows }, named(scenario)).find(({ clause }) => clause === "INV-2");
 
-describe("what answers under load say by themselves", () => {
-  it("is judged on every answer that has a body, and told with how many and of which cells", () => {
+describe("clauses about single bodies under load", () => {
+  it("are judged on every response with a body, with coverage", () => {
     expect(judged(evidenceOf(sent))).toMatchObject({
       kind: "breach",
       expected: flaw.expected,
@@ -32,13 +32,13 @@ describe("what answers under load say by themselves", () => {
     });
   });
 
-  it("is judged in every scenario, and has a row of its own where it is broken and not claimed", () => {
+  it("are judged in every scenario, with a finding for an unclaimed breach", () => {
     expect(judged(evidenceOf(sent), "burst")?.kind).toBe("breach");
     expect(judged(evidenceOf(admitted), "burst")).toBeUndefined();
     expect(judged(evidenceOf(admitted))).toMatchObject({ kind: "holds", seen: { looked: 7 } });
   });
 
-  it("is judged on all of a long run, of which exact counts alone are kept", () => {
+  it("are judged on the counts of a long run", () => {
     const summary = countBySecond(sent);
     expect(
       judged(evidenceOf([], { summary, generator: { planned: 11, sent: 11, dropped: 0, late: 0, busiest: 0.1 } })),
@@ -49,11 +49,11 @@ describe("what answers under load say by themselves", () => {
     });
   });
 
-  it("is not judged of evidence that has none of it", () => {
+  it("are unproven if the evidence has no bodies", () => {
     expect(judged(evidenceOf(sent.map((each) => ({ ...each, flaws: null }))))?.kind).toBe("unproven");
   });
 
-  it("counts refusals by the limit that they name", () => {
+  it("count refusals by the limit that they report", () => {
     const codes = judgeLoad({ ...evidenceOf(sent), flows }, named("far-over")).find(({ clause }) => clause === "ERR-9");
     expect(codes?.seen?.cells).toStrictEqual([{ of: "invoke free", kind: "429 minute", looked: 1, broken: 0 }]);
   });

@@ -211,7 +211,7 @@ const cases = faults.flatMap((fault) =>
   fault.tiers.map((tier) => ({ fault, tier, name: `${fault.name}, on ${tier}` })),
 );
 
-describe("a broken server is found by what it breaks", () => {
+describe("a broken server breaks the clause of its fault", () => {
   it.each(cases)("$name", ({ fault, tier }) => {
     const { evidence, scenario } = runOf(fault, tier, fault.seed ?? 1);
     expect(brokenIn(evidence, scenario)).toEqual(fault.breaks);

@@ -76,7 +76,7 @@ describe("a burst on a fresh key whose refusals say that the minute is used up",
     expect(breachedClauses({ admitted, retryAfterSeconds: 60 })).toContain("LIM-1");
   });
 
-  it.each([1, 3])("keeps it where %i more counted in the minute before, and are answered in this one", (count) => {
+  it.each([1, 3])("holds if %i more counted in the previous minute and were answered in this one", (count) => {
     expect(breachedClauses({ admitted: 100 + count, retryAfterSeconds: 60, ofMinuteBefore: count })).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe("a burst on a fresh key whose refusals say that the minute is used up",
   });
 });
 
-describe("a refusal that does not surely speak of the minute proves nothing", () => {
+describe("a refusal that may be for another limit proves nothing", () => {
   it.each<[string, ReportedBurst]>([
     ["a bucket may have a token in a second", { admitted: 102, retryAfterSeconds: 1 }],
     ["it gives no time", { admitted: 102, retryAfterSeconds: null }],

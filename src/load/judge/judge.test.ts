@@ -37,7 +37,7 @@ function runOf(name: string): { readonly evidence: LoadEvidence; readonly scenar
 const kindsOf = (findings: readonly LoadFinding[], clause: string): string[] =>
   findings.filter((one) => one.check.startsWith(`${clause}/`)).map(({ kind }) => kind);
 
-it("knows a judge for every claim of every scenario", () => {
+it("has a judge for every claim of every scenario", () => {
   expect(scenarios.flatMap(({ claims }) => claims).filter((clause) => !claimable.has(clause))).toEqual([]);
 });
 
@@ -60,7 +60,7 @@ describe("a key of which usage was read before the load", () => {
   });
 });
 
-describe("streams that show none of the four headers", () => {
+describe("streams without the four headers", () => {
   const { evidence, scenario } = runOf("held-streams");
 
   it.each([
@@ -97,24 +97,24 @@ describe("a header that is no number", () => {
   });
 });
 
-describe("a run that tells nothing of the target", () => {
+describe("a run that proves nothing about the target", () => {
   const { evidence, scenario } = runOf("far-over");
   const judged = (generator: Partial<LoadEvidence["generator"]>): LoadFinding[] =>
     judgeLoad({ ...evidence, generator: { ...evidence.generator, ...generator } }, scenario);
 
-  it("is no verdict where requests were dropped", () => {
+  it("has no verdict if requests were dropped", () => {
     const findings = judged({ dropped: 3 });
     expect(findings[0]).toMatchObject({ check: "load/generator/far-over", kind: "unproven" });
     expect(findings.every(({ kind }) => kind === "unproven")).toBe(true);
   });
 
-  it("is none for times where the generator was busy, while counts are judged", () => {
+  it("has no verdict on times if the generator was busy", () => {
     const findings = judged({ busiest: 0.95 });
     expect(kindsOf(findings, "load/slow-refusals")).toEqual(["unproven"]);
     expect(kindsOf(findings, "HDR-9")).toEqual(["holds"]);
   });
 
-  it("proves no count where only a segment of it is there", () => {
+  it("proves no counts if segments are missing", () => {
     expect(kindsOf(judgeLoad({ ...evidence, segments: ["0:1/2"] }, scenario), "LIM-1")).toEqual(["unproven"]);
     expect(kindsOf(judgeLoad({ ...evidence, segments: ["1/2:1", "0:1/2"] }, scenario), "LIM-1")).toEqual(["holds"]);
   });
@@ -197,7 +197,7 @@ describe("streams", () => {
   });
 });
 
-describe("what surrounds the load", () => {
+describe("the measurements around the load", () => {
   const usage = (requests: number, tokens: number) => ({
     period: "2026-11-01T00:00:00Z",
     requests: { used: requests, limit: 1_000_000, remaining: 1_000_000 - requests },
@@ -267,16 +267,16 @@ describe("a target whose `Date` lags", () => {
     return kindsOf(judgeLoad({ ...evidence, speed, requests }, scenario), "HDR-14");
   };
 
-  it("tells its resets right by our own clock", () => {
+  it("has correct resets by our own clock", () => {
     expect(ofReset(1, {})).toEqual(["holds"]);
   });
 
-  it("tells them wrong where no clock agrees", () => {
+  it("has wrong resets if they agree with no clock", () => {
     expect(ofReset(1, { resetAfter: 50 })).toEqual(["breach"]);
     expect(ofReset(1, { resetAfter: 50, date: null })).toEqual(["unproven"]);
   });
 
-  it("has nothing but its `Date` where its time runs faster than ours", () => {
+  it("is judged only by `Date` if its clock is faster", () => {
     expect(ofReset(10, {})).toEqual(["breach"]);
   });
 });

@@ -10,7 +10,7 @@ const answers = (count: number, speed: number, offsetMs: (ms: number) => number)
   });
 
 describe("the target's time", () => {
-  it.each([1, 30, 900])("is found within what whole seconds leave open, at speed %d", (speed) => {
+  it.each([1, 30, 900])("is computed within the precision of whole seconds, at speed %d", (speed) => {
     const time = targetTime(
       answers(200, speed, () => 123_456),
       speed,
@@ -19,7 +19,7 @@ describe("the target's time", () => {
     expect(Math.abs(time.at(1000).fromMs - (speed * 1000 + 123_456))).toBeLessThanOrEqual(time.unknownMs);
   });
 
-  it("drifts where no one offset suits all answers", () => {
+  it("drifts if no single offset fits all responses", () => {
     const time = targetTime(
       answers(2000, 1, (ms) => ms / 20),
       1,

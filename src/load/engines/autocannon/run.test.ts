@@ -47,7 +47,7 @@ describe("load by autocannon", () => {
     expect(evidence.generator).toEqual(expect.objectContaining({ planned: 29, sent: 29, dropped: 0 }));
   });
 
-  it("shows what the limiter said to each request, in order", async () => {
+  it("records the rate-limit headers of each request, in order", async () => {
     const evidence = await run([flow("serial", invoke, { kind: "in turn", requests: 103 })]);
     expect(countsOf(evidence, "serial")).toEqual({ 200: 100, 429: 3 });
     const admitted = evidence.requests.slice(0, 100);
@@ -83,7 +83,7 @@ describe("load by autocannon", () => {
     );
   });
 
-  it("leaves streams, clients that leave and traffic that answers decide to undici, and says so", async () => {
+  it("sends streams, disconnecting clients and retries with undici, and notes it", async () => {
     const evidence = await run([
       flow("streams", stream, { kind: "shared", atOnce: 2, requests: 3 }),
       flow("left-stream", slowStream, { kind: "at once", requests: 1 }, { leaveAfterMs: 1300 }),
@@ -112,7 +112,7 @@ describe("load by autocannon", () => {
     expect(evidence.notes.at(-1)).toContain("streams, left-stream, left-invoke");
   });
 
-  it("stops when it is told to, and keeps what there is", async () => {
+  it("keeps the samples so far when it is stopped", async () => {
     const controller = new AbortController();
     const evidence = await run(
       [
@@ -221,7 +221,7 @@ describe("load by autocannon on other targets", () => {
     expect(evidence.notes.at(-1)).toContain("undici");
   });
 
-  it("does not blame a server that closes a connection now and then for what was written to it afterwards", async () => {
+  it("ignores requests on connections that the server had already closed", async () => {
     let count = 0;
     const evidence = await runOn(
       (request, response) => {
@@ -234,7 +234,7 @@ describe("load by autocannon on other targets", () => {
     expect(evidence.generator).toMatchObject({ planned: 12, sent: 12, dropped: 0 });
   });
 
-  it("says that nobody is there", async () => {
+  it("reports a server that does not answer", async () => {
     await expect(
       runOnUrl("http://127.0.0.1:9/v1", flow("one", invoke, { kind: "in turn", requests: 1 })),
     ).rejects.toThrow(/127\.0\.0\.1:9.* does not answer/);

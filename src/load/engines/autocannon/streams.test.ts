@@ -18,8 +18,8 @@ const exchange = (events: readonly StreamEvent[], ending: Ending = { kind: "comp
 const described = (events: readonly StreamEvent[], ending?: Ending, left = false) =>
   describeStream(flow("streams", stream, { kind: "at once", requests: 1 }), exchange(events, ending), left);
 
-describe("what one stream looked like", () => {
-  it("tells its order, its pauses and its end", () => {
+describe("the summary of a stream", () => {
+  it("has its order, its pauses and its end", () => {
     const events = [event("start", {}, 10), event("chunk", { index: 0 }, 12), event("chunk", { index: 1 }, 30), done];
     expect(described(events)).toEqual({
       flow: "streams",
@@ -55,7 +55,7 @@ describe("what one stream looked like", () => {
     expect(described([done], ending, left).ending).toBe(expected);
   });
 
-  it("has nothing to say of a stream without events", () => {
+  it("is empty for a stream without events", () => {
     expect(described([])).toEqual(
       expect.objectContaining({ firstEventMs: null, longestGapMs: null, totalTokens: null }),
     );

@@ -69,7 +69,7 @@ describe("sending in a shape", () => {
   });
 });
 
-describe("what is collected", () => {
+describe("the sample collector", () => {
   it("is every request up to a number, and from there on exact counts alone", () => {
     const few = createSampleCollector(3);
     const many = createSampleCollector(2);

@@ -26,7 +26,7 @@ function place() {
 }
 
 describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
-  it("first where K6_BINARY says", async () => {
+  it("first at K6_BINARY", async () => {
     const { root, put, bin } = place();
     put(join(bin, "k6"), "k6 v2.9.0 (go1.26)");
     const named = put(join(root, "mine"), "k6 v2.3.1 (commit/abc, go1.26, linux/amd64)");
@@ -57,7 +57,7 @@ describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
     );
   });
 
-  it("then where it was built, where the one on PATH is of another version", async () => {
+  it("then in the build folder, if k6 on PATH has another version", async () => {
     const { root, put, bin } = place();
     put(join(bin, "k6"), "k6 v0.57.0 (go1.26)");
     const built = put(builtBinary(root), "k6 v2.2.0 (go1.26)");
@@ -65,14 +65,14 @@ describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
     expect(await findK6({ PATH: bin }, root)).toStrictEqual({ path: built, version: "v2.2.0" });
   });
 
-  it("and where it is nowhere, the words say how to get it", async () => {
+  it("and if it is missing, the message says how to get it", async () => {
     const { root } = place();
 
     await expect(findK6({ PATH: "" }, root)).rejects.toThrow(EngineProblem);
     await expect(findK6({ PATH: "" }, root)).rejects.toThrow(/PATH.*K6_BINARY.*go build.*engine autocannon/);
   });
 
-  it("where the tool of a checkout puts it", async () => {
+  it("where the build tool of a checkout puts it", async () => {
     const tool = pathToFileURL(join(packageRoot(), "tools", "k6.mjs")).href;
     const program = `import { builtBinary } from ${JSON.stringify(tool)}; process.stdout.write(builtBinary());`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
     expect(stdout).toBe(builtBinary());
   });
 
-  it("not where it was built from another go.sum", () => {
+  it("not in a build from another go.sum", () => {
     const { root } = place();
     const before = builtBinary(root);
     writeFileSync(join(root, "k6", "go.sum"), "another");

@@ -90,7 +90,7 @@ describe("the lines of a script", () => {
     expect(() => readLine(sampleLine({ [name]: value }))).toThrow(name);
   });
 
-  it.each(mayBeNull)("may leave open what is not known: %s", (name) => {
+  it.each(mayBeNull)("may be null: %s", (name) => {
     const line = sampleLine({ [name]: null });
     expect(readLine(line)).toEqual(JSON.parse(line));
   });
@@ -188,7 +188,7 @@ describe("how busy a process was", () => {
     expect(peakCpuShare(business, startMs + 1500, startMs + 4000)).toBeCloseTo(0.6);
   });
 
-  it("is not known where the machine does not tell, or the load was too short", () => {
+  it("is unknown without readings, or after a short load", () => {
     expect(peakCpuShare([], startMs, startMs + 1000)).toBeNull();
     expect(peakCpuShare([at(0, 0)], startMs, startMs + 1000)).toBeNull();
   });

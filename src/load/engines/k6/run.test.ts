@@ -62,7 +62,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     ...other,
   });
 
-  it("is told request by request, with what the limiter showed", async () => {
+  it("is recorded request by request, with its rate-limit headers", async () => {
     const progress: LoadProgress[] = [];
     const parts = partsFor("pro", { onProgress: (each) => progress.push(each) });
     const evidence = loadEvidenceSchema.parse(await runK6(named("burst"), parts));
@@ -91,7 +91,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     expect(evidence.requests.filter(({ flow }) => flow === "burst")).toHaveLength(plannedOnPro("burst", "burst"));
   });
 
-  it("tells streams by their order and their end", async () => {
+  it("records the order and the end of streams", async () => {
     const evidence = await runK6(named("usage-ledger"), partsFor("free"));
 
     expect(evidence.streams).toHaveLength(1);
@@ -124,7 +124,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     }
   });
 
-  it("keeps what it has when it is stopped", async () => {
+  it("keeps the requests so far when it is stopped", async () => {
     const stopping = new AbortController();
     const parts = partsFor("pro", {
       signal: stopping.signal,
@@ -136,7 +136,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     expect(evidence.generator.sent).toBeGreaterThan(20);
   });
 
-  it("writes k6's own page where that is asked for", async () => {
+  it("writes k6's own report on request", async () => {
     const dashboardFile = join(mkdtempSync(join(tmpdir(), "conformance-")), "k6.html");
     await runK6(named("sustained"), partsFor("pro", { dashboardFile, speed: 20 }));
 
@@ -164,7 +164,7 @@ describe.skipIf(lacking !== null)("a load sent by k6", () => {
     expect(JSON.parse(stdout)).toMatchObject({ thresholds: { checks: ["rate==1"], iteration_errors: ["count==0"] } });
   });
 
-  it("without an agent that the scenario needs is refused in words of the script", async () => {
+  it("fails with the script's message if an agent is missing", async () => {
     const parts = partsFor("pro");
     const without = { ...parts, agents: { ...parts.agents, slow: null } };
 

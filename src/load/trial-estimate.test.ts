@@ -33,7 +33,7 @@ describe("the estimate of a trial", () => {
     expect(estimate("webhook-storm").requests).toBe(plannedBy("webhook-storm") + 2);
   });
 
-  it("says in words what answers decide", () => {
+  it("describes flows whose size depends on responses", () => {
     expect(estimateFor(closed, 2).openEnded).toEqual(["as many as 4 connections can in 4 s"]);
     expect(estimateFor(closed).isBeyondLimit).toBe(true);
     expect(estimate("recovery").openEnded).toEqual([expect.stringMatching(/^3 times until one is refused/)]);
@@ -51,7 +51,7 @@ describe("the estimate of a trial", () => {
     expect(estimate(name).isBeyondLimit).toBe(isBeyond);
   });
 
-  it("takes less time where the target's clock runs faster", () => {
+  it("takes less time on a faster clock", () => {
     expect(estimate("minute-limit", 30).seconds).toBeLessThan(estimate("minute-limit").seconds / 10);
   });
 });

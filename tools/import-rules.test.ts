@@ -22,7 +22,6 @@ const planted: readonly { file: string; source: string; found: string | undefine
   { file: "src/cli/main.ts", source: `export { tiers } from "../reference/server.ts";`, found: undefined },
   { file: "src/run/judge/judge.test.ts", source: `import "../../reference/server.ts";`, found: undefined },
   { file: "bench/tool/row.ts", source: `export { tiers } from "../../src/reference/server.ts";`, found: undefined },
-  { file: "src/load/evidence.ts", source: `export type LoadEvidence = 1;`, found: undefined },
   { file: "scenarios/all.ts", source: `export const scenarios = 1;`, found: undefined },
   { file: "src/load/scenarios.ts", source: `export * from "../../scenarios/all.ts";`, found: undefined },
 

@@ -1,4 +1,4 @@
-import { type Dispatcher, request } from "undici";
+import { request } from "undici";
 
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
@@ -29,24 +29,21 @@ export const triggerOverHttp =
     send(call, network, 0, "the call that makes the event happen failed");
 
 async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<void> {
+  const { url, method, body } = call;
   const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, idleTimeoutMs: callDeadlineMs });
   try {
-    await sendWith(dispatchers.of(call.url), call, seconds, failure);
+    const response = await request(url, {
+      dispatcher: dispatchers.of(url),
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
+      body: body === undefined ? null : JSON.stringify(withTime(body, seconds)),
+    });
+    await response.body.dump();
+    if (response.statusCode >= 300)
+      throw new Error(`${failure}: ${method} ${urlWithoutQuery(url)} answered ${response.statusCode}`);
   } finally {
     await dispatchers.close();
   }
-}
-
-async function sendWith(dispatcher: Dispatcher, call: HttpCall, seconds: number, failure: string): Promise<void> {
-  const response = await request(call.url, {
-    dispatcher,
-    method: call.method,
-    headers: { ...(call.body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
-    body: call.body === undefined ? null : JSON.stringify(withTime(call.body, seconds)),
-  });
-  await response.body.dump();
-  if (response.statusCode >= 300)
-    throw new Error(`${failure}: ${call.method} ${urlWithoutQuery(call.url)} answered ${response.statusCode}`);
 }
 
 /** The URL without its query, which may contain a token. */

@@ -24,16 +24,15 @@ export type ProbeResults = ReadonlyMap<
   readonly { readonly instance: string | null; readonly result: ProbeRunResult }[]
 >;
 
-export function resultsByProbe(runs: readonly ProbeRun[]): ProbeResults {
-  const found = new Map<string, { instance: string | null; result: ProbeRunResult }[]>();
-  for (const { planned, result } of runs) {
-    const entry = { instance: planned.tested?.tier ?? null, result };
-    const known = found.get(planned.probe.name);
-    if (known === undefined) found.set(planned.probe.name, [entry]);
-    else known.push(entry);
-  }
-  return found;
-}
+export const resultsByProbe = (runs: readonly ProbeRun[]): ProbeResults =>
+  Map.groupBy(
+    runs.map(({ planned: { probe, tested }, result }) => ({
+      name: probe.name,
+      instance: tested?.tier ?? null,
+      result,
+    })),
+    ({ name }) => name,
+  );
 
 /** Judges the evidence by every check. Pure: the same evidence always gives the same findings. */
 export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {

@@ -180,7 +180,7 @@ export type FindingChanges = Pick<
 /** Identifies a load trial by scenario, tier and engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;
 
-/** A metric of the same load on both sides. */
+/** A metric of a load that both sides sent, with its two values. */
 export type LoadMetric = DeepReadonly<z.infer<typeof metricSchema>>;
 export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];

@@ -2,7 +2,7 @@ import { code, prose, table } from "../formats/markdown-text.ts";
 import type { Comparison } from "./comparison.ts";
 import type { Entry } from "./grouping.ts";
 import { loadGroups } from "./load-metrics.ts";
-import { type Section, sectionsOf, formatSide, formatSummary } from "./sections.ts";
+import { type ComparisonSection, sectionsOf, formatSide, formatSummary } from "./sections.ts";
 
 const maxEntries = 50;
 
@@ -21,7 +21,7 @@ export function renderComparisonMarkdown(found: Comparison): string {
   return `${blocks.join("\n\n")}\n`;
 }
 
-function sectionText({ title, tone, count, entries, lines }: Section): string {
+function sectionText({ title, tone, count, entries, lines }: ComparisonSection): string {
   const left = entries.length - maxEntries;
   const body = [
     ...entries.slice(0, maxEntries).map(entryText),

@@ -5,7 +5,7 @@ import { baseStyle } from "../html/base-style.ts";
 import type { Comparison, Side } from "./comparison.ts";
 import type { Entry, EntryRow } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
-import { formatCounts, type Section, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
+import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
 /** Renders a comparison as one page without a script. */
 export function renderComparisonPage(found: Comparison): string {
@@ -89,7 +89,7 @@ const regressions = ({ regressions: all }: Comparison): Html | null =>
         </ul>
       </section>`;
 
-function sectionPart({ title, tone, count, entries, lines }: Section): Html {
+function sectionPart({ title, tone, count, entries, lines }: ComparisonSection): Html {
   return html`<section class="section-${tone}">
     <h2>${title}: ${count}</h2>
     ${entries.map(entryPart)} ${lines.length === 0 ? null : rowList(lines)}

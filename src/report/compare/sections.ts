@@ -13,7 +13,7 @@ import { formatClauses, entriesOf, type Entry, type EntryRow } from "./grouping.
 import { formatSkip } from "./regressions.ts";
 
 /** A section of a comparison, for every format. Control characters in its texts are escaped; each renderer escapes for its own format. */
-export interface Section {
+export interface ComparisonSection {
   readonly title: string;
   readonly tone: "bad" | "good" | "plain";
   /** Number of findings. */
@@ -25,12 +25,12 @@ export interface Section {
 }
 
 /** The sections of a comparison, the worst first. Empty sections are left out. */
-export function sectionsOf(found: Comparison): Section[] {
+export function sectionsOf(found: Comparison): ComparisonSection[] {
   const broken = found.appeared.filter(isBroken);
   const addedFine = found.appeared.filter((each) => !isBroken(each));
   const changed = found.changedObservations.filter(({ immaterial }) => !immaterial);
   const equivalent = found.changedObservations.filter(({ immaterial }) => immaterial);
-  const all: Section[] = [
+  const all: ComparisonSection[] = [
     detailed("Newly failing", "bad", found.newlyFailing, brokenRows),
     detailed("Failing, and not in the older report", "bad", broken, ({ why, said: is }) => [
       { label: "was", text: reasonTexts[why] },
@@ -69,20 +69,20 @@ export const isBroken = ({ said }: UnpairedFinding): boolean =>
 
 function detailed<F extends FindingChange | UnpairedFinding>(
   title: string,
-  tone: Section["tone"],
+  tone: ComparisonSection["tone"],
   findings: readonly F[],
   rowsOf: (finding: F) => readonly EntryRow[],
-): Section {
+): ComparisonSection {
   return { title, tone, count: findings.length, entries: entriesOf(findings, rowsOf), lines: [] };
 }
 
 /** Groups findings by cause, the most frequent first. */
 function listed<F extends FindingChange | UnpairedFinding>(
   title: string,
-  tone: Section["tone"],
+  tone: ComparisonSection["tone"],
   findings: readonly F[],
   causeOf: (finding: F) => string,
-): Section {
+): ComparisonSection {
   const groups = [...Map.groupBy(findings, causeOf)].toSorted(([, a], [, b]) => b.length - a.length);
   const lines = groups.map(([cause, members]) => ({
     label: formatCount(members.length, "check"),
@@ -92,7 +92,7 @@ function listed<F extends FindingChange | UnpairedFinding>(
 }
 
 /** Adds the observations that changed only in times or possible windows. */
-const withEquivalent = (section: Section, equivalent: readonly FindingChange[]): Section =>
+const withEquivalent = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
     : {

@@ -8,7 +8,7 @@ import { joinBlocks, type TerminalSettings } from "../terminal/blocks.ts";
 import type { Comparison } from "./comparison.ts";
 import { formatChecks, type Entry } from "./grouping.ts";
 import { type LoadGroup, loadGroups } from "./load-metrics.ts";
-import { formatCounts, type Section, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
+import { formatCounts, type ComparisonSection, sectionsOf, formatSide, formatRegressionCount } from "./sections.ts";
 
 export interface ComparisonTerminalOptions extends TerminalSettings {
   /** Shows only a line for each regression, and the summary. */
@@ -61,7 +61,11 @@ const maxEntries = 10;
 const maxCases = 4;
 const maxLines = 12;
 
-function sectionLines({ title, tone, count, entries, lines }: Section, width: number, paint: Paint): string[] {
+function sectionLines(
+  { title, tone, count, entries, lines }: ComparisonSection,
+  width: number,
+  paint: Paint,
+): string[] {
   const colour = { bad: paint.red, good: paint.green, plain: paint.cyan }[tone];
   const left = entries.length - maxEntries;
   return [

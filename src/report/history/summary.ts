@@ -33,13 +33,13 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
       const often = flakyOf(each, flaky);
       return line("regression")(often === null ? each.says : `${each.says} [flaky: ${formatFlips(often)}]`);
     }),
-    ...byLoad(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
-    ...byLoad(alsoSlower).map((each) =>
+    ...groupByLoad(slower).map((each) => line("slower")(`${formatShifts(each)}; a second run confirmed it`)),
+    ...groupByLoad(alsoSlower).map((each) =>
       line("known")(`${formatShifts(each)}: part of a slow-down that was reported before`),
     ),
-    ...byLoad(known).map((each) => line("known")(`${formatShifts(each)}: reported before, and it lasts`)),
+    ...groupByLoad(known).map((each) => line("known")(`${formatShifts(each)}: reported before, and it lasts`)),
     ...unconfirmed.map((each) => line("unconfirmed")(`${each}; no second run confirmed it`)),
-    ...byLoad(faster).map((each) => line("faster")(formatShifts(each))),
+    ...groupByLoad(faster).map((each) => line("faster")(formatShifts(each))),
     ...(comparison?.fixed ?? []).map((each) => line("fixed")(`${formatFindingName(each)}: ${each.was.outcome} before`)),
     ...flaky.map((each) => line("flaky")(`${formatFindingName(each)}: ${formatFlips(each)}`)),
     ...invalidLines(night).map(line("left out")),
@@ -71,7 +71,7 @@ function invalidLines({ load }: Night): string[] {
 
 /** `2 regressions, 1 load slower`, `nothing became worse`. */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
-  const loads = byLoad(slower).length;
+  const loads = groupByLoad(slower).length;
   const parts = [
     ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
     ...(loads === 0 ? [] : [`${formatCount(loads, "load")} slower`]),
@@ -104,7 +104,7 @@ export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShi
   `load ${formatLoad(load)}: ${figure} ${formatMs(wasMs)} → ${formatMs(isMs)} (${formatShare(wasMs, isMs)})`;
 
 /** Groups shifts by load: one slow-down shows in several metrics. */
-export function byLoad(
+export function groupByLoad(
   changes: readonly ReportedLatencyShift[],
 ): (readonly [ReportedLatencyShift, ...ReportedLatencyShift[]])[] {
   return [...Map.groupBy(changes, trialKey).values()].flatMap(([first, ...rest]) =>

@@ -1,14 +1,14 @@
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Block, Cause, CausesBlock, Cell, FactsBlock, Link, Section, TableBlock } from "../model/section.ts";
 import { findingAnchor, runAnchor } from "./anchors.ts";
-import { formatText, numberHead, tableOf } from "./elements.ts";
+import { textHtml, numberHead, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 
 /** A section of the report under its heading. */
 export const renderSection = ({ name, title, lead, blocks }: Section): Html =>
   html`<section aria-labelledby="${name}">
     <h2 id="${name}">${title}</h2>
-    ${lead !== undefined && html`<p>${formatText(lead)}</p>`} ${blocks.map(blockHtml)}
+    ${lead !== undefined && html`<p>${textHtml(lead)}</p>`} ${blocks.map(blockHtml)}
   </section>`;
 
 function blockHtml(block: Block): Html {
@@ -19,7 +19,7 @@ function blockHtml(block: Block): Html {
       return factsHtml(block);
     case "items":
       return html`<ul>
-        ${block.items.map((item) => html`<li>${formatText(item)}</li>`)}
+        ${block.items.map((item) => html`<li>${textHtml(item)}</li>`)}
       </ul>`;
     case "causes":
       return causesHtml(block);
@@ -46,11 +46,11 @@ export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): H
       <summary>${name}</summary>
       ${table}
     </details>`;
-  return html`${lead !== undefined && html`<p>${formatText(lead)}</p>`}${table}`;
+  return html`${lead !== undefined && html`<p>${textHtml(lead)}</p>`}${table}`;
 }
 
 function cellHtml({ text, tone, link }: Cell, isHead: boolean, isNumber: boolean): Html {
-  const words = link === undefined ? formatText(text) : html`<a href="#${anchorOf(link)}">${formatText(text)}</a>`;
+  const words = link === undefined ? textHtml(text) : html`<a href="#${anchorOf(link)}">${textHtml(text)}</a>`;
   const content = tone === "bad" ? html`<strong>${words}</strong>` : words;
   if (isHead) return html`<th scope="row" class="nowrap">${content}</th>`;
   return isNumber ? html`<td class="number">${content}</td>` : html`<td>${content}</td>`;
@@ -64,8 +64,8 @@ export const factsHtml = ({ facts }: Pick<FactsBlock, "facts">, classes = "facts
     ${facts.map(
       ({ label, value }) =>
         html`<div>
-          <dt>${formatText(label)}</dt>
-          <dd>${formatText(value)}</dd>
+          <dt>${textHtml(label)}</dt>
+          <dd>${textHtml(value)}</dd>
         </div>`,
     )}
   </dl>`;
@@ -80,7 +80,7 @@ function causeRow({ text, findings }: Cause): Html {
       html`${at > 0 && ", "}<a class="nowrap" href="#${findingAnchor(each)}">${sanitizeLine(each.clause, 60)}</a>`,
   );
   return html`<tr>
-    <th scope="row">${formatText(text)}</th>
+    <th scope="row">${textHtml(text)}</th>
     <td class="number">${findings.length}</td>
     <td>${links}</td>
   </tr>`;

@@ -65,7 +65,7 @@ export const tableOf = (
   );
 
 /** Text as HTML, on one line; backticks mark code in it. */
-export const formatText = ({ parts }: Text): Html =>
+export const textHtml = ({ parts }: Text): Html =>
   html`${parts.map((part) => (part.kind === "own" ? withCode(part.words) : prose(part.raw, part.max)))}`;
 
 /** Text that may come from outside, on one line; backticks mark code in it. */

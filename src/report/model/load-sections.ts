@@ -98,7 +98,7 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // The shortest list names the fewest shapes, and so says most about the target.
+    // The shortest text comes first: it names the fewest shapes of a window, and so is the most specific.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 

@@ -5,7 +5,7 @@ import { messageOf } from "../../base/errors.ts";
 import { type Evidence } from "../../evidence/evidence.ts";
 import { toEvidenceFile, fromEvidenceFile } from "../../evidence/evidence-file.ts";
 import { evidenceSchema } from "../../evidence/evidence.ts";
-import { withFindingTrials } from "./trial-id.ts";
+import { restoreFindingTrials } from "./trial-id.ts";
 import { reportSchema } from "./report.ts";
 import type { Report } from "./report.ts";
 
@@ -48,7 +48,7 @@ export class UnreadableFile extends Error {
 }
 
 /** @throws {UnreadableFile} */
-export const readReport = (text: string, file: string): Report => withFindingTrials(read(text, file, reportSchema));
+export const readReport = (text: string, file: string): Report => restoreFindingTrials(read(text, file, reportSchema));
 
 /** @throws {UnreadableFile} */
 export function readEvidence(text: string, file: string): Evidence {

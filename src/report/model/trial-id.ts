@@ -21,8 +21,8 @@ const suiteMark = "Load: ";
 /** The suite of a load finding: `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${suiteMark}${scenario}`;
 
-/** Adds `load` to each load finding. Earlier versions kept it only in the texts of suite and instance. */
-export function withFindingTrials(report: Report): Report {
+/** Adds `load` to load findings that lack it: earlier versions kept the trial only in the texts of suite and instance. */
+export function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {
     ...report,

@@ -81,8 +81,12 @@ export interface ExitOptions {
 }
 
 /**
- * The exit code for the findings of a run: 1 for a broken `must` (or what `strict` and `complete` add), 4 if the harness itself failed, 3 if nothing
- * was exercised, else 0. Code 1 comes before 4, because a broken clause is proven. The caller handles interruptions (130).
+ * The exit code for the findings of a run. The caller handles interruptions (130).
+ *
+ * - 1: a `must` is broken, or a condition of `strict` or `complete` is. A broken clause is proven, so 1 comes before 4.
+ * - 4: the harness itself failed.
+ * - 3: nothing was exercised.
+ * - 0: otherwise.
  */
 export function exitCodeOf(
   { findings, unselected }: Pick<Report, "findings" | "unselected">,
@@ -101,8 +105,11 @@ export interface RunExitOptions extends Partial<ExitOptions> {
 }
 
 /**
- * The exit code of a run with its baseline: 1 for a broken `must` that is not excused, a stale entry of the baseline, or what `strict` and `complete`
- * add; 4 if the harness itself failed; 3 if nothing was exercised or the run was stopped early; else 0.
+ * The exit code of a run with its baseline, like {@link exitCodeOf} for the findings that the baseline does not excuse.
+ *
+ * - 1: also for a stale entry of the baseline.
+ * - 3: also if the run was stopped early.
+ * - 0: also if all exercised findings are excused.
  */
 export function runExitCode(
   report: Report,

@@ -101,7 +101,7 @@ function isLarge(recent: readonly number[], baseline: readonly number[]): boolea
   return shift >= latencyGate.minErrors * noise * errors;
 }
 
-/** Index of the first night of the new level: the clearest change within twice the window. */
+/** Index of the first night at the new level: the clearest change among the nights of the last two windows. */
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;

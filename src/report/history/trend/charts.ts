@@ -121,8 +121,8 @@ function bandOf(
   });
 }
 
-/** Passes in percent of the judged findings of a night; `null` if none was judged. Observations of gaps are neither. */
-export function passRate({ totals: { pass, fail, warning, note } }: Night): number | null {
+/** Share of a night's judged findings that passed, in percent; `null` if none was judged. Observations of gaps do not count. */
+export function passPercent({ totals: { pass, fail, warning, note } }: Night): number | null {
   const judged = pass + fail + warning + note;
   return judged === 0 ? null : (100 * pass) / judged;
 }
@@ -133,7 +133,7 @@ const maxMarks = 4;
 /** The pass rate of each night, with a mark on nights that found a regression. */
 export function rateChart(nights: readonly Night[]): Html {
   const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
-    const y = passRate(night);
+    const y = passPercent(night);
     return y === null ? [] : [{ x: dayAt(Date.parse(night.started)), y, night }];
   });
   const last = points.at(-1);

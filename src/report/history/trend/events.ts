@@ -1,5 +1,5 @@
 import { findingKey } from "../../compare/find-changes.ts";
-import { byLoad, formatShifts } from "../summary.ts";
+import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
 import { type Night, type NightFinding, trialKey } from "../night.ts";
 
@@ -20,7 +20,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
     .flatMap(({ started, reported }, at): TrendEvent[] => {
       const after = nights.slice(at + 1);
-      const changes = byLoad(reported.changes).map((group): TrendEvent => {
+      const changes = groupByLoad(reported.changes).map((group): TrendEvent => {
         const [{ direction, isKnown, ...name }] = group;
         const isOver = ({ reported: later }: Night): boolean =>
           later.changes.some((each) => each.direction === "faster" && trialKey(each) === trialKey(name));

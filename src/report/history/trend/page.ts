@@ -5,11 +5,11 @@ import { type Html, html } from "../../html/markup.ts";
 import { renderPage } from "../../html/page.ts";
 import { baseStyle } from "../../html/base-style.ts";
 import { formatCount } from "../../../base/text.ts";
-import { byLoad } from "../summary.ts";
+import { groupByLoad } from "../summary.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import type { NightHistory } from "../night.ts";
-import { countsChart, dateText, latencyCharts, passRate, rateChart } from "./charts.ts";
+import { countsChart, dateText, latencyCharts, passPercent, rateChart } from "./charts.ts";
 import { type OpenFailure, openFailures, type TrendEvent, trendEvents } from "./events.ts";
 import { failuresTable, flakyTable, eventsTable, nightsTable } from "./tables.ts";
 
@@ -105,7 +105,7 @@ const section = (id: string, title: string, body: Html): Html =>
 
 function banner(last: Night, failures: readonly OpenFailure[]): Html {
   const { regressions, changes } = last.reported;
-  const slower = byLoad(changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown)).length;
+  const slower = groupByLoad(changes.filter(({ direction, isKnown }) => direction === "slower" && !isKnown)).length;
   const worse = [
     ...(regressions.length === 0 ? [] : [formatCount(regressions.length, "regression")]),
     ...(slower === 0 ? [] : [`${formatCount(slower, "load")} slower`]),
@@ -128,7 +128,7 @@ function bannerText({ started, verdict, stopped }: Night, failures: readonly Ope
 }
 
 function figures(nights: readonly Night[], last: Night, failures: readonly OpenFailure[], flaky: number): Html {
-  const rate = passRate(last);
+  const rate = passPercent(last);
   const conformant = nights.filter(({ verdict }) => verdict === "conformant" || verdict === "partial").length;
   const rows: readonly (readonly [string, string])[] = [
     ["pass rate", rate === null ? "–" : `${rate.toFixed(rate === 100 ? 0 : 1)} %`],

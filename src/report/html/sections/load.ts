@@ -12,7 +12,7 @@ import { loadLatencyChart } from "../charts/latency.ts";
 import { limitCharts, perMinuteChart } from "../charts/limits.ts";
 import { loadSamples } from "../charts/limiter-samples.ts";
 import { loadStreamChart } from "../charts/streams.ts";
-import { formatText, prose } from "../elements.ts";
+import { textHtml, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
 
@@ -37,7 +37,7 @@ const caveatsBanner = (sections: readonly Section[]): Html[] =>
       html`<div class="banner warning">
         <p><strong>${title}</strong></p>
         <ul>
-          ${blocks.flatMap((block) => (block.kind === "items" ? block.items.map((item) => html`<li>${formatText(item)}</li>`) : []))}
+          ${blocks.flatMap((block) => (block.kind === "items" ? block.items.map((item) => html`<li>${textHtml(item)}</li>`) : []))}
         </ul>
       </div>`,
   );

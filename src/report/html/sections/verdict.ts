@@ -8,7 +8,7 @@ import { pickSections } from "../../model/report-sections.ts";
 import type { Cause, Section } from "../../model/section.ts";
 import { verdictReasons } from "../../model/verdict-summary.ts";
 import { findingAnchor } from "../anchors.ts";
-import { badge, figureList, formatText, prose } from "../elements.ts";
+import { badge, figureList, textHtml, prose } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
 interface Words {
@@ -51,7 +51,7 @@ export function verdictBanner(report: Report): Html {
   return html`<div class="banner ${tone}">
       <p class="word">${word}</p>
       <p>${says}</p>
-      <p class="small">${formatText(verdictReasons(report))}</p>
+      <p class="small">${textHtml(verdictReasons(report))}</p>
       ${report.totals.error > 0 && errorNote(report)}
     </div>
     ${figureList(numbersOf(report))}`;
@@ -136,7 +136,7 @@ function fixItem({ outcome, group }: BrokenClause): Html {
       ${badge(outcome)} <a class="clause" href="#${findingAnchor(first.finding)}">${sanitizeLine(group.clause, 80)}</a>
       <strong>${prose(group.says === "" ? "A load scenario demands this." : group.says)}</strong>
     </p>
-    <p>${formatText(breachText(first.finding, 300))}</p>
+    <p>${textHtml(breachText(first.finding, 300))}</p>
     <p class="small muted">${clauseImpact(first.finding)} ${breadth(group)}</p>
   </li>`;
 }
@@ -156,7 +156,7 @@ function nothingToFix(sections: readonly Section[]): Html {
       ${shown.map(
         ({ text, findings }) =>
           html`<li class="card">
-            <p>${formatText(text)}</p>
+            <p>${textHtml(text)}</p>
             <p class="small muted">Enables ${formatCount(findings.length, "check")}.</p>
           </li>`,
       )}

@@ -16,7 +16,7 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 
-/** A message that has not arrived after this time counts as missing. */
+/** A message counts as missing only after this wait: a target may look for alerts once a minute. */
 const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;

@@ -52,9 +52,11 @@ const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchan
 
 const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
 
-/** The first conclusive trial. AUTH-2 and AUTH-3 judge it; AUTH-8 judges the other endpoints. */
-const firstConclusive = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): KeyTrial | undefined =>
-  trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
+/** The first conclusive trial on an endpoint that accepts a valid key. AUTH-2 and AUTH-3 judge this one, AUTH-8 all others. */
+const firstConclusiveTrial = (
+  trials: readonly KeyTrial[],
+  withControl: ReadonlySet<EndpointName>,
+): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
 
 /** Judges altered keys on the endpoints that answer a wrong key with 401. */
 const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Check =>
@@ -90,9 +92,9 @@ function unprovenOnSome(trials: readonly KeyTrial[], correct: readonly KeyTrial[
 type InvalidKey = "a wrong key" | "no key";
 
 /**
- * Judges the trials of a kind of key.
+ * Judges the trials of one kind of invalid key.
  *
- * @param afterRejection gives the verdict of a violation if the first conclusive trial got 401
+ * @param afterRejection if the first conclusive trial got 401, returns the verdict of each trial that is a violation
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
@@ -101,7 +103,7 @@ function judgeInvalidKey(
 ): JudgedTrial[] {
   const trials = trialsOf(unauthenticated, kind);
   const withControl = endpointsWithControl(all);
-  const first = firstConclusive(trials, withControl);
+  const first = firstConclusiveTrial(trials, withControl);
   if (first === undefined) return judgeTrialsBy(trials, () => "inconclusive");
   return judgeTrials(trials, withControl).map(({ trial, verdict }) => ({
     trial,
@@ -111,7 +113,7 @@ function judgeInvalidKey(
 
 /** Whether the first conclusive trial got 401. */
 function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey): boolean {
-  const first = firstConclusive(trialsOf(unauthenticated, kind), endpointsWithControl(all));
+  const first = firstConclusiveTrial(trialsOf(unauthenticated, kind), endpointsWithControl(all));
   return first !== undefined && got401(first);
 }
 

@@ -71,12 +71,12 @@ export interface UnauthenticatedTrials extends KeyTrials {
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints for an altered key if the key has few requests. Default: health only. */
-const fewEndpoints: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
+/** Endpoints to try with an altered key if the target's key has few requests. Other kinds are tried on health only. */
+const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** With this many requests a minute, a few more cost little. */
+/** A key with at least this many requests per minute can be used on every endpoint. */
 const manyPerMinute = 100;
 
 /** Runs late, so that webhooks and operations exist to request. */
@@ -111,7 +111,7 @@ export const unauthenticatedSent = probe(
     const altered: KeyTrial[] = [];
     for (const kind of alteredKeyKinds) {
       const authorization = alteredAuthorization[kind](key);
-      const endpoints = isAffordable ? endpointNames : (fewEndpoints[kind] ?? ["health"]);
+      const endpoints = isAffordable ? endpointNames : (endpointsIfFewRequests[kind] ?? ["health"]);
       if (authorization !== null)
         altered.push(...(await sendHealthFirst(sender, { kind, endpoints, authorization }, acceptingEndpoints(wrong))));
     }

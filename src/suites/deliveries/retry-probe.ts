@@ -77,14 +77,14 @@ export interface FailingReceivers {
   readonly invoked: Exchange;
   /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if none came. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** The whole schedule on a test clock; `null` without one, or if the sender's retries do not follow it. */
-  readonly passed: AdvancedSchedule | null;
-  /** When no receiver listened. Milliseconds since the start of the run. */
+  /** `null` without a test clock, or if the sender's retries do not follow the clock. */
+  readonly passed: CompletedRetries | null;
+  /** Periods in which no receiver listened, in milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The retry schedule up to its end, with the target's clock advanced. */
-export interface AdvancedSchedule {
+/** The retries up to the end of the schedule, made by advancing the target's clock. */
+export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
   /** Advances of the target's clock, in milliseconds on it. */
   readonly moves: readonly TimeSpan[];
@@ -176,10 +176,10 @@ const slowReplyMs = 1500;
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;
 
 /**
- * Replies to a held delivery when this much time has passed on the target's clock since it arrived. Returns how long it
- * was held, or `null` without a delivery.
+ * Replies to the held delivery of a webhook. Returns how long the delivery was held, or `null` if none has arrived.
  *
- * @param unanswered waits until the sender has given up these deliveries
+ * @param ms time on the target's clock between the arrival and the reply
+ * @param unanswered webhooks whose deliveries the sender must give up before the reply
  */
 async function replyAfter(
   ms: number,
@@ -267,7 +267,7 @@ interface ScheduleContext {
  * Advances the clock past the whole schedule. Stops before and after each instant at which some reading of the schedule
  * has an attempt. Returns `null` if the retries come in real time, as the clock then proves nothing.
  */
-async function passSchedule(context: ScheduleContext): Promise<AdvancedSchedule | null> {
+async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
   const { address } = failing;
   const first = clockOffsetOf(address, 0) ?? time.clockOffsetMs();

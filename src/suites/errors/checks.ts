@@ -32,7 +32,7 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 import { failingInvoked, unknownMethodRequested, unknownPathRequested } from "./probes.ts";
-import { invoked, invokedUnknown, invokedWithNumber } from "../invoke/probes.ts";
+import { invoked, invokedUnknownAgent, invokedWithNumber } from "../invoke/probes.ts";
 import { headerNames } from "../../spec/headers.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { dateSeconds, retryAfterSeconds, secondsHeader } from "../../rules/limits/sample.ts";
@@ -41,7 +41,7 @@ import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { endpointOf, errorsIn, allExchanges, type AllExchanges, isSpecifiedRequest } from "../shared/all-exchanges.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
-import { streamedUnknown } from "../stream/probes.ts";
+import { streamedUnknownAgent } from "../stream/probes.ts";
 
 /** All exchanges, after requests without a key: these cost nothing, and give every run some errors. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
@@ -229,8 +229,8 @@ export const errors = suite("Errors", [
           actual: outcomeOf(exchange),
         },
   ),
-  haveForm("ERR-2", ["invoke"], { invokedUnknown }),
-  haveForm("ERR-3", ["stream"], { streamedUnknown }),
+  haveForm("ERR-2", ["invoke"], { invokedUnknownAgent }),
+  haveForm("ERR-3", ["stream"], { streamedUnknownAgent }),
   haveForm(
     "ERR-4",
     endpointNames.filter((name) => name !== "invoke" && name !== "stream"),

@@ -25,7 +25,7 @@ import {
   invokedAtMin,
   invokedOutOfRange,
   invokedSlowly,
-  invokedUnknown,
+  invokedUnknownAgent,
   invokedWithEmptyQuery,
   invokedWithNumber,
   invokedWithoutQuery,
@@ -167,7 +167,7 @@ export const invoke = suite("Invoke", [
       withoutQuery === null ? fewRequests() : judgeMistake(withoutQuery, asked, 400, "MISSING_REQUIRED_FIELD"),
     { as: "in a session that has begun" },
   ),
-  check("INV-11", { plain: invoked, mistaken: invokedUnknown }, ({ plain, mistaken }) =>
+  check("INV-11", { plain: invoked, mistaken: invokedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(mistaken.refused, plain.exchange, 404, "AGENT_NOT_FOUND"),
   ),
   check("INV-12", atMin, accepts("unknownKeys")),

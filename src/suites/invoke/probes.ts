@@ -124,9 +124,13 @@ export const invokedWithoutQuery = probe(
   },
 );
 
-export const invokedUnknown = probe("an agent that does not exist is invoked", { requests: 1 }, async (context) => ({
-  refused: await context.client.invoke(unknownAgentOf(context), { query: defaultQuery }),
-}));
+export const invokedUnknownAgent = probe(
+  "an agent that does not exist is invoked",
+  { requests: 1 },
+  async (context) => ({
+    refused: await context.client.invoke(unknownAgentOf(context), { query: defaultQuery }),
+  }),
+);
 
 export const invokedWithNumber = probe(
   "an agent is invoked with a query that is a number",

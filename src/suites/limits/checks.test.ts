@@ -7,7 +7,7 @@ import type { HourExhausted } from "./hour-probe.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 import type { MinuteExhausted } from "./minute-probe.ts";
 import { limits } from "./checks.ts";
-import type { SiblingResult } from "./sibling-key.ts";
+import type { SiblingKeyResult } from "./sibling-key.ts";
 import { isSuccess } from "../shared/response.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
@@ -158,7 +158,7 @@ function hour(admitted: number, more: Partial<HourExhausted> = {}): HourExhauste
  * A key of the same tier, used once while the first key is exhausted.
  * @param told the `Remaining` of its earlier response
  */
-function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): SiblingResult {
+function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null = null): SiblingKeyResult {
   const status = isSuccess(after) ? 200 : 429;
   const samples = [...(told === null ? [] : sent(1, 0, 200, 0)), ...sent(1, 60, status, 10), ...sent(1, 130, 200, 20)];
   const use = { limits: free, isFresh, hasClock: false, samples, readsCount: false, stragglers: [], lookalikes: [] };
@@ -173,7 +173,7 @@ const tell = (remaining: number): readonly Header[] => [
 const refusedTwin = exchange({ status: 429, headers: tell(0) });
 
 describe("another key of the tier", () => {
-  it.each<[name: string, asked: SiblingResult, kind: string]>([
+  it.each<[name: string, asked: SiblingKeyResult, kind: string]>([
     ["is admitted", twin(exchange(), true), "holds"],
     ["is refused, and never was used", twin(refusedTwin, true), "breach"],
     ["is refused, and may have been used before", twin(refusedTwin, false), "unproven"],

@@ -11,7 +11,7 @@ import {
   requestOtherEndpoints,
 } from "./exhaust.ts";
 import { keyHistoryOf, type RunKeyHistory } from "./key-history.ts";
-import { sendSiblingControl, type SiblingResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
+import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
 import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs } from "./timed-retry.ts";
 
 /** An exhausted hour. */
@@ -28,7 +28,7 @@ export interface HourExhausted extends RunKeyHistory {
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
   /** Used once the allowance was exhausted. */
-  readonly twin: SiblingResult;
+  readonly twin: SiblingKeyResult;
 }
 
 /** After this time no request counts against a minute, even if the minute before has a weight. Only the hour can then refuse. */

@@ -21,7 +21,7 @@ import {
   waitIfAllowed,
 } from "./exhaust.ts";
 import { keyHistoryOf, minuteReached, type RunKeyHistory } from "./key-history.ts";
-import { sendSiblingControl, type SiblingResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
+import { sendSiblingControl, type SiblingKeyResult, useSibling, useSiblingAgain } from "./sibling-key.ts";
 import {
   expireEarlierUse,
   type LimitsProbeContext,
@@ -43,7 +43,7 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly early: TimedRetry | null;
   readonly retried: TimedRetry | null;
   /** Used once the allowance was exhausted. */
-  readonly twin: SiblingResult;
+  readonly twin: SiblingKeyResult;
   /** A read of usage, sent if no invoke was refused. */
   readonly other: Exchange | null;
 }

@@ -17,7 +17,7 @@ import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
  * - `none`: there is no such key; `isElsewhere` says whether another tier has two keys.
  * - `not asked`: the first key was never refused.
  */
-export type SiblingResult =
+export type SiblingKeyResult =
   | { readonly kind: "none"; readonly isElsewhere: boolean }
   | { readonly kind: "not asked" }
   | {
@@ -44,7 +44,7 @@ export async function sendSiblingControl({
 
 /** Requests on the sibling key while the first key was exhausted, or the reason why there are none. */
 type SiblingUse =
-  | Exclude<SiblingResult, { kind: "asked" }>
+  | Exclude<SiblingKeyResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
 
 export async function useSibling(
@@ -68,7 +68,7 @@ export async function useSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   used: SiblingUse,
   idleSinceMs: number | null,
-): Promise<SiblingResult> {
+): Promise<SiblingKeyResult> {
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
@@ -80,7 +80,7 @@ export async function useSiblingAgain(
 }
 
 /** Judges that a key is admitted although another key of its tier is exhausted (LIM-9). */
-export function judgeSibling(sibling: SiblingResult): Finding<never> {
+export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   if (sibling.kind === "none")
     return sibling.isElsewhere
       ? inapplicable("another tier has two keys")

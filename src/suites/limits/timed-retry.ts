@@ -18,7 +18,7 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** Longest time that a request counts under any admissible limiter. Some add a share of the window before. */
+/** Time after which a request no longer counts in any admissible limiter: some add a share of the previous window. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = ({ client, given, tested, time, discovery }: LimitsProbeContext): KeySender => ({

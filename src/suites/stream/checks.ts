@@ -31,7 +31,7 @@ import {
   streamedFromTwo,
   streamedInSmallChunks,
   streamedSlowly,
-  streamedUnknown,
+  streamedUnknownAgent,
   streamedWithAllFeatures,
   streamedWithDelay,
   streamedWithoutQuery,
@@ -110,7 +110,7 @@ export const stream = suite("Stream", [
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 400, null),
   ),
-  check("SSE-21", { plain: streamed, mistaken: streamedUnknown }, ({ plain, mistaken }) =>
+  check("SSE-21", { plain: streamed, mistaken: streamedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 404, "AGENT_NOT_FOUND"),
   ),
   check("SSE-34", together, accepts("temperature"), { as: "temperature" }),

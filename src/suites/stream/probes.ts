@@ -84,7 +84,7 @@ export const streamedWithoutQuery = probe(
   async ({ client, given }) => ({ refused: await client.stream(given["agents.streaming"], {}) }),
 );
 
-export const streamedUnknown = probe(
+export const streamedUnknownAgent = probe(
   "a stream is asked of an agent that does not exist",
   { requests: 1 },
   async (context) => ({ refused: await context.client.stream(unknownAgentOf(context), { query: countingQuery }) }),

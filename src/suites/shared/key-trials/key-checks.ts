@@ -122,7 +122,7 @@ export interface JudgedTrial {
 export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyTrial) => TrialVerdict): JudgedTrial[] =>
   trials.map((trial) => ({ trial, verdict: verdict(trial) }));
 
-/** @param withControl endpoints that accepted a valid key */
+/** @param withControl endpoints on which a valid key succeeded: only these prove that the key was the reason */
 export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
   judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
 

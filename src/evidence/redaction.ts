@@ -96,7 +96,7 @@ function withholdUnsearchable(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** Withholds a binary body with a secret. Its base64 may not show the secret. */
+/** Withholds a binary body that contains a secret, because a search of its base64 text may miss the secret. */
 function withholdBytes(body: Bytes, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

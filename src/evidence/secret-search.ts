@@ -110,16 +110,14 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   return { places, skips };
 }
 
-/** Hash of the three characters that end at a place. Collisions are harmless, and keep the table small. */
+/** Hashes three characters, of which `end` is the index of the last. Collisions cost only time, so the table can be small. */
 const blockAt = (text: string, end: number): number =>
   (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
 
 /** Folds upper case to lower case. Other characters may collide too. */
 const folded = (code: number): number => (code | 0x20) & 0x7f;
 
-/**
- * Finds grams with the algorithm of Wu and Manber: without a block of any gram, it looks only at every sixth place.
- */
+/** Finds grams with the algorithm of Wu and Manber. In text without a block of any gram, it reads only every sixth block. */
 function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;

@@ -23,7 +23,7 @@ export interface TrialChoice {
   readonly engine: EngineName | "first" | "in turns";
   /** Installed engines. A scenario that none of them can send gets its preferred one, and is skipped later with a reason. */
   readonly engines: readonly EngineName[];
-  /** Whether the embedded server uses the limits of a scenario: then other tiers than the custom one add nothing. */
+  /** Whether the server applies a scenario's own limits, as the embedded server does. Such a scenario runs on the enterprise tier only. */
   readonly usesScenarioLimits: boolean;
 }
 

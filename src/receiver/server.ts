@@ -109,7 +109,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 }
 
 const deadlineMs = 5000;
-/** The receiver's own response is never longer. */
+/** Maximum response size to read: a longer response is not the receiver's. */
 const maxResponseBytes = 4096;
 
 /**

@@ -101,7 +101,7 @@ export interface OpenPaths {
   readonly batch: string | null;
   /** The path to start an operation other than by a batch, below the base URL, with `{agent_id}`. */
   readonly operation: string | null;
-  /** From the origin, with `{agent_id}`. */
+  /** The path to execute an agent, below the origin and not the base URL, with `{agent_id}`. */
   readonly execute: string | null;
 }
 

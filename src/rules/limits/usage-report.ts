@@ -29,8 +29,8 @@ export interface GrowthBounds {
 }
 
 /**
- * How a count changed between two reads (USE-7, USE-8). `begun again`: it fell, or its limit changed, so that the two reads do not compare: it is
- * not known which window a report covers.
+ * How a count changed between two reads (USE-7, USE-8). `begun again`: the count fell or its limit changed. The two reads may then cover
+ * different windows, and cannot be compared.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";

@@ -4,7 +4,7 @@ import type { Network } from "../../../base/network/network.ts";
 import type { Header } from "../../../evidence/exchange.ts";
 import type { PreparedRequest } from "./request.ts";
 
-/** Copies of one request over several connections. */
+/** Options for sending copies of one request over several connections. */
 export interface AutocannonOptions extends PreparedRequest {
   readonly connections: number;
   /** Number of requests in all; `null` to send until `end` is called. */

@@ -15,20 +15,22 @@ interface Opening {
   readonly certainFromMs: number;
 }
 
-/** Lookup tables for the request that opens a window: the earliest start among those that end late, and the earliest end among those that start late. */
+/** Lookup tables to find the request that opens a window. */
 export interface Openers {
+  /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
-  /** For each of `latest`, the earliest start of the requests that end no earlier. */
+  /** For each entry of `latest`: the earliest possible instant of this request and all later ones. */
   readonly earliestStartFrom: Float64Array;
+  /** Earliest instants of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each of `starts`, the earliest end of the admitted requests that start no earlier. */
+  /** For each entry of `starts`: the earliest among the latest instants of this request and all later ones. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may restart the time of their window, by their earliest instant. */
+  /** Refusals that may restart the time of their window, sorted by earliest instant. */
   readonly pushers: readonly Span[];
 }
 
 export interface AnchoredWindow extends Window {
-  /** The least capacity that windows need, whenever they open: see {@link minCapacity}. */
+  /** The lowest capacity that can have admitted the requests, whenever the windows opened: see {@link minCapacity}. */
   readonly minCapacity: number;
 }
 

@@ -71,8 +71,8 @@ function smallestBucket(limits: TierLimits): Bucket {
 }
 
 /**
- * Whether a window may have been full at a refusal. No window reaches back further than two lengths, or one length before the first of a chain of
- * refusals that restart it.
+ * Whether a window may have been full at a refusal. Counts the requests of the two window lengths before the refusal: some limiters add a share
+ * of the previous window. If a chain of refusals may have restarted the window, counts from one length before the chain.
  */
 function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
   return (refusal: TimedRefusal): boolean => {

@@ -99,8 +99,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Decides which limit is broken. Too many were admitted if no limiter with the published number fits, even if one with the burst on top would fit
- * but for its early refusals.
+ * Decides which limit is broken. Too many requests were admitted if no limiter with the published number can have admitted them. Limiters that
+ * add the burst allowance do not count here.
  */
 function blame(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>

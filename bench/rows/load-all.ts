@@ -13,7 +13,7 @@ import { nothingToClose, type Row } from "../tool/row.ts";
 /** Exit codes of load: all is well; something was invalid, as it may be where the machine has other work. */
 const codes = [0, 3];
 
-/** The real seconds that all trials of `load --all` must last, by what their scenarios say. */
+/** The real seconds that the trials of `load --all` need together, as their scenarios state. */
 async function secondsOfAll(): Promise<number> {
   const { names: engines } = await findEngines();
   const trials = chooseTrials({ scenarios, tiers: tierNames, engine: "in turns", engines, usesScenarioLimits: true });

@@ -10,7 +10,7 @@ export interface Settings {
   readonly limits: TierLimits;
   /** How many times as fast as ours the target's clock runs. */
   readonly speed: number;
-  /** Writes one line on the console for each request, and checks nothing: `conformance load` judges the lines. */
+  /** Whether the script only writes a line for each request, for `conformance load` to judge, and checks nothing itself. */
   readonly isRecording: boolean;
   /** Whether the target's burst allowance is added to the minute's limit. */
   readonly burstAdds: boolean;

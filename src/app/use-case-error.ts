@@ -18,7 +18,7 @@ export type UseCaseProblem =
 
 /** A use case could not start. Nothing was sent. */
 export class UseCaseError extends Error {
-  override readonly name = "UseProblem";
+  override readonly name = "UseCaseError";
   readonly problem: UseCaseProblem;
 
   constructor(problem: UseCaseProblem) {

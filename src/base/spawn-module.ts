@@ -29,8 +29,8 @@ export function startProcess(asking: string, name: string, options: ProcessOptio
 
 const partMark = "part of the conformance executable: ";
 
-/** The module that this thread or process of an executable file was started for; `null` if a person started it. */
-export function requestedModule(): string | null {
+/** Name of the module that this thread or process of the executable file must run; `null` if a person started it. */
+export function moduleToRun(): string | null {
   const isStartedByUs = !isMainThread || process.send !== undefined;
   const [, , argument = ""] = process.argv;
   return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;

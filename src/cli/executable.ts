@@ -1,4 +1,4 @@
-import { requestedModule } from "../base/spawn-module.ts";
+import { moduleToRun } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
 // Entry point of the single executable file. The command also starts it again for its threads and child processes. All imports are part of the
@@ -13,7 +13,7 @@ const parts: Readonly<Record<string, () => Promise<unknown>>> = {
 };
 
 async function start(): Promise<void> {
-  const part = requestedModule();
+  const part = moduleToRun();
   if (part !== null) {
     await parts[part]?.();
     return;

@@ -21,7 +21,7 @@ import { authenticationVariants, errorVariants } from "./variants/errors.ts";
 import { keyVariants, detailsVariants, operationVariants } from "./variants/operations.ts";
 import { limitVariants } from "./variants/limits.ts";
 import { streamVariants } from "./variants/stream.ts";
-import { alertVariants, deliveryListVariants, metricsVariants, webhookVariants } from "./variants/webhooks.ts";
+import { alertVariants, deliveryListVariants, webhookMetricsVariants, webhookVariants } from "./variants/webhooks.ts";
 import { wireVariants } from "./variants/wire.ts";
 
 /** All faults. A fault breaks the clauses that are listed with it. */
@@ -75,7 +75,7 @@ export const allVariants: readonly Patch[] = [
   ...detailsVariants,
   ...webhookVariants,
   ...deliveryListVariants,
-  ...metricsVariants,
+  ...webhookMetricsVariants,
   ...deliveredEventVariants,
   ...deliveryWireVariants,
   ...scheduleVariants,

@@ -50,7 +50,7 @@ export const promptRoles = {
 /** Queries by the role that they make an agent play. */
 export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
 
-/** Paths that the document does not define. */
+/** The paths of batch and operation requests, which the document does not define: only the user knows them. */
 export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
 /** The user's answers from after discovery. */

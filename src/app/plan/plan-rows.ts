@@ -22,7 +22,7 @@ export interface PlanRow {
   /** Names of its keys; its requests count against the first. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /** Approximate number of agent executions, if reading usage counts as a request. */
+  /** Approximate number of agent executions. Assumes that reading usage counts as a request; otherwise invokes take its place. */
   readonly executions: number;
   /** Longest time that the probe waits, in seconds. */
   readonly waitSeconds: number;

@@ -120,7 +120,7 @@ export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: 
 
 /** Why a user has to confirm a replay. */
 export type ConfirmationReason =
-  /** Requests that may change something on a target of others, each with method and path. */
+  /** Method and path of each request that may change something on a target that is not on loopback. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
   /** Only the report says where the keys in these variables are sent. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };

@@ -42,7 +42,7 @@ function recordsIn(text: string): Members[] {
 
 const maxDepth = 4;
 
-/** The first id that any record has under one of the names. */
+/** Returns the first id found: tries the names in order, each on every record. `null` if there is none. */
 const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
   names.flatMap((name) => records.flatMap((record) => idOf(getPath(record, name))))[0] ?? null;
 

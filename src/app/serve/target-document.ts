@@ -38,7 +38,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The response to an advance comes after everything that it caused.
+        // The server responds to an advance only after everything that the advance causes.
         settleMs: 0,
         agentsFollow: true,
       },

@@ -2,7 +2,7 @@ import { assertScenariosAndEngine } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
 import { writeFiles } from "../report-folder/write-files.ts";
 import { type ConcurrentJudging, judgeConcurrently, foldersOf, type JudgedVendor } from "./judge-vendor.ts";
-import { loadVendors, type VendorsLoad } from "./load-vendors.ts";
+import { sendVendorLoads, type VendorsLoad } from "./load-vendors.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
   /** `null`: no load. */
@@ -34,7 +34,7 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
   );
   const parts = { ...options, folderOf: (name: string): string => folders.get(name) ?? folder };
   const run = await judgeConcurrently(parts);
-  const judged = load === null ? run : await loadVendors(run, load, parts);
+  const judged = load === null ? run : await sendVendorLoads(run, load, parts);
   const all = compareVendors(
     judged.map(({ vendor }) => vendor),
     new Date().toISOString(),

@@ -13,7 +13,7 @@ import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "
 
 /** The load for the vendors: the same for all. */
 export interface VendorsLoad {
-  /** The engines never alternate: compared loads must use the same engine. */
+  /** The engine is never `in turns`: compared loads must use the same engine. */
   readonly parameters: Omit<LoadParameters, "maxRequests">;
   readonly engines: AvailableEngines;
   /** Called before load is sent to a vendor. */
@@ -26,7 +26,7 @@ export interface VendorsLoad {
  * Sends load to the judged targets in sequence: concurrent loads would disturb each other's measurements. A target that gets no load keeps
  * its column, with a note.
  */
-export async function loadVendors(
+export async function sendVendorLoads(
   judged: readonly JudgedVendor[],
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,

@@ -88,7 +88,7 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
 
 const kindOf = ({ report }: ReportDocument): string => (report.load === undefined ? "a run" : "load");
 
-/** Judges the saved evidence, and only then removes the secrets of webhooks: signatures are computed with them. */
+/** Judges saved evidence again. Removes the secrets of webhooks only afterwards, because checks compute signatures with them. */
 function readRejudged(path: string): ReportDocument {
   const { report, evidence } = readSavedRun(runFolder(path));
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);

@@ -24,7 +24,7 @@ import {
   targetFlagsOf,
   withLoadOptions,
 } from "../load/load-flags.ts";
-import { formatNotSent, withLoadSteps } from "../load/not-sent.ts";
+import { formatNotSentReason, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { cliMessages } from "../messages.ts";
@@ -159,7 +159,7 @@ function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs:
   if (kept !== null) presentLoad(kept, prepared, outputs, process.stderr);
   if (why.kind === "interrupted") return exitCodes.interrupted;
   if (why.kind === "nothing to load" || why.kind === "unsendable agent") return exitCodes.nothingExercised;
-  if (why.kind !== "not agreed") throw new UsageError(formatNotSent(why));
+  if (why.kind !== "not agreed") throw new UsageError(formatNotSentReason(why));
   process.stderr.write("No load was sent.\n");
   return exitCodes.usage;
 }

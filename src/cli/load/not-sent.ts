@@ -5,7 +5,7 @@ import { UsageError } from "../../base/usage-error.ts";
 import { type CommandSteps, withSteps } from "../command.ts";
 
 /** Why no load was sent, with the flags that would change it. */
-export function formatNotSent(why: NotSentReason): string {
+export function formatNotSentReason(why: NotSentReason): string {
   switch (why.kind) {
     case "unknown scenario":
       return why.near.length === 0
@@ -29,7 +29,7 @@ export function formatNotSent(why: NotSentReason): string {
   }
 }
 
-/** Like {@link withSteps}, for commands that send load: errors in the load parameters name flags. */
+/** Like {@link withSteps}, for commands that send load. The error messages about load parameters name the flags to change. */
 export const withLoadSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,
@@ -44,6 +44,6 @@ async function withFlagNames<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw error instanceof UnsendableLoadError ? new UsageError(formatNotSent(error.reason)) : error;
+    throw error instanceof UnsendableLoadError ? new UsageError(formatNotSentReason(error.reason)) : error;
   }
 }

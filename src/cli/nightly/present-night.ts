@@ -9,7 +9,7 @@ import type { DamagedNight } from "../../report/history/night.ts";
 import { isWorse } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { formatNotSent } from "../load/not-sent.ts";
+import { formatNotSentReason } from "../load/not-sent.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { displayPath, type OutputFiles, writeOutput } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
@@ -49,7 +49,7 @@ export function presentNight(
   if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
   write(`trend   ${displayPath(join(history, trendFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) print(night.stopped);
-  if (executed.noLoad !== null) print(`No load was sent: ${formatNotSent(executed.noLoad)}`);
+  if (executed.noLoad !== null) print(`No load was sent: ${formatNotSentReason(executed.noLoad)}`);
   problems.forEach(print);
   return problems;
 }

@@ -46,7 +46,11 @@ export interface ControlToken {
 
 const tokenVariable = "CONFORMANCE_CLOCK_TOKEN";
 
-/** @throws {UsageError} if a header cannot carry it. */
+/**
+ * Returns the token from the flag or the environment, or else generates one.
+ *
+ * @throws {UsageError} if a header cannot carry the token
+ */
 export function readToken(flag: string | undefined, environment: NodeJS.ProcessEnv): ControlToken {
   const given = flag ?? environment[tokenVariable];
   if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
@@ -55,7 +59,11 @@ export function readToken(flag: string | undefined, environment: NodeJS.ProcessE
   throw new UsageError(`${name} is empty, or holds blanks or characters that a header cannot carry.`);
 }
 
-/** @throws {UsageError} if only one is given, one cannot be read, or the two do not fit. */
+/**
+ * Reads the certificate and its key; returns `null` if neither is given.
+ *
+ * @throws {UsageError} if only one is given, one cannot be read, or the two do not belong together
+ */
 export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
   if (certPath === undefined && keyPath === undefined) return null;
   if (certPath === undefined || keyPath === undefined) {

@@ -92,7 +92,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   ),
 });
 
-export const metricsVariants = variants("Resources / Webhook metrics", {
+export const webhookMetricsVariants = variants("Resources / Webhook metrics", {
   "no-webhook-metrics": variant("There are no webhook metrics.").by(() => ({
     servedPath: (path) => path.replace(/^(\/v1\/webhooks\/[^/]+)\/metrics/, "$1/nothing"),
   })),

@@ -83,7 +83,7 @@ export function deliveryRegistry(
   };
 }
 
-/** The kept deliveries. */
+/** The deliveries that the registry keeps, by number. */
 interface DeliveryMap {
   put(delivery: Delivery): void;
   /** Replaces a delivery by its later state. An ended delivery may be dropped. */

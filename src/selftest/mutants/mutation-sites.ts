@@ -67,7 +67,7 @@ const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/
 const kindOfKey = ({ exchange: { key }, ...site }: MutationSite): string =>
   key === null ? "without a key" : site.hasValidKey ? "a good key" : key;
 
-/** Names of a request's parameters: in its query, its body, and an object `parameters` in the body. */
+/** Describes a request by its query parameters, and the field names of its body and of `parameters` in the body. */
 function shapeOf({ request: { url, body } }: Exchange): string {
   const sent = body.kind === "text" ? tryParseJson(body.text) : undefined;
   const names = (value: unknown): string[] => (isObject(value) ? Object.keys(value).toSorted() : []);

@@ -44,7 +44,7 @@ export type ClauseTable = Readonly<Record<string, Clause>>;
 
 type Extras = Partial<Pick<Clause, "party" | "since" | "readings" | "untestable">>;
 
-/** Returns a function that makes the clauses of a level. By default they bind the server, since 1.0. The type keeps which extras a clause has. */
+/** Returns a function that creates clauses of one level. By default a clause binds the server and counts since 1.0; `extras` change this. */
 const ofLevel =
   <L extends Level>(level: L) =>
   <const E extends Extras = { readonly readings?: never }>(section: string, says: string, extras?: E) => ({

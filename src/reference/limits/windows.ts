@@ -229,7 +229,7 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/** Reports no use of the limiter until it refuses. */
+/** Hides a limiter from the reported status while it has room: its remaining requests then seem unlimited. */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

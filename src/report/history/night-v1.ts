@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isBroken } from "./gate/flaky.ts";
 import { type Night, nightFindingSchema, nightFormat, nightLoadSchema, nightSchema } from "./night.ts";
 
-export const firstNightFormat = "agent-hosting-conformance/night/1";
+export const nightV1Format = "agent-hosting-conformance/night/1";
 
 const why = z.string().nullable();
 
@@ -15,10 +15,10 @@ const findingSchema = nightFindingSchema.omit({ actual: true, reason: true, load
 const loadSchema = nightLoadSchema.extend({ validity: z.object({ counts: why, times: why }) });
 
 /** Reads an entry of version 0.1 as one of today's format. */
-export const firstNightSchema = nightSchema
+export const nightV1Schema = nightSchema
   .omit({ stopped: true })
   .extend({
-    format: z.literal(firstNightFormat),
+    format: z.literal(nightV1Format),
     target: nightSchema.shape.target.omit({ tiers: true }),
     stopped: why,
     findings: z.array(findingSchema),

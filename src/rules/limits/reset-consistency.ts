@@ -95,7 +95,7 @@ const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
 
 /** Whether a number may be Unix seconds of this era: after 2001, before 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Four values, each rounded to whole seconds, and one second for the time between them. */
+/** Tolerance: one second for the rounding of each of the four values, and one for the time between them. */
 const roundingSeconds = 5;
 
 /** For a clock that the run moves and no `Date` reports: two responses' instants must differ by the time that the clock was moved. */

@@ -23,7 +23,7 @@ export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[
 const minUnixSeconds = 1e9;
 /** The time that must pass between two responses to tell a fall from rounding. */
 const minSeconds = 3;
-/** Two values, each rounded to whole seconds. */
+/** Tolerance for the difference of two values, each rounded to whole seconds. */
 const roundingSeconds = 2.5;
 
 /** The first and the last answer of a window. */
@@ -32,8 +32,8 @@ export interface WindowEnds<A> {
   readonly last: A;
 }
 
-/** The ends of a window, and the mismatch between their times left; `null` if the time fell as it should. */
-export type TimeLeft<A> = WindowEnds<A> & {
+/** The ends of a window, and the mismatch between their `Reset-After` values; `null` if the time left fell as time passed. */
+export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
 
@@ -45,9 +45,9 @@ export function judgeTimeLeft<A extends RequestSample>(
   answers: readonly A[],
   limits: TierLimits | null,
   passedSeconds: (from: A, to: A) => number,
-): TimeLeft<A>[] {
+): JudgedTimeLeft<A>[] {
   const usable = answers.filter((each) => each.resetAfter !== null && isWithinWindow(each, limits));
-  return groupByWindow(usable).flatMap((window): TimeLeft<A>[] => {
+  return groupByWindow(usable).flatMap((window): JudgedTimeLeft<A>[] => {
     const [first, last] = [window[0], window.at(-1)];
     if (first === undefined || last === undefined || (first.reset ?? 0) < minUnixSeconds) return [];
     const [before, after] = [first.resetAfter ?? 0, last.resetAfter ?? 0];

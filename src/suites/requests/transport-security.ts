@@ -35,7 +35,7 @@ export function isLocalAddress(url: string): boolean {
 }
 
 /** The target's address and certificate. */
-export interface Served {
+export interface TargetAddress {
   readonly listing: Exchange;
   /** Certificate of an `https:` address; `null` for any other. */
   readonly certificate: CertificateInspection | null;
@@ -46,14 +46,14 @@ const isSecure = (url: string): boolean => /^https:/i.test(url);
 export const addressInspected = probe(
   "the target's scheme and certificate are looked at",
   { requests: 0, reads: true },
-  async ({ discovery: { listing }, target }): Promise<Served> => {
+  async ({ discovery: { listing }, target }): Promise<TargetAddress> => {
     const { url } = listing.request;
     return { listing, certificate: isSecure(url) ? await inspectCertificate(url, target.network) : null };
   },
 );
 
 /** Judges the scheme and the certificate. Only a local address may do without TLS or have an untrusted certificate. */
-function judgeAddress({ listing, certificate }: Served): Finding<"https" | "local"> {
+function judgeAddress({ listing, certificate }: TargetAddress): Finding<"https" | "local"> {
   const { url } = listing.request;
   const address = url.split("/").slice(0, 3).join("/");
   const isLocal = isLocalAddress(url);

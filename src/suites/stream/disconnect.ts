@@ -185,9 +185,9 @@ const noticingMs = 2000;
 const realGapMs = 100;
 
 /**
- * Whether the retries lasted longer than the agent's pauses and the time to notice a disconnect. For an agent in real
- * time, advancing the clock does not count. An agent on the target's clock needs both times, because its socket works in
- * real time.
+ * Whether the retries lasted longer than the agent's longest pause plus the time to notice a disconnect. Real time
+ * must have passed in any case, because sockets work in real time. If the agent's pauses follow the target's clock, that
+ * clock must have advanced as far, too.
  */
 function lastedLongEnough(
   { triedMs, advancedMs }: { readonly triedMs: number; readonly advancedMs: number },

@@ -8,9 +8,9 @@ export interface FlakyCheck {
   readonly instance: string | null;
   /** Number of changes between passing and broken. */
   readonly flips: number;
-  /** Nights that judged it. */
+  /** Number of nights that judged the check. */
   readonly nights: number;
-  /** Nights on which it was broken. */
+  /** Number of nights on which the check was broken. */
   readonly broken: number;
 }
 

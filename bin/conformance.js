@@ -17,7 +17,7 @@ function giveUp(message) {
   process.exitCode = 2;
 }
 
-/** Settles to whether the checkout is installed and built. */
+/** Installs and builds the checkout if needed. Resolves to `false` if this failed. */
 function setUp() {
   return import(pathToFileURL(join(root, "tools", "current.mjs")).href).then((current) =>
     current.isCurrent(root) ? true : import(pathToFileURL(setup).href).then(setUpWith),

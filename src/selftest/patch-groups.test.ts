@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 
 import { allVariants, suiteFaults } from "../reference/catalogue.ts";
-import { compatibleGroups, oneForEachClause, replacedDecisions } from "./patch-groups.ts";
+import { groupCompatibleVariants, faultsCoveringClauses, replacedDecisions } from "./patch-groups.ts";
 
 describe("what a quick selftest draws from", () => {
   it("covers every clause that a fault breaks, with fewer faults", () => {
-    const chosen = oneForEachClause(suiteFaults);
+    const chosen = faultsCoveringClauses(suiteFaults);
     const clausesOf = (faults: typeof chosen): Set<string> => new Set(faults.flatMap(({ breaks }) => breaks));
     expect(clausesOf(chosen)).toEqual(clausesOf(suiteFaults));
     expect(chosen.length).toBeLessThan(suiteFaults.length);
   });
 
   it("contain every variant, and never two that replace the same decision", () => {
-    const groups = compatibleGroups(allVariants, 8);
+    const groups = groupCompatibleVariants(allVariants, 8);
     expect(new Set(groups.flat())).toEqual(new Set(allVariants));
     expect(groups.flat()).toHaveLength(allVariants.length);
     for (const group of groups) {

@@ -1,8 +1,8 @@
 import { type Behaviour, standard } from "../reference/behaviour/behaviour.ts";
 import type { Override, Patch } from "../reference/patch.ts";
 
-/** Picks faults, in their order, until every clause that any of them breaks is covered. A quick selftest tries a part of these. */
-export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
+/** Picks faults that together break every clause that any fault breaks. A fault is left out if earlier ones break all its clauses. */
+export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[] {
   const open = new Set(faults.flatMap(({ breaks }) => breaks));
   return faults.filter(({ breaks }) => {
     const isNeeded = breaks.some((clause) => open.has(clause));
@@ -11,8 +11,8 @@ export function oneForEachClause(faults: readonly Patch[]): readonly Patch[] {
   });
 }
 
-/** Groups variants that no two of a group replace the same decision, at most `most` in a group. Each variant is in one group. */
-export function compatibleGroups(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
+/** Puts each variant into one group of at most `most`. No two variants of a group replace the same decision. */
+export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
   for (const variant of variants) {
     const decisions = replacedDecisions(variant);

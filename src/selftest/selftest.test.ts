@@ -6,7 +6,7 @@ import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
 import { sampleOf, triesEach } from "../base/testing/test-scope.ts";
 import { tryGroups } from "./run-patches.ts";
-import { compatibleGroups, oneForEachClause } from "./patch-groups.ts";
+import { groupCompatibleVariants, faultsCoveringClauses } from "./patch-groups.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
 
@@ -16,10 +16,10 @@ const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
  * A quick run tries a fault for every fourth clause, mostly in the sections that cover it alone, and a quarter of the servers with several
  * variants. A full run tries every fault and variant by itself, in all sections.
  */
-const faults = triesEach ? suiteFaults : sampleOf(oneForEachClause(suiteFaults), { of: 4 });
+const faults = triesEach ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
 const mostAtOnce = 16;
-const groups = triesEach ? [] : sampleOf(compatibleGroups(allVariants, mostAtOnce), { of: 4 });
+const groups = triesEach ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
 const inTheirOwn = new Set<readonly Patch[]>(triesEach ? [] : alone);
 for (const each of sampleOf(alone, { of: 32 })) inTheirOwn.delete(each);
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
-import { recordBody, wholeBody } from "./record.ts";
+import { recordBody, recordWholeBody } from "./record.ts";
 
 const kibibyte = 1024;
 
@@ -26,7 +26,7 @@ describe("a recorded body", () => {
 
   it("is base64 if it is not UTF-8", () => {
     const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
-    expect(wholeBody(bytes)).toEqual({ kind: "base64", base64: bytes.toString("base64"), bytes: 4 });
+    expect(recordWholeBody(bytes)).toEqual({ kind: "base64", base64: bytes.toString("base64"), bytes: 4 });
   });
 
   it("is whole up to 256 KiB", () => {

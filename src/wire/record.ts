@@ -38,7 +38,8 @@ export function recordBody() {
   const body = (): Body => {
     if (bytes === 0) return { kind: "none" };
     const [first] = pieces;
-    if (long === null) return wholeBody(first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces));
+    if (long === null)
+      return recordWholeBody(first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces));
     const sha256 = long.hash.copy().digest("hex");
     return { kind: "cut", head: long.head.toString("utf8"), tail: long.tail.toString("utf8"), bytes, sha256 };
   };
@@ -49,7 +50,7 @@ export function recordBody() {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Records a whole body, as text if it is UTF-8, else in base64. */
-export function wholeBody(bytes: Uint8Array): Body {
+export function recordWholeBody(bytes: Uint8Array): Body {
   if (bytes.byteLength === 0) return { kind: "none" };
   try {
     return { kind: "text", text: utf8.decode(bytes), bytes: bytes.byteLength };

@@ -8,7 +8,7 @@ import { timeInName } from "../../base/file-names.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import { type Parsed, parseAs } from "../../base/parsing.ts";
 import { type DamagedNight, type Night, type NightHistory, nightSchema } from "../../report/history/night.ts";
-import { firstNightFormat, firstNightSchema } from "../../report/history/night-v1.ts";
+import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
 /** The folder of a history's entries, and that of a night's full reports. */
 export const nightsFolder = (folder: string): string => join(folder, "nights");
@@ -104,5 +104,5 @@ export const serializeNight = (night: Night): string => `${JSON.stringify(night)
 export function parseNight(text: string): Parsed<Night> {
   const raw = tryParseJson(text);
   if (raw === undefined) return { kind: "problem", problem: "it is not JSON: half-written, or damaged" };
-  return getPath(raw, "format") === firstNightFormat ? parseAs(raw, firstNightSchema) : parseAs(raw, nightSchema);
+  return getPath(raw, "format") === nightV1Format ? parseAs(raw, nightV1Schema) : parseAs(raw, nightSchema);
 }

@@ -50,7 +50,10 @@ const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOp
 });
 
 const direct = (secure: Secure, options: ConnectionOptions): Dispatcher =>
-  new Agent({ connect: telling(buildConnector({ timeout: options.connectMs, ...secure })), ...poolOptions(options) });
+  new Agent({
+    connect: reportingBytesRead(buildConnector({ timeout: options.connectMs, ...secure })),
+    ...poolOptions(options),
+  });
 
 /** https goes through a tunnel, http as requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2. */
 const through = (proxy: string, secure: Secure, options: ConnectionOptions): Dispatcher =>
@@ -66,11 +69,11 @@ const through = (proxy: string, secure: Secure, options: ConnectionOptions): Dis
 
 const connectOf = (given: object): { connect?: buildConnector.connector } =>
   "connect" in given && typeof given.connect === "function"
-    ? { connect: telling(given.connect as buildConnector.connector) }
+    ? { connect: reportingBytesRead(given.connect as buildConnector.connector) }
     : {};
 
-/** Connects, and adds the number of bytes read to an error of the connection: a bare reset does not have it. */
-const telling =
+/** Wraps a connector: adds the number of bytes read to each error of the connection, because a reset does not have it. */
+const reportingBytesRead =
   (connect: buildConnector.connector): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...connected) => {

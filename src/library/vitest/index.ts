@@ -77,14 +77,14 @@ async function report(
   context: TestContext,
 ): Promise<void> {
   if (judged === null) throw new Error("The run before the tests did not happen.");
-  const telling = testResultOf(id, judged, rules);
-  switch (telling.kind) {
+  const result = testResultOf(id, judged, rules);
+  switch (result.kind) {
     case "failed":
-      throw new CheckFailed(telling.message);
+      throw new CheckFailed(result.message);
     case "skipped":
-      return context.skip(telling.reason);
+      return context.skip(result.reason);
     case "passed":
-      for (const note of telling.notes) await context.annotate(note);
+      for (const note of result.notes) await context.annotate(note);
   }
 }
 

@@ -9,7 +9,7 @@ import { judgeTrial, runTrials, type TrialResult } from "../../load/run-trials.t
 import { type EngineName, scenarioNamed } from "../../load/scenarios.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
-import { compatibleGroups } from "../patch-groups.ts";
+import { groupCompatibleVariants } from "../patch-groups.ts";
 import { coreMessages } from "../trial.ts";
 import { enginesHere } from "./run-plans.ts";
 
@@ -55,7 +55,7 @@ const names = (variants: readonly Patch[]): string => variants.map(({ name }) =>
 
 describe("load on legal variants of the server", { timeout: 600_000 }, () => {
   // A full run tries each variant by itself.
-  const groups = compatibleGroups(allVariants, isFull ? 1 : 16);
+  const groups = groupCompatibleVariants(allVariants, isFull ? 1 : 16);
 
   it("finds nothing, and writes evidence that it can read and judge again", async () => {
     const engines = await enginesHere();

@@ -12,12 +12,12 @@ const chunkSize = 8;
 /** Beside the chunks a stream has `start` and `done`. */
 const otherEvents = 2;
 /** The beginning of the agent's response, before the query. */
-const spokenBefore = "You said: ".length;
+const prefixLength = "You said: ".length;
 
 /** A body whose response has this number of events. */
 const bodyFor = (events: number): string =>
   JSON.stringify({
-    query: "x".repeat((events - otherEvents) * chunkSize - spokenBefore),
+    query: "x".repeat((events - otherEvents) * chunkSize - prefixLength),
     parameters: { chunk_size: chunkSize },
   });
 

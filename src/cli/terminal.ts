@@ -11,15 +11,15 @@ export interface TerminalStyle {
  * in the output, texts of a target are disarmed.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
-  readonly look: TerminalStyle;
+  readonly style: TerminalStyle;
   readonly write: (text: string) => void;
 } {
   const { NO_COLOR: noColour, FORCE_COLOR: forceColour, GITHUB_ACTIONS: actions } = process.env;
   const isForced = forceColour !== undefined && forceColour !== "" && forceColour !== "0";
   const isForbidden = noColour !== undefined && noColour !== "";
-  const look = {
+  const style = {
     colour: !isForbidden && (isForced || (stream.isTTY && stream.hasColors())),
     width: Math.min(stream.columns || 100, 140),
   };
-  return { look, write: (text) => void stream.write(actions === "true" ? withoutCommands(text) : text) };
+  return { style, write: (text) => void stream.write(actions === "true" ? withoutCommands(text) : text) };
 }

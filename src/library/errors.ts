@@ -2,7 +2,7 @@ import type { ReportDocument } from "../report/model/report.ts";
 
 export { UsageError as UsageProblem } from "../base/usage-error.ts";
 
-/** Nothing was judged: the target could not be reached, is not a deployment of this interface, or refuses the key. The message says why. */
+/** The error if nothing was judged: the target could not be reached, is another API, or refuses the key. The message says why. */
 export class NothingToJudge extends Error {
   override readonly name = "NothingToJudge";
   /** A report with the same message, for callers that always write a file; `null` if there is none. */

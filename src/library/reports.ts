@@ -69,8 +69,8 @@ export const listFormats = (): FormatEntry[] =>
  * @throws {UsageProblem} if the document lacks an input of the format: `har` needs exchanges, `statement` needs evidence
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
-  const lack = unavailableReason(name, document);
-  if (lack !== null) throw new UsageError(`${name} cannot be made: ${lack}.`);
+  const missing = unavailableReason(name, document);
+  if (missing !== null) throw new UsageError(`${name} cannot be made: ${missing}.`);
   const text = formats[name].render(document, parts);
   return typeof text === "string" ? text : [...text].join("");
 }

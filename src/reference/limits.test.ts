@@ -93,14 +93,14 @@ describe("the limits of a key", () => {
   it("do not count refusals for concurrency", async () => {
     const key = fresh();
     let answered = 0;
-    const asked = Array.from({ length: 8 }, async () => {
+    const responses = Array.from({ length: 8 }, async () => {
       const { status } = await server.invoke("sleeper", { key });
       answered += 1;
       return status;
     });
     await eventually(async () => (await server.call("/agents/echo/health")).status === 200 && answered === 6);
     await server.reference.advance(2000);
-    expect((await Promise.all(asked)).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429, 429, 429]);
+    expect((await Promise.all(responses)).toSorted((a, b) => a - b)).toEqual([200, 200, 429, 429, 429, 429, 429, 429]);
     expect(admittedOf(await statuses(key, 20))).toBe(8);
   });
 });

@@ -119,10 +119,10 @@ describe("the description", () => {
 
   it("needs no key", async () => {
     const anybody = ["ah_wrong", ...referenceKeys.map(({ key }) => key)];
-    const asked = anybody.map((key) =>
+    const responses = anybody.map((key) =>
       fetch(descriptionUrl(accelerated), { headers: { authorization: `Bearer ${key}` } }),
     );
-    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set((await Promise.all(responses)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   it("has the statuses of unusual requests", async () => {

@@ -45,13 +45,13 @@ describe("a batch", () => {
   it("runs on the clock: pending, running, completed with every result", async () => {
     const server = await started();
     const path = await submit(server, ["one", "two"]);
-    const look = async () => (await server.call(path)).json;
-    expect(await look()).toMatchObject({ status: "pending", progress: { completed: 0, total: 2 } });
+    const read = async () => (await server.call(path)).json;
+    expect(await read()).toMatchObject({ status: "pending", progress: { completed: 0, total: 2 } });
     await server.reference.advance(300);
-    expect(await look()).toMatchObject({ status: "running" });
-    expect(field(await look(), "results")).toBeUndefined();
+    expect(await read()).toMatchObject({ status: "running" });
+    expect(field(await read(), "results")).toBeUndefined();
     await server.reference.advance(1000);
-    expect(await look()).toMatchObject({
+    expect(await read()).toMatchObject({
       status: "completed",
       results: [
         { index: 0, status: "success", result: { output: "You said: one" }, usage: { total_tokens: 4 } },

@@ -38,7 +38,7 @@ import { documentsSaying, hostileDocument, hostileText, hostileTexts } from "./t
 /** Fails if a text breaks out of a format. */
 type Rule<T> = (of: (value: T) => string, value: T) => void | Promise<void>;
 
-const made = "2030-01-01T00:00:00.000Z";
+const createdAt = "2030-01-01T00:00:00.000Z";
 const options = { colour: false, width: 100, quiet: false, folder: null } as const;
 const { nights } = replay(simulateNights(1, { ...nothingHappens, failing: { from: 3, check: "INV-7" } }));
 const few = nights.slice(0, 8);
@@ -48,7 +48,7 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
   ["the page of a run", (text) => renderHtml(poisoned(brokenDocument, text)), addsNoElement],
   ["the page of load", (text) => renderHtml(poisoned(loadDocument, text)), addsNoElement],
   ["the page of a comparison", (text) => renderComparisonPage(comparisonWithText(text)), addsNoElement],
-  ["the page of vendors", (text) => renderVendorsPage(compareVendors(vendorsWithText(text), made)), addsNoElement],
+  ["the page of vendors", (text) => renderVendorsPage(compareVendors(vendorsWithText(text), createdAt)), addsNoElement],
   [
     "the trend page",
     (text) =>
@@ -61,7 +61,7 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
   ["the Markdown of a comparison", (text) => renderComparisonMarkdown(comparisonWithText(text)), hasNoMarkup],
   [
     "the Markdown of vendors",
-    (text) => renderVendorsMarkdown(compareVendors(vendorsWithText(`x${text}`), made)),
+    (text) => renderVendorsMarkdown(compareVendors(vendorsWithText(`x${text}`), createdAt)),
     keepsItsTables,
   ],
   ["a run on the terminal", (text) => onTerminal(poisoned(brokenDocument, text)), controlsNoTerminal],
@@ -73,7 +73,7 @@ const byText: readonly (readonly [format: string, of: (text: string) => string, 
   ],
   [
     "vendors on the terminal",
-    (text) => renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), made), options),
+    (text) => renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), createdAt), options),
     controlsNoTerminal,
   ],
   [

@@ -203,7 +203,7 @@ export const assignedAgents = ({ agents, roleAssignments }: Pick<Target, "agents
 
 /** Describes the agent and the request of each role, for people. */
 export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">): Readonly<Record<string, string>> {
-  const asked = Object.entries(target.roleAssignments).map(([role, { agent, body, path }]): [string, string] => [
+  const described = Object.entries(target.roleAssignments).map(([role, { agent, body, path }]): [string, string] => [
     role,
     [
       agent,
@@ -211,7 +211,7 @@ export function describeRoles(target: Pick<Target, "agents" | "roleAssignments">
       ...(isEmpty(body) ? [] : [`asked with ${JSON.stringify(body)}`]),
     ].join(" "),
   ]);
-  return { ...target.agents, ...Object.fromEntries(asked) };
+  return { ...target.agents, ...Object.fromEntries(described) };
 }
 
 const isEmpty = (body: object): boolean => Object.keys(body).length === 0;

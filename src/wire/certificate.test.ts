@@ -22,8 +22,18 @@ describe.skipIf(!hasOpenssl())(
       folder = mkdtempSync(join(tmpdir(), "certificate-"));
       const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
       const wanted = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "2"];
-      const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert];
-      execFileSync("openssl", ["req", "-x509", ...made, ...wanted], { stdio: "ignore" });
+      const opensslArgs = [
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-keyout",
+        key,
+        "-out",
+        cert,
+      ];
+      execFileSync("openssl", ["req", "-x509", ...opensslArgs, ...wanted], { stdio: "ignore" });
       server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => response.end());
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     });

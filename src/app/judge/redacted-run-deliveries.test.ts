@@ -70,7 +70,7 @@ async function conductDelivering(): Promise<Judged> {
 }
 
 describe("a run that received a delivery", () => {
-  const look = { colour: false, width: 100, quiet: false, folder: "out" };
+  const style = { colour: false, width: 100, quiet: false, folder: "out" };
   const shellVariableOf = (name: string): string => (name === webhookSecret.name ? webhookSecret.variable : "MAIN_KEY");
 
   it("keeps it once, says what it created, and lets no key out that it held", async () => {
@@ -81,14 +81,14 @@ describe("a run that received a delivery", () => {
     expect(kept.split('"hook":"signed"')).toHaveLength(2);
     expect(kept).toContain('"deliveries":[{"$delivery":');
     expect(readEvidence(kept, "evidence.json").deliveries).toEqual(evidence.deliveries);
-    const shown = renderTerminal(report, evidence, { ...look, shellVariableOf });
+    const shown = renderTerminal(report, evidence, { ...style, shellVariableOf });
     expect([serializeReport(report), kept, shown].join("\n")).not.toContain(key.slice(0, 12));
   });
 
   it("shows it without the secret of its webhook, which only the evidence keeps", async () => {
     const { report, evidence } = await conductDelivering();
     const shown = withoutWebhookSecrets({ ...evidence, report });
-    const terminal = renderTerminal(shown.report, shown, { ...look, shellVariableOf });
+    const terminal = renderTerminal(shown.report, shown, { ...style, shellVariableOf });
     expect(terminal).not.toContain(secret.slice(0, 20));
     expect(terminal).toContain("expected  the signature by [redacted webhook secret]");
     expect(terminal).toMatch(/< POST \/\S+\/signed\n/);

@@ -17,14 +17,14 @@ describe("the look before load", () => {
       keys: { pro: aKey({ name: "pro", key, tier: "pro", fresh: true }) },
       agents: { answering: "echo", streaming: "echo" },
     });
-    const looked = await discoverForLoad(
+    const discovered = await discoverForLoad(
       target,
       new AbortController().signal,
       new Set(isNeeded ? ["agents.slowStreaming", "receiver"] : ["receiver"]),
     );
-    expect(looked).toMatchObject({ kind: "ready", target: { agents: target.agents } });
+    expect(discovered).toMatchObject({ kind: "ready", target: { agents: target.agents } });
     const { roleAssignments, used } =
-      looked.kind === "ready" ? { ...looked, ...looked.target } : { roleAssignments: {}, used: new Map() };
+      discovered.kind === "ready" ? { ...discovered, ...discovered.target } : { roleAssignments: {}, used: new Map() };
     expect([Object.keys(roleAssignments), [...used.keys()]]).toEqual(
       isNeeded ? [["slowStreaming"], ["pro"]] : [[], []],
     );

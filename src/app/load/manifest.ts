@@ -26,8 +26,8 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(lacking(trial, noFiles));
   const keys = { main: tierKeys.main, second: tierKeys.second };
-  const lack = missingRequirement(trial, { agents, keys, hasReceiver: true });
-  if (lack !== null) throw new UnsendableLoadError(lacking(trial, describeSkip(lack, messages)));
+  const missing = missingRequirement(trial, { agents, keys, hasReceiver: true });
+  if (missing !== null) throw new UnsendableLoadError(lacking(trial, describeSkip(missing, messages)));
   return operatorManifest(trial.scenario, {
     baseUrl: target.baseUrl,
     tier: trial.tier,
@@ -46,10 +46,10 @@ const noFiles: SkipText = {
   needs: "an image that has them, and a target without them",
 };
 
-const lacking = ({ scenario }: LoadTrial, lack: SkipText): NotSentReason => ({
+const lacking = ({ scenario }: LoadTrial, missing: SkipText): NotSentReason => ({
   kind: "lacks what it needs",
   scenario: scenario.name,
-  lack,
+  missing,
 });
 
 /** The version of k6 that `k6/go.mod` pins. */

@@ -6,13 +6,13 @@ import { UsageError } from "../../base/usage-error.ts";
 /** Why no load is sent. {@link describeNotSent} describes it without naming flags or options. */
 export type NotSentReason =
   | { readonly kind: "unknown scenario"; readonly name: string; readonly near: readonly string[] }
-  | { readonly kind: "no engine"; readonly lack: SkipText }
+  | { readonly kind: "no engine"; readonly missing: SkipText }
   | { readonly kind: "no tier" }
   | { readonly kind: "no key of the tier"; readonly wanted: TierName; readonly tiers: readonly TierName[] }
   /** `left`: a sentence for each chosen scenario that cannot be sent. */
   | { readonly kind: "nothing to send"; readonly left: readonly string[] }
   | { readonly kind: "several runs"; readonly runs: number }
-  | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly lack: SkipText }
+  | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
   /** Discovery found no usable target. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
   /** URLs cannot contain the agent's name. */
@@ -38,7 +38,7 @@ export function describeNotSent(why: NotSentReason): string {
     case "unknown scenario":
       return `There is no load scenario ${JSON.stringify(why.name)}. ${nearText(why.near)}`;
     case "no engine":
-      return why.lack.needs ?? why.lack.reason;
+      return why.missing.needs ?? why.missing.reason;
     case "no tier":
       return "No key has a known tier with known limits: give `tier` and `tiers` in a target file.";
     case "no key of the tier":
@@ -48,7 +48,7 @@ export function describeNotSent(why: NotSentReason): string {
     case "several runs":
       return `A manifest holds one run, and ${why.runs} are chosen: name one scenario, and one tier.`;
     case "lacks what it needs":
-      return `${why.scenario}: ${why.lack.reason}${why.lack.needs === null ? "" : ` (${why.lack.needs})`}.`;
+      return `${why.scenario}: ${why.missing.reason}${why.missing.needs === null ? "" : ` (${why.missing.needs})`}.`;
     case "nothing to load":
       return why.sentence;
     case "unsendable agent":

@@ -84,8 +84,8 @@ export function assertScenariosAndEngine(
   engines: AvailableEngines,
 ): void {
   chooseScenarios(scenarios, isRealTime);
-  const lack = engine === "k6" || engine === "autocannon" ? engines.missing(engine) : null;
-  if (lack !== null) throw new UnsendableLoadError({ kind: "no engine", lack });
+  const missing = engine === "k6" || engine === "autocannon" ? engines.missing(engine) : null;
+  if (missing !== null) throw new UnsendableLoadError({ kind: "no engine", missing });
 }
 
 function estimated(trial: LoadTrial, tiers: readonly TierKeys[] | null): Estimate {

@@ -20,7 +20,7 @@ import { silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts
 import { defaultLoadParameters } from "./load-parameters.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
-/** What the last load was conducted with. */
+/** The options of the last load. */
 const conducted: RunTrialsOptions[] = [];
 
 vi.mock(import("../../load/run-trials.ts"), async (original) => {
@@ -171,10 +171,10 @@ describe("sending load from a program", () => {
   it("asks before it sends to a server that is not on loopback, and sends nothing to one without being asked", async () => {
     const before = conducted.length;
     const target = { ...targetHere(), baseUrl: targetHere().baseUrl.replace("127.0.0.1", "0.0.0.0") };
-    const asked: unknown[] = [];
-    const refused = await send({ target, scenarios, agree: (outlook) => asked.push(outlook) > 1 });
+    const confirmations: unknown[] = [];
+    const refused = await send({ target, scenarios, agree: (outlook) => confirmations.push(outlook) > 1 });
     expect(refused).toEqual({ kind: "not sent", why: { kind: "not agreed" }, kept: null });
-    expect(asked).toMatchObject([{ baseUrl: target.baseUrl, unsendable: [] }]);
+    expect(confirmations).toMatchObject([{ baseUrl: target.baseUrl, unsendable: [] }]);
     expect(await send({ target, scenarios })).toEqual(refused);
     expect(conducted.length).toBe(before);
   });

@@ -59,7 +59,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const most = maxRequestsFor(bounds.maxRequests, target);
   const planned = planProbes(suites, target, options);
   const checks = checksByProbe(suites);
-  const look = lookOf(named, main, readOnly);
+  const look = discoveryOf(named, main, readOnly);
   const tried = planned.filter(({ skip }) => skip === null);
   const parts = { target, main, discoveryRequests: look.requests, maxWaitMs };
   const run = target.clock === null ? await dryRun(tried, parts) : withClock;
@@ -122,7 +122,7 @@ const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
 /** Maximum number of invokes to find a listed agent that answers. */
 const maxDiscoveryInvokes = 2;
 
-function lookOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
+function discoveryOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
   const reads = ["GET /agents?page=1&limit=2", "GET /usage"];
   if (agents.answering !== undefined)
     return { key: main.name, requests: 2, sends: [...reads, `GET /agents/${agents.answering}/health`] };

@@ -104,8 +104,8 @@ function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof
   const problems = outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)));
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   if (!outputs.isStdoutTaken) {
-    const { look, write } = terminalOf(process.stdout);
-    write(renderComparisonTerminal(comparison, { ...look, quiet: isQuiet }));
+    const { style, write } = terminalOf(process.stdout);
+    write(renderComparisonTerminal(comparison, { ...style, quiet: isQuiet }));
   }
   if (problems.length > 0) return exitCodes.usage;
   if (!hasCommonFindings(comparison)) {

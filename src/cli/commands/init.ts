@@ -110,7 +110,7 @@ async function propose(
   const namedTier = flags.tier ?? null;
   const target = registerSecrets(targetOf(answers, namedTier, null));
   const redact = redactorOf(secretsOf(target)).text;
-  const { look } = terminalOf(process.stdout);
+  const { style } = terminalOf(process.stdout);
   const print = (text: string): void => void process.stdout.write(redact(text));
   const discovery = await discoverForInit({
     target,
@@ -123,15 +123,15 @@ async function propose(
     process.stderr.write(redact(`${discovery.sentence}\n`));
     return signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
-  print(foundText(answers.baseUrl, discovery.target, discovery.requests, look));
+  print(foundText(answers.baseUrl, discovery.target, discovery.requests, style));
   const agents = await chooseAgents(flags, discovery.target, prompter, redact);
   const prompts = await askPrompts(flags, agents, prompter);
   const paths = await askPaths(flags, prompter);
   const tier = namedTier ?? discovery.target.tier;
   const file = proposeTargetFile(answers, discovery.target, { agents, prompts, paths, tier });
   const text = `${JSON.stringify(file, null, 2)}\n`;
-  print(proposalText(answers.out, file, text, look));
-  print(absentText(await missingParts(answers, tier, file), look));
+  print(proposalText(answers.out, file, text, style));
+  print(absentText(await missingParts(answers, tier, file), style));
   return write(answers, text, flags, prompter);
 }
 

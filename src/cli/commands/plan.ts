@@ -37,9 +37,9 @@ export const planCommand = (): Command =>
           process.stderr.write(`${noUsableKey}\n`);
           return exitCodes.nothingExercised;
         }
-        const { look, write } = terminalOf(process.stdout);
+        const { style, write } = terminalOf(process.stdout);
         const formatted = formatQuestions(plan);
-        write(isJson ? `${planJson(formatted)}\n` : planText(formatted, look));
+        write(isJson ? `${planJson(formatted)}\n` : planText(formatted, style));
         return exitCodes.fine;
       },
     },

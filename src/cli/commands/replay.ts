@@ -129,9 +129,9 @@ function present({ replayed, isInterrupted }: ReplayOutcome, { prepared, flags }
     process.stderr.write("Nothing was sent.\n");
     return isInterrupted ? exitCodes.interrupted : exitCodes.usage;
   }
-  const { look, write } = terminalOf(process.stdout);
+  const { style, write } = terminalOf(process.stdout);
   const view = { ...replayed, chosen: prepared.chosen, command: judgeCommand(prepared, flags.target) };
-  write(replayText(view, look, flags.quiet === true));
+  write(replayText(view, style, flags.quiet === true));
   return isInterrupted ? exitCodes.interrupted : exitCodeOf[replayed.outcome];
 }
 

@@ -169,8 +169,8 @@ function present(
     markdown: () => renderVendorsMarkdown(sideBySide),
   };
   const problems = files.flatMap((output) => writeOutput(output, render[output.name]));
-  const { look, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
-  write(renderVendorsTerminal(sideBySide, look));
+  const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+  write(renderVendorsTerminal(sideBySide, style));
   write(`reports  ${displayPath(folder)}\n`);
   for (const sentence of [problem, ...problems]) if (sentence !== null) process.stderr.write(`${sentence}\n`);
   return vendorsExitCode(judged, isInterrupted);

@@ -62,8 +62,8 @@ const jsonOf = ({ statement, mismatches, notes }: Verification) => ({
 const maxLines = 40;
 
 function print({ statement, mismatches, notes }: Verification): void {
-  const { look, write } = terminalOf(process.stdout);
-  const paint = paintFor(look.colour);
+  const { style, write } = terminalOf(process.stdout);
+  const paint = paintFor(style.colour);
   const lines = mismatches.slice(0, maxLines).map((line) => `${paint.red("✗")} ${sanitizeLine(line, 500)}`);
   const hidden = mismatches.length - lines.length;
   const more = hidden > 0 ? [`  and ${formatCount(hidden, "more line")}`] : [];

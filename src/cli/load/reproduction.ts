@@ -4,7 +4,7 @@ import { loadCommand } from "../../report/reproduce/evidence.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import type { Target } from "../../target/target.ts";
 
-/** What a command needs to repeat a load. */
+/** The parts of a command that repeats a load. */
 export interface ReproductionOptions {
   /** `null`: the embedded server. */
   readonly target: Target | null;

@@ -44,8 +44,8 @@ export function presentNight(
   };
   const problems = files.flatMap((output) => writeOutput(output, () => texts[output.name]));
   appendStepSummary(() => texts.markdown);
-  const { look, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
-  write(renderNightTerminal(judgement, night, { ...look, nights }));
+  const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+  write(renderNightTerminal(judgement, night, { ...style, nights }));
   if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
   write(`trend   ${displayPath(join(history, trendFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) print(night.stopped);

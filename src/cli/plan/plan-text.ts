@@ -24,7 +24,7 @@ export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle):
   const paint = paintFor(colour);
   const blocks = [
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],
-    lookLines(plan, width, paint),
+    discoveryLines(plan, width, paint),
     roleLines(plan, width, paint),
     ...Object.entries(stageTitles).map(([stage, title]) =>
       stageLines(
@@ -46,7 +46,7 @@ export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle):
     .join("\n\n")}\n`;
 }
 
-function lookLines({ look }: FormattedPlan, width: number, paint: Paint): string[] {
+function discoveryLines({ look }: FormattedPlan, width: number, paint: Paint): string[] {
   return [
     `${paint.bold("Discovery")}, with the main key \`${look.key}\`: ${formatCount(look.requests, "request")} that count`,
     ...formatLabelled("       ", look.sends.join(", "), width, paint.dim),
@@ -73,11 +73,11 @@ function stageLines(rows: readonly PlanRow[], title: string, width: number, pain
 }
 
 function textOf({ probe, tier, keys: [, ...others], waitSeconds, creates, checks }: PlanRow): string {
-  const made = creationsText(creates);
+  const creations = creationsText(creates);
   const facts = [
     ...(others.length === 0 ? [] : [`also with the key ${others.join(", ")}`]),
     ...(waitSeconds > 0 ? [`up to ${duration(waitSeconds * 1000)} pass`] : []),
-    ...(made === "" ? [] : [`creates ${made}`]),
+    ...(creations === "" ? [] : [`creates ${creations}`]),
   ];
   const instance = tier === null ? "" : ` (tier ${sanitizeLine(tier, 40)})`;
   const notes = facts.length === 0 ? "" : `; ${facts.join("; ")}`;
@@ -106,11 +106,11 @@ function keyLines(keys: readonly KeyRow[], paint: Paint): string[] {
 }
 
 function creationLines({ creates, probes }: FormattedPlan, width: number, paint: Paint): string[] {
-  const made = creationsText(creates);
-  if (made === "") return [`${paint.bold("Created on the target")}: nothing`];
+  const creations = creationsText(creates);
+  if (creations === "") return [`${paint.bold("Created on the target")}: nothing`];
   const makers = probes.filter((row) => creationsText(row.creates) !== "");
   return [
-    `${paint.bold("Created on the target")}, and left there (the interface has no operation that deletes): ${made}`,
+    `${paint.bold("Created on the target")}, and left there (the interface has no operation that deletes): ${creations}`,
     ...makers.flatMap(({ probe, creates: own }) =>
       formatLabelled("       ", `${probe}: ${creationsText(own)}`, width, paint.dim),
     ),

@@ -55,11 +55,11 @@ export function presentReport(document: ReportDocument, options: PresentOptions)
   const problems = writeFormats(document, formats, { ...parts, isFinal });
   const { stream = formats.isStdoutTaken ? process.stderr : process.stdout } = options;
   if (stream !== null) {
-    const { look, write } = terminalOf(stream);
+    const { style, write } = terminalOf(stream);
     const { isQuiet, folder, shellVariableOf, reproduction = unknownTarget } = options;
     write(
       renderTerminal(document.report, document.evidence, {
-        ...look,
+        ...style,
         quiet: isQuiet,
         folder,
         ...(shellVariableOf && { shellVariableOf }),

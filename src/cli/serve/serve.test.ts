@@ -52,14 +52,14 @@ async function serve(...args: readonly string[]): Promise<Serving> {
   child.once("exit", () => ((err += "\n[exit]"), hear()));
   const until = (text: () => string, part: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const look = (): void => {
+      const poll = (): void => {
         if (text().includes(part)) resolve(text());
         else if (err.endsWith("[exit]")) reject(new Error(`it ended before it said ${part}: ${err}`));
         else return;
-        hears.delete(look);
+        hears.delete(poll);
       };
-      hears.add(look);
-      look();
+      hears.add(poll);
+      poll();
     });
   await until(() => out, "Ctrl-C stops it.");
   const baseUrl = /base URL {2}(\S+)/.exec(out)?.[1] ?? "";
@@ -172,8 +172,10 @@ describe("conformance serve --write-target", () => {
 /** Whether there is the command that makes certificates. */
 const certificate = (name: string): readonly string[] => {
   const [cert, key] = [inFolder(`${name}.crt`), inFolder(`${name}.key`)];
-  const asked = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  execFileSync("openssl", [...asked, "-subj", "/CN=localhost", "-keyout", key, "-out", cert], { stdio: "ignore" });
+  const opensslArgs = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  execFileSync("openssl", [...opensslArgs, "-subj", "/CN=localhost", "-keyout", key, "-out", cert], {
+    stdio: "ignore",
+  });
   return [cert, key];
 };
 

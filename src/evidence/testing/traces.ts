@@ -42,7 +42,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const eachUnit = (text: string, write: (unit: number, at: number) => string): string =>
   Array.from(text, (character, at) => write(character.charCodeAt(0), at)).join("");
 
-const least = 8;
+const minLength = 8;
 
 /** Every eight consecutive characters of a key that a text gives away, in whatever writing. */
 export function tracesIn(text: string, key: string): string[] {
@@ -72,7 +72,7 @@ const urlSafe = (text: string): string => text.replaceAll("+", "-").replaceAll("
 const inner = (before: string, key: string): string => base64(before + key).slice(before === "" ? 0 : 4, -4);
 
 const gramsOf = (form: string): string[] =>
-  Array.from({ length: Math.max(0, form.length - least + 1) }, (_, at) => form.slice(at, at + least));
+  Array.from({ length: Math.max(0, form.length - minLength + 1) }, (_, at) => form.slice(at, at + minLength));
 
 /** One layer of escapes undone, kind after kind. */
 const plainer = (text: string): string =>

@@ -24,7 +24,7 @@ interface Ledger {
 }
 
 /** The finding on `requests.used` after six admitted invokes. The headers report the minute. */
-function saidOf({ isFresh, before, after, limit }: Ledger): string | undefined {
+function resultOf({ isFresh, before, after, limit }: Ledger): string | undefined {
   if (scenario === undefined) throw new Error("no scenario usage-ledger");
   const requests = [0, 1, 2, 3, 4, 5].map((index) => {
     const sentMs = startMs + 10 * index;
@@ -55,6 +55,6 @@ describe("the usage report's requests, after six that were admitted", () => {
     ],
     ["lost more than there were older ones", { isFresh: false, before: 1, after: 5, limit: perHour }, "breach"],
   ])("%s", (_, ledger, kind) => {
-    expect(saidOf(ledger)).toBe(kind);
+    expect(resultOf(ledger)).toBe(kind);
   });
 });

@@ -251,10 +251,10 @@ const submitBatches: Script = async function* (server) {
   const { status, text, json } = await server.call("/agents/keeper/batch", { body: { batch } });
   yield `${status} ${text}`;
   const id = Object.entries(json ?? {}).find(([name]) => name === "operation_id")?.[1];
-  const look = () => told(server, `/operations/${String(id)}`, {});
+  const readOperation = () => told(server, `/operations/${String(id)}`, {});
   for (const ms of [0, 300, 300, 1000]) {
     await server.reference.advance(ms);
-    yield await look();
+    yield await readOperation();
   }
 };
 

@@ -58,7 +58,7 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
       ...fields,
     });
   try {
-    const made = [
+    const created = [
       await hook("/200", { events: ["agent.*"], agent_id: undefined, secret: undefined }),
       await hook("/204", { events: webhookEvents, agent_id: undefined }),
       await hook("/202", { events: ["agent.invoked", "agent.completed"], secret: "czE" }),
@@ -68,8 +68,8 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
       ...(await Promise.all(["/302", "/401", "/404", "/500", "/later", "/endless"].map((path) => hook(path)))),
     ];
     for (const fields of [{ url: 5 }, { url: undefined }, { events: "agent.*" }, { events: ["no"] }])
-      made.push(await hook("/200", fields));
-    yield* made.map(({ line }) => line).toSorted();
+      created.push(await hook("/200", fields));
+    yield* created.map(({ line }) => line).toSorted();
     for (const fields of [{ threshold: 2 }, { threshold: 200 }, { type: "other" }]) {
       const alert = { type: "rate_limit", threshold: 2, webhook_url: `${receiver.origin}/200`, ...fields };
       yield (await ask("/alerts", alert, "free")).line;
@@ -83,7 +83,7 @@ export async function* webhookTranscript(server: TestServer): AsyncGenerator<str
     for (const change of ["created", "updated", "deleted"] as const)
       server.reference.deploy({ kind: change, agentId: "newcomer" });
     server.reference.deploy({ kind: "health_changed", agentId: agent, health: "degraded" });
-    const ids = made
+    const ids = created
       .slice(0, 12)
       .map(({ json }) => String(Object.entries(json ?? {}).find(([name]) => name === "webhook_id")?.[1]));
     for (const ms of stepsMs) {

@@ -41,14 +41,14 @@ export function deliveryRegistry(
   for (const delivery of kept.deliveries) deliveries.put(delivery);
   const enter = (destinations: readonly Destination[], message: Message, delayMs: number) => {
     const createdMs = clock.now();
-    const made = destinations.map((to): Delivery => {
+    const created = destinations.map((to): Delivery => {
       numbers.deliveries += 1;
       const number = numbers.deliveries;
       return { number, to, message, createdMs, attempts: [], state: "pending", nextAttemptMs: createdMs + delayMs };
     });
-    warnOnFailure(() => store.addDeliveries(made));
-    for (const delivery of made) deliveries.put(delivery);
-    return made;
+    warnOnFailure(() => store.addDeliveries(created));
+    for (const delivery of created) deliveries.put(delivery);
+    return created;
   };
   const nextMessage = () => {
     numbers.messages += 1;

@@ -5,9 +5,9 @@ import { coverageOf, coverageSection } from "./coverage.ts";
 import { sectionLines } from "../terminal/blocks.ts";
 import type { ReportFinding } from "./report.ts";
 
-type Seen = NonNullable<ReportFinding["seen"]>;
+type SavedCoverage = NonNullable<ReportFinding["seen"]>;
 
-const finding = (seen: Pick<Seen, "cells" | "unseen">): ReportFinding => ({
+const finding = (seen: Pick<SavedCoverage, "cells" | "unseen">): ReportFinding => ({
   check: "HDR-1",
   clause: "HDR-1",
   suite: "Rate-limit headers",

@@ -5,7 +5,7 @@ import { compareVendors } from "./comparison.ts";
 import { anObservation, anUnjudged, aVendor } from "./testing/vendors.ts";
 import { notesOf, overview } from "./summary.ts";
 
-const made = "2030-01-01T00:00:00.000Z";
+const createdAt = "2030-01-01T00:00:00.000Z";
 const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a", actual: "b", instance: "free" });
 
 describe("clauses of several vendors", () => {
@@ -14,7 +14,7 @@ describe("clauses of several vendors", () => {
       aVendor("Acme", [sampleFinding(), sampleFinding({ clause: "INV-3" }), failing]),
       aVendor("Other", [sampleFinding(), sampleFinding({ clause: "INV-3" })]),
     ];
-    const { sections } = compareVendors([acme, other, anUnjudged("Down", "No answer.")], made);
+    const { sections } = compareVendors([acme, other, anUnjudged("Down", "No answer.")], createdAt);
     expect(sections).toMatchObject([
       {
         title: "Stream",
@@ -32,7 +32,10 @@ describe("clauses of several vendors", () => {
 
   it("that a report does not have are not the same as skipped, and do not count as a difference", () => {
     const skipped = sampleFinding({ outcome: "skipped", reason: "no agent", needs: "agents.slow" });
-    const all = compareVendors([aVendor("A", [skipped]), aVendor("B", [sampleFinding({ clause: "SSE-6" })])], made);
+    const all = compareVendors(
+      [aVendor("A", [skipped]), aVendor("B", [sampleFinding({ clause: "SSE-6" })])],
+      createdAt,
+    );
     expect(notesOf(all)).toEqual([
       expect.stringMatching(/a missing clause does not count as a difference: A \(1 clause\), B \(1 clause\)\.$/),
     ]);
@@ -55,7 +58,7 @@ describe("readings and gaps of several vendors", () => {
   it.each(cases)("%s", (_, one, other, differs) => {
     const { gaps } = compareVendors(
       [aVendor("A", [anObservation("LST-9", one)]), aVendor("B", [anObservation("LST-9", other)])],
-      made,
+      createdAt,
     );
     expect(gaps).toMatchObject([{ clause: "LST-9", cells: [one, other], differs }]);
   });
@@ -68,7 +71,7 @@ describe("readings and gaps of several vendors", () => {
         aVendor("B", [anObservation("LIM-16", "x", "free")]),
         aVendor("C", [skipped]),
       ],
-      made,
+      createdAt,
     );
     expect(gaps).toMatchObject([{ cells: ["free: x; pro: y", "x", "not observed: no time"], differs: false }]);
   });
@@ -79,7 +82,7 @@ describe("readings and gaps of several vendors", () => {
         aVendor("A", [sampleFinding({ clause: "ERR-2", reading: "form-a" }), sampleFinding({ reading: "present" })]),
         aVendor("B", [sampleFinding({ clause: "ERR-2", reading: "form-b" })]),
       ],
-      made,
+      createdAt,
     );
     expect(readings).toMatchObject([{ clause: "ERR-2", cells: ["form-a", "form-b"], differs: true }]);
   });
@@ -102,7 +105,7 @@ describe("limits and times of several vendors", () => {
       ...other,
       document: { ...other.document, report: { ...report, target: { ...report.target, tiers: { key: "pro" } } } },
     };
-    const { limits } = compareVendors([acme, keyless], made);
+    const { limits } = compareVendors([acme, keyless], createdAt);
     expect(limits.map(({ tier }) => tier)).toEqual(["free", "pro"]);
     const cells = Object.fromEntries((limits[0]?.rows ?? []).map((row) => [row.name, row.cells]));
     expect(cells).toMatchObject({
@@ -119,7 +122,7 @@ describe("limits and times of several vendors", () => {
       sampleExchange(id, { url: `http://127.0.0.1:8080/v1/agents/${agent}/invoke` }, { status, headMs: 10 + ms });
     const exchanges = [at("1", "echo", 2), at("2", "echo", 4), at("3", "slow", 3000), at("4", "echo", 9, 500)];
     const load = { report: sampleReport([], { load: { runs: [sampleLoadRun()] } }), evidence: null, load: new Map() };
-    const { latencies } = compareVendors([{ ...aVendor("A", [], exchanges), load }, aVendor("B", [])], made);
+    const { latencies } = compareVendors([{ ...aVendor("A", [], exchanges), load }, aVendor("B", [])], createdAt);
     expect(latencies.ofRuns).toEqual([{ name: "invoke", cells: [{ count: 2, median: 3, p99: 3.98 }, null] }]);
     expect(latencies.ofLoad).toEqual([
       { name: "minute-limit, pro", cells: [{ count: 10, median: 1.25, p99: 40.4 }, null] },
@@ -131,7 +134,7 @@ describe("the summary above the tables", () => {
   it("counts deployments, verdicts and differences", () => {
     const all = compareVendors(
       [aVendor("A", [failing]), aVendor("B", [sampleFinding({ clause: "INV-3" })]), anUnjudged("C", "No answer.")],
-      made,
+      createdAt,
     );
     expect(overview(all)).toMatch(
       /^3 deployments: 2 conformant, 1 could not be judged\. They differ in 1 clause, 0 readings/,
@@ -142,7 +145,10 @@ describe("the summary above the tables", () => {
     const [acme, other] = [aVendor("A", []), aVendor("B", [])];
     const { report } = acme.document;
     const older = { ...report, suite: { version: "0.0.1", clauses: "x" }, target: other.document.report.target };
-    const all = compareVendors([{ ...acme, isKept: true, document: { ...acme.document, report: older } }, other], made);
+    const all = compareVendors(
+      [{ ...acme, isKept: true, document: { ...acme.document, report: older } }, other],
+      createdAt,
+    );
     expect(notesOf(all)).toEqual([
       expect.stringMatching(/^They were judged by different versions .*0\.0\.1/),
       "A and B look like the same deployment.",

@@ -10,8 +10,8 @@ import { compareVendors } from "./comparison.ts";
 import { anObservation, anUnjudged, aVendor, vendorsWithText } from "./testing/vendors.ts";
 import type { Vendor } from "./vendor.ts";
 
-const made = "2030-01-01T00:00:00.000Z";
-const pageOf = (vendors: readonly Vendor[]): string => renderVendorsPage(compareVendors(vendors, made));
+const createdAt = "2030-01-01T00:00:00.000Z";
+const pageOf = (vendors: readonly Vendor[]): string => renderVendorsPage(compareVendors(vendors, createdAt));
 
 const failing = sampleFinding({ clause: "INV-3", outcome: "fail", expected: "a 400", actual: "a 200" });
 const page = pageOf([

@@ -8,12 +8,12 @@ import { compareVendors } from "./comparison.ts";
 import { renderVendorsTerminal } from "./terminal.ts";
 import { anUnjudged, aVendor, vendorsWithText } from "./testing/vendors.ts";
 
-const made = "2030-01-01T00:00:00.000Z";
+const createdAt = "2030-01-01T00:00:00.000Z";
 describe("texts of targets", () => {
   it("send no control character to a terminal", () => {
     fc.assert(
       fc.property(hostileText, fc.integer({ min: 40, max: 200 }), (text, width) => {
-        const shown = renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), made), {
+        const shown = renderVendorsTerminal(compareVendors(vendorsWithText(`x${text}`), createdAt), {
           colour: false,
           width,
         });
@@ -33,7 +33,7 @@ describe("vendors on a terminal", () => {
     aVendor(name, [sampleFinding({ outcome: at === 0 ? "fail" : "pass", expected: "a", actual: "b" })]),
   );
   const shown = (width: number): string =>
-    renderVendorsTerminal(compareVendors(vendors, made), { colour: false, width });
+    renderVendorsTerminal(compareVendors(vendors, createdAt), { colour: false, width });
 
   it.each([60, 80, 100, 140])("fit %i columns in as many parts as needed, with every vendor", (width) => {
     const lines = shown(width).split("\n");
@@ -43,7 +43,7 @@ describe("vendors on a terminal", () => {
 
   it("say why a vendor has no column, and which clauses differ", () => {
     const text = renderVendorsTerminal(
-      compareVendors([...vendors.slice(0, 2), anUnjudged("Down", "No answer.")], made),
+      compareVendors([...vendors.slice(0, 2), anUnjudged("Down", "No answer.")], createdAt),
       {
         colour: false,
         width: 100,

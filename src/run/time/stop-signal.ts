@@ -15,12 +15,18 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
       ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
       : "interrupted";
 
+/** A signal that stops a run early. `release` removes its timer and its listener. */
+interface StopSignal {
+  readonly signal: AbortSignal;
+  readonly release: () => void;
+}
+
 /**
  * Starts a signal that stops a run early, on the caller's signal or after a timeout.
  *
  * @param maxMs real time in milliseconds, `Infinity` for no timeout
  */
-export function startStopSignal(callerSignal: AbortSignal, maxMs: number) {
+export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort(callerSignal.reason);
   callerSignal.addEventListener("abort", stop, { once: true });
@@ -30,7 +36,7 @@ export function startStopSignal(callerSignal: AbortSignal, maxMs: number) {
     : null;
   return {
     signal: controller.signal,
-    release: (): void => {
+    release: () => {
       callerSignal.removeEventListener("abort", stop);
       if (timer !== null) clearTimeout(timer);
     },

@@ -45,8 +45,8 @@ describe("signed requests", () => {
   });
 
   it("AUTH-11: reports the response to each mistake", () => {
-    const asked = { "a wrong secret": rejected, "a changed path": ok };
-    const evidence: SignedBadly = { control: ok, asked, unsigned: null };
+    const responses = { "a wrong secret": rejected, "a changed path": ok };
+    const evidence: SignedBadly = { control: ok, asked: responses, unsigned: null };
     expect(judgeBy(signing, "AUTH-11", evidence)).toMatchObject({
       kind: "observed",
       text: expect.stringContaining("a wrong secret: 401 BAD; a changed path: accepted"),

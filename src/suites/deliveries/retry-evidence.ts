@@ -63,7 +63,7 @@ export const observedUntilMs = ({ sent: { passed }, all }: RetryEvidence): numbe
 export function observedAttempts(attempts: readonly Delivery[], evidence: RetryEvidence): ObservedAttempts {
   const [first] = attempts;
   return {
-    made: attempts.map((each) => attemptSpan(each, first ?? each, evidence)),
+    created: attempts.map((each) => attemptSpan(each, first ?? each, evidence)),
     untilMs: observedUntilMs(evidence),
     unwatched: evidence.sent.unwatched,
   };

@@ -37,7 +37,7 @@ function timesBy(
 
 const exactly = (times: readonly number[]): TimeSpan[] => times.map((ms) => ({ fromMs: ms, toMs: ms }));
 const observe = (times: readonly number[], more: Partial<ObservedAttempts> = {}): ObservedAttempts => ({
-  made: exactly(times),
+  created: exactly(times),
   untilMs: 10 * hour,
   unwatched: [],
   ...more,
@@ -74,11 +74,11 @@ describe("the retry schedule", () => {
   it("fits attempts whose time is only known as a span", () => {
     fc.assert(
       fc.property(anyOrder, anyShape, shares, (order, shape, blur) => {
-        const made = timesBy(order, shape).map((ms, at) => ({
+        const created = timesBy(order, shape).map((ms, at) => ({
           fromMs: ms - 20_000 * (blur[at] ?? 0),
           toMs: ms + 20_000 * (blur[4 - at] ?? 0),
         }));
-        expect(readings(observe([], { made }), "complete")).toContain(`${order}, ${shape}`);
+        expect(readings(observe([], { created }), "complete")).toContain(`${order}, ${shape}`);
       }),
     );
   });

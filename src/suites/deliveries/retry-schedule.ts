@@ -10,7 +10,7 @@ export interface TimeSpan {
 /** The observed attempts of one delivery that always failed. In milliseconds of the target's time. */
 export interface ObservedAttempts {
   /** The spans in which the attempts were made, in order. */
-  readonly made: readonly TimeSpan[];
+  readonly created: readonly TimeSpan[];
   /** Every attempt before this was observed, except in `unwatched`. */
   readonly untilMs: number;
   /** When no receiver listened, so that an attempt may have been missed. */
@@ -76,7 +76,7 @@ const kindsByRank = ["off", "stopped", "goes on", "under way", "complete"] as co
 const rank = ({ kind, fitting }: ScheduleFit): number => kindsByRank.indexOf(kind) * 100 + fitting;
 
 function explainBy(order: DelayOrder, shape: ScheduleShape, attempts: ObservedAttempts): Explanation {
-  const [first] = attempts.made;
+  const [first] = attempts.created;
   if (first === undefined) throw new RangeError("at least one attempt is required");
   const position: Position = { first, previous: first, matched: 1, step: 0 };
   return { order, shape, ...compareFrom({ delaysMs: shapes[shape], order, attempts }, position) };
@@ -101,7 +101,7 @@ type ScheduleFit = Omit<Explanation, "order" | "shape">;
 function compareFrom(reading: Reading, position: Position): ScheduleFit {
   const { delaysMs, order, attempts } = reading;
   const { matched, step } = position;
-  const next = attempts.made[matched];
+  const next = attempts.created[matched];
   const delayMs = delaysMs[step];
   if (delayMs === undefined)
     return { kind: next === undefined ? "complete" : "goes on", fitting: matched, expected: null };

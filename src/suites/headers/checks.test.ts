@@ -103,7 +103,7 @@ const withSamples = (samples: readonly Sample[], hasClock = false) => ({
   },
 });
 const plain = { limit: 10, remaining: 9, reset: at + 60, resetAfter: 60, date: at, sentMs: 0 } as const;
-const moved = (seconds: number, reset: number): Sample =>
+const afterReset = (seconds: number, reset: number): Sample =>
   sample({ ...plain, date: null, reset, resetAfter: 30, sentClockMs: seconds * 1000, headClockMs: seconds * 1000 });
 
 describe("their values", () => {
@@ -118,8 +118,18 @@ describe("their values", () => {
     ["HDR-14", "milliseconds", withSamples([sample({ ...plain, reset: (at + 60) * 1000 })]), "breach"],
     ["HDR-14", "ten seconds off", withSamples([sample({ ...plain, reset: at + 70 })]), "breach"],
     ["HDR-14", "a `Date` that lags by 30 s", withSamples([sample({ ...plain, date: at - 30 })]), "holds"],
-    ["HDR-14", "a moved clock without `Date`", withSamples([moved(0, at + 30), moved(60, at + 90)], true), "holds"],
-    ["HDR-14", "one that stays where it is", withSamples([moved(0, at + 30), moved(60, at + 30)], true), "breach"],
+    [
+      "HDR-14",
+      "a moved clock without `Date`",
+      withSamples([afterReset(0, at + 30), afterReset(60, at + 90)], true),
+      "holds",
+    ],
+    [
+      "HDR-14",
+      "one that stays where it is",
+      withSamples([afterReset(0, at + 30), afterReset(60, at + 30)], true),
+      "breach",
+    ],
     ["HDR-16", "within the minute", withSamples([sample(plain)]), "holds"],
     ["HDR-16", "an hour for a minute", withSamples([sample({ ...plain, resetAfter: 3600 })]), "breach"],
   ])("%s, %s", (id, _, evidence, kind) => {

@@ -115,32 +115,35 @@ describe("health reports", () => {
   });
 });
 
-const asked = (fields: object, seconds: number) => report(fields, { sentMs: 1000 + seconds * 1000 });
+const reportAfter = (fields: object, seconds: number) => report(fields, { sentMs: 1000 + seconds * 1000 });
 const invokedAfter = (seconds: number) => exchange({ sentMs: 1000 + seconds * 1000 });
 
 describe("health from one report to a later one", () => {
   it.each([
-    ["an uptime that goes on", [asked({ uptime: 5 }, 0), asked({ uptime: 15 }, 10)], "holds"],
-    ["an uptime that stands still", [asked({ uptime: 5 }, 0), asked({ uptime: 5 }, 10)], "breach"],
-    ["an uptime that had no time to go on", [asked({ uptime: 5 }, 0), asked({ uptime: 5 }, 1)], "unproven"],
-    ["neither field", [asked({}, 0), asked({}, 10)], "unproven"],
+    ["an uptime that goes on", [reportAfter({ uptime: 5 }, 0), reportAfter({ uptime: 15 }, 10)], "holds"],
+    ["an uptime that stands still", [reportAfter({ uptime: 5 }, 0), reportAfter({ uptime: 5 }, 10)], "breach"],
+    ["an uptime that had no time to go on", [reportAfter({ uptime: 5 }, 0), reportAfter({ uptime: 5 }, 1)], "unproven"],
+    ["neither field", [reportAfter({}, 0), reportAfter({}, 10)], "unproven"],
     [
       "a last request that stands still",
       [
-        asked({ last_request: "2026-03-04T05:06:07Z" }, 0),
+        reportAfter({ last_request: "2026-03-04T05:06:07Z" }, 0),
         invokedAfter(5),
-        asked({ last_request: "2026-03-04T05:06:07Z" }, 10),
+        reportAfter({ last_request: "2026-03-04T05:06:07Z" }, 10),
       ],
       "breach",
     ],
     [
       "a last request of an agent that was not used",
-      [asked({ last_request: "2026-03-04T05:06:07Z" }, 0), asked({ last_request: "2026-03-04T05:06:07Z" }, 10)],
+      [
+        reportAfter({ last_request: "2026-03-04T05:06:07Z" }, 0),
+        reportAfter({ last_request: "2026-03-04T05:06:07Z" }, 10),
+      ],
       "unproven",
     ],
     [
       "a last request that is there after the first",
-      [asked({ last_request: null }, 0), invokedAfter(5), asked({}, 10)],
+      [reportAfter({ last_request: null }, 0), invokedAfter(5), reportAfter({}, 10)],
       "unproven",
     ],
   ] as const)("HLT-22 with %s", (_case, exchanges, expected) => {

@@ -116,10 +116,10 @@ export const invokedWithoutQuery = probe(
   "an agent is invoked without a query, and without one in a session",
   { needs: ["agents.answering"], requests: (target) => (hasFewRequests(target) ? 1 : 2) },
   async ({ client, given, target }) => {
-    const beside = { session_id: `conf-${randomUUID()}` };
+    const extraFields = { session_id: `conf-${randomUUID()}` };
     return {
       refused: await client.invoke(given["agents.answering"], {}),
-      beside: hasFewRequests(target) ? null : await client.invoke(given["agents.answering"], beside),
+      beside: hasFewRequests(target) ? null : await client.invoke(given["agents.answering"], extraFields),
     };
   },
 );
@@ -151,12 +151,12 @@ export const sessionHeld = probe(
     const ask = (text: string, id: string): Promise<Exchange> =>
       client.invoke(agent, { query: text, session_id: id }, { noRetry: true });
     const told = await ask(`Please remember this: ${word}`, session);
-    const asked = await ask(`${query} (${marker})`, session);
+    const exchange = await ask(`${query} (${marker})`, session);
     const third = newMarker();
     const again = await ask(`${query} (${third})`, session);
     const elsewhere = await ask(query, other);
     if (hasFewRequests(target))
-      return { word, marker, told, asked, again, elsewhere, withoutQuery: null, acrossStream: null };
+      return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
     // Each query has its own marker: an agent may repeat only the latest query, and streams may keep sessions of their
     // own.
@@ -169,7 +169,7 @@ export const sessionHeld = probe(
     );
     const invokedAfter = await ask(query, session);
     const acrossStream = { said: [word, marker, third, before, within], invokedBefore, stream, invokedAfter };
-    return { word, marker, told, asked, again, elsewhere, withoutQuery, acrossStream };
+    return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery, acrossStream };
   },
 );
 

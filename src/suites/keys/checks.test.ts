@@ -18,9 +18,9 @@ const limited = refusal(429, "RATE_LIMITED");
 const forbidden = refusal(403);
 const expired = refusal(401, "EXPIRED_API_KEY");
 
-type Asked = Partial<Readonly<Record<EndpointName, Exchange>>>;
+type Responses = Partial<Readonly<Record<EndpointName, Exchange>>>;
 
-const cellsOf = (kind: RejectedKeyKind, asked: Asked): KeyTrial[] =>
+const cellsOf = (kind: RejectedKeyKind, asked: Responses): KeyTrial[] =>
   Object.entries(asked).map(([endpoint, made]) => ({ kind, endpoint: endpoint as EndpointName, exchange: made }));
 
 const paths = { usage: "/usage", health: "/agents/echo/health", list: "/agents" } as const;
@@ -40,8 +40,8 @@ const others = { unauthenticated: { cells: [] }, all: allWith() } as const;
 const nothingSent = { ...others, all: { validKeys: ["main"], exchanges: [] } } as const;
 
 describe("a temporary key", () => {
-  const after = (asked: Asked) => cellsOf("a temporary key after its life", asked);
-  it.each<[string, Exchange, Asked, string]>([
+  const after = (asked: Responses) => cellsOf("a temporary key after its life", asked);
+  it.each<[string, Exchange, Responses, string]>([
     ["expires", ok, { invoke: expired, usage: expired }, "holds"],
     ["stays", ok, { invoke: ok }, "breach"],
     ["stays on health", ok, { invoke: expired, health: ok }, "breach"],
@@ -85,7 +85,7 @@ describe("the beginnings of keys", () => {
 });
 
 describe("restricted keys", () => {
-  it.each<[string, Exchange, Asked, Exchange, string]>([
+  it.each<[string, Exchange, Responses, Exchange, string]>([
     ["does not write", ok, { webhooks: forbidden, alerts: forbidden }, ok, "holds"],
     ["gets 401", ok, { webhooks: refusal(401) }, ok, "holds"],
     ["writes", ok, { webhooks: exchange({ status: 201 }), alerts: forbidden }, ok, "breach"],
@@ -98,7 +98,10 @@ describe("restricted keys", () => {
     expect(judged(keys, "KEY-5", { reader, control: { created }, ...others })).toBe(expected);
   });
 
-  const ofAnother = (asked: Asked, control: Exchange) => ({ cells: cellsOf("a key of another agent", asked), control });
+  const ofAnother = (asked: Responses, control: Exchange) => ({
+    cells: cellsOf("a key of another agent", asked),
+    control,
+  });
   it.each<[string, Exchange, ReturnType<typeof ofAnother> | null, string]>([
     ["calls its own only", ok, ofAnother({ invoke: forbidden, health: forbidden }, ok), "holds"],
     ["is told that the other does not exist", ok, ofAnother({ invoke: refusal(404) }, ok), "holds"],
@@ -120,7 +123,7 @@ describe("restricted keys", () => {
     expect(judged(keys, "KEY-6", { tried: { own: ok, other }, ...others })).toBe(expected);
   });
 
-  const elsewhere = (asked: Asked, claimed: Exchange | null, isDirect = true, again: Asked = {}) => ({
+  const elsewhere = (asked: Responses, claimed: Exchange | null, isDirect = true, again: Responses = {}) => ({
     tried: {
       cells: [
         ...cellsOf("a key of another address", asked),

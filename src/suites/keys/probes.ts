@@ -44,11 +44,11 @@ export const temporaryKeyUsed = probe(
   async ({ client, given, target }) => {
     const temporary = client.as(given["keys.temporary"]);
     const agent = target.agents.answering;
-    const asked =
+    const endpoints =
       agent === undefined
         ? await temporary.send("GET", "/usage", { unpaced: true })
         : await temporary.invoke(agent, hello, { unpaced: true });
-    return { lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0, asked };
+    return { lifeSeconds: given["keys.temporary"].expiresInSeconds ?? 0, asked: endpoints };
   },
 );
 
@@ -180,8 +180,8 @@ export const oneAgentKeyTried = probe(
     const asking = createTrialSender(restricted, { ...fixtures, agent, webhook }, context);
     // A batch path without the placeholder names no agent.
     const isNamed = fixtures.batchPath?.includes("{agent_id}") === true;
-    const asked = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
-    const cells = await sendTrials(asking, "a key of another agent", asked);
+    const endpoints = [...keyExpectations["a key of another agent"].on, ...(isNamed ? (["batch"] as const) : [])];
+    const cells = await sendTrials(asking, "a key of another agent", endpoints);
     return { own, other: { control, cells } };
   },
 );

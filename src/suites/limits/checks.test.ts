@@ -164,23 +164,23 @@ function twin(after: Exchange, isFresh: boolean, told: readonly Header[] | null 
   const use = { limits: free, isFresh, hasClock: false, samples, readsCount: false, stragglers: [], lookalikes: [] };
   return { kind: "asked", before: told === null ? null : exchange({ headers: told }), after, again: exchange(), use };
 }
-const tell = (remaining: number): readonly Header[] => [
+const headersWith = (remaining: number): readonly Header[] => [
   ["X-RateLimit-Limit", "10"],
   ["X-RateLimit-Remaining", String(remaining)],
   ["X-RateLimit-Reset", "1800000060"],
   ["X-RateLimit-Reset-After", "30"],
 ];
-const refusedTwin = exchange({ status: 429, headers: tell(0) });
+const refusedTwin = exchange({ status: 429, headers: headersWith(0) });
 
 describe("another key of the tier", () => {
   it.each<[name: string, asked: SiblingKeyResult, kind: string]>([
     ["is admitted", twin(exchange(), true), "holds"],
     ["is refused, and never was used", twin(refusedTwin, true), "breach"],
     ["is refused, and may have been used before", twin(refusedTwin, false), "unproven"],
-    ["is refused, and was told that nine are left", twin(refusedTwin, false, tell(9)), "breach"],
-    ["is refused, and was told that one is left", twin(refusedTwin, false, tell(1)), "unproven"],
-    ["has one less left", twin(exchange({ headers: tell(8) }), false, tell(9)), "holds"],
-    ["has ten less left", twin(exchange({ headers: tell(0) }), false, tell(10)), "breach"],
+    ["is refused, and was told that nine are left", twin(refusedTwin, false, headersWith(9)), "breach"],
+    ["is refused, and was told that one is left", twin(refusedTwin, false, headersWith(1)), "unproven"],
+    ["has one less left", twin(exchange({ headers: headersWith(8) }), false, headersWith(9)), "holds"],
+    ["has ten less left", twin(exchange({ headers: headersWith(0) }), false, headersWith(10)), "breach"],
     ["is not there, and another tier has two", { kind: "none", isElsewhere: true }, "inapplicable"],
     ["is not there", { kind: "none", isElsewhere: false }, "unproven"],
     ["was not asked, as nothing was refused", { kind: "not asked" }, "unproven"],

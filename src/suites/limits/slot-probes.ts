@@ -62,14 +62,14 @@ export const slotsHeld = tierProbe(
       await ensureAllowance(own, concurrent + 4, { time, recorder, perMinute });
       if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
-      const asked = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
-      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, asked));
+      const sentText = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
+      const opened = Array.from({ length: concurrent }, () => own.open("POST", path, sentText));
       const healthSentMs = time.now();
       await own.health(given["agents.answering"]);
       await sleep(
         Math.max(tripMs, Math.min(maxArrivalMs, Math.max(minArrivalMs, roundTrips * (time.now() - healthSentMs)))),
       );
-      const more = own.open("POST", path, asked);
+      const more = own.open("POST", path, sentText);
       const siblingInvoke = other?.open("POST", agentPath(given["agents.answering"], "invoke"), {
         json: hello,
         ...unpaced,
@@ -349,14 +349,14 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
 
 /** Whether an earlier stream with {@link briefParameters} lasted long enough in real time to observe that it holds a slot. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
-  const asked = JSON.stringify(briefParameters.parameters);
+  const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
     .exchanges()
     .some(
       ({ request: { url, body }, sentMs, answer }) =>
         url.endsWith(agentPath(agent, "stream")) &&
         body.kind === "text" &&
-        body.text.includes(asked) &&
+        body.text.includes(sentText) &&
         answer.endMs - sentMs >= minBriefMs,
     );
 }

@@ -5,7 +5,7 @@ import { listingOf } from "./pages.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
-const asked = { method: "GET", path: "/agents?page=1&limit=2" } as const;
+const listRequest = { method: "GET", path: "/agents?page=1&limit=2" } as const;
 const agents = [{ agent_id: "a" }, { agent_id: "b" }, { agent_id: "c" }];
 const beyond = { method: "GET", path: "/agents?page=99999&limit=10" } as const;
 const noRoom = { method: "GET", path: "/agents?page=1&limit=0" } as const;
@@ -30,8 +30,8 @@ describe("where a listing may stand", () => {
     ["as `data.result`", { status: "success", data: { result: agents, metadata: { pagination } } }],
   ])("%s", (_, json) => {
     expect(listingOf(exchange({ json }))).toEqual({ agents, pagination });
-    expect(judged(listing, "LST-2", { first: exchange({ ...asked, json }) })).toBe("holds");
-    expect(judged(listing, "LST-3", { first: exchange({ ...asked, json }) })).toBe("holds");
+    expect(judged(listing, "LST-2", { first: exchange({ ...listRequest, json }) })).toBe("holds");
+    expect(judged(listing, "LST-3", { first: exchange({ ...listRequest, json }) })).toBe("holds");
   });
 });
 
@@ -39,10 +39,10 @@ describe("listing", () => {
   it.each([
     ["LST-1", "a page", page(1), "holds"],
     ["LST-1", "answered 404", exchange({ status: 404, json: {} }), "breach"],
-    ["LST-2", "data that is no list", exchange({ ...asked, json: { data: {}, pagination: {} } }), "breach"],
-    ["LST-2", "a page of HTML", exchange({ ...asked, text: "<html>" }), "unproven"],
+    ["LST-2", "data that is no list", exchange({ ...listRequest, json: { data: {}, pagination: {} } }), "breach"],
+    ["LST-2", "a page of HTML", exchange({ ...listRequest, text: "<html>" }), "unproven"],
     ["LST-3", "a total in text", page(1, { total: "3" }), "breach"],
-    ["LST-3", "no pagination", exchange({ ...asked, json: { data: [] } }), "breach"],
+    ["LST-3", "no pagination", exchange({ ...listRequest, json: { data: [] } }), "breach"],
     ["LST-9", "a page", page(1), "observed"],
   ] as const)("%s: %s", (id, _case, first, expected) => {
     expect(judged(listing, id, { first })).toBe(expected);

@@ -22,8 +22,9 @@ function rootOf(exchange: Exchange): unknown {
 /** `page` and `limit` of a request; `null` if absent. */
 const requestedPage = memoizeByObject(
   (exchange: Exchange): { readonly page: number | null; readonly limit: number | null } => {
-    const asked = new URL(exchange.request.url).searchParams;
-    const valueOf = (name: string): number | null => (asked.has(name) ? Number(asked.get(name)) : null);
+    const requestedQuery = new URL(exchange.request.url).searchParams;
+    const valueOf = (name: string): number | null =>
+      requestedQuery.has(name) ? Number(requestedQuery.get(name)) : null;
     return { page: valueOf("page"), limit: valueOf("limit") };
   },
 );
@@ -97,9 +98,9 @@ export const listing = suite("List agents", [
     ),
   ),
   checkPages("LST-4", ({ exchange, pagination }) => {
-    const asked = requestedPage(exchange);
-    if (asked.page === null && asked.limit === null) return undefined;
-    const [page, limit] = [asked.page ?? pagination.page, asked.limit ?? pagination.limit];
+    const requestedQuery = requestedPage(exchange);
+    if (requestedQuery.page === null && requestedQuery.limit === null) return undefined;
+    const [page, limit] = [requestedQuery.page ?? pagination.page, requestedQuery.limit ?? pagination.limit];
     if (pagination.page === page && pagination.limit === limit) return null;
     return {
       expected: `page ${page} and limit ${limit}, as requested`,
@@ -120,12 +121,12 @@ export const listing = suite("List agents", [
       matrix: fieldMatrix("list"),
       members: ({ all }) => bodyCases("list", all, isSuccess),
       judge: ({ exchange }) => {
-        const asked = Number(new URL(exchange.request.url).searchParams.get("limit") ?? 0);
+        const requestedQuery = Number(new URL(exchange.request.url).searchParams.get("limit") ?? 0);
         const page = pageOf(exchange);
-        if (page === null || !Number.isInteger(asked) || asked < 1) return undefined;
-        return page.agents.length <= asked
+        if (page === null || !Number.isInteger(requestedQuery) || requestedQuery < 1) return undefined;
+        return page.agents.length <= requestedQuery
           ? null
-          : { expected: `at most ${asked} agents, as \`limit\` asks`, actual: String(page.agents.length) };
+          : { expected: `at most ${requestedQuery} agents, as \`limit\` asks`, actual: String(page.agents.length) };
       },
       whenEmpty: noPage(),
     },

@@ -39,11 +39,11 @@ describe("an operation handle", () => {
 
   it("may name the prefix under which the target stands", () => {
     const submitted = answer({ ...handle, check_url: "/hosting/v1/operations/op-1" });
-    const moved = {
+    const redirected = {
       ...submitted,
       request: { ...submitted.request, url: "https://a.example/hosting/v1/agents/e/batch" },
     };
-    expect(judged(operations, "OPS-3", evidence(moved))).toBe("holds");
+    expect(judged(operations, "OPS-3", evidence(redirected))).toBe("holds");
     expect(judged(operations, "OPS-3", evidence(submitted))).toBe("breach");
   });
 

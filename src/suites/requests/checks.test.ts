@@ -219,11 +219,12 @@ describe("versions", () => {
     expect(finding.kind === "follows" ? finding.reading : finding.kind).toBe(kind);
   });
 
-  const moved = (location: string): Exchange => exchange({ ...usage, status: 308, headers: [["Location", location]] });
+  const redirected = (location: string): Exchange =>
+    exchange({ ...usage, status: 308, headers: [["Location", location]] });
   it.each<[string, string, readonly Exchange[]]>([
     ["an answer", "holds", [exchange()]],
-    ["a redirect to another version", "breach", [exchange(), moved("/v2/usage")]],
-    ["a redirect within the version", "holds", [exchange(), moved("/v1/usage/")]],
+    ["a redirect to another version", "breach", [exchange(), redirected("/v2/usage")]],
+    ["a redirect within the version", "holds", [exchange(), redirected("/v1/usage/")]],
     ["no success", "unproven", [exchange({ status: 500 })]],
   ])("VER-1 with %s: %s", (_case, kind, exchanges) => {
     expect(judgeBy(versioning, "VER-1", seen(...exchanges)).kind).toBe(kind);

@@ -65,7 +65,7 @@ const isDeclaredAsJson = ({ request: { headers, body } }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
-/** Where an endpoint's fields are; `elsewhere` is neither of the published shapes, `null` means not found. */
+/** The place of an endpoint's fields; `elsewhere` is neither of the published shapes, `null` means not found. */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
 /** Endpoints whose shape the document leaves open, with a test for their own fields. */

@@ -9,8 +9,8 @@ export const isSameWindow = (a: Sample, b: Sample): boolean =>
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);
-  const moved = to.reset - from.reset;
-  return fell > 0 && [60, 3600].some((span) => Math.abs(moved - (fell * span) / (from.limit ?? 1)) <= 2);
+  const resetDifference = to.reset - from.reset;
+  return fell > 0 && [60, 3600].some((span) => Math.abs(resetDifference - (fell * span) / (from.limit ?? 1)) <= 2);
 }
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
@@ -21,9 +21,9 @@ const secondsBetween = (from: Sample, to: Sample): number =>
 
 /** Bounds of the target's time between two responses. With `hasClock`, the target's clock may stand still unless the run advances it. */
 export function elapsedSeconds(from: Sample, to: Sample, hasClock: boolean): Elapsed {
-  const movedMs = to.sentClockMs - from.headClockMs;
+  const offsetMs = to.sentClockMs - from.headClockMs;
   return {
-    min: (hasClock ? movedMs : to.sentMs - from.headMs) / 1000,
+    min: (hasClock ? offsetMs : to.sentMs - from.headMs) / 1000,
     max: (to.headClockMs - from.sentClockMs + to.headMs - from.sentMs) / 1000,
   };
 }

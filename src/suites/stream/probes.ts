@@ -170,9 +170,9 @@ export const streamSessionHeld = probe(
     const [session, other] = [`conf-${randomUUID()}`, `conf-${randomUUID()}`];
     const query = "Which word did I tell you before?";
     const told = await ask(`Please remember this: ${word}`, session);
-    const asked = await ask(query, session);
+    const exchange = await ask(query, session);
     const elsewhere = await ask(query, other);
-    return { word, told, asked, elsewhere };
+    return { word, told, asked: exchange, elsewhere };
   },
 );
 

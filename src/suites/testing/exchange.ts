@@ -44,12 +44,12 @@ export function exchange(made: ExchangeOptions = {}): Exchange {
     ending,
     events,
   };
-  return { ...asked(made), answer };
+  return { ...requestOf(made), answer };
 }
 
 /** Builds an exchange without a response. */
 export function unanswered(made: ExchangeOptions = {}, reason: Unanswered["reason"] = "silent"): Exchange {
-  const asking = asked(made);
+  const asking = requestOf(made);
   return {
     ...asking,
     answer: { kind: "unanswered", reason, detail: `${reason}, by the test`, endMs: asking.sentMs + 20 },
@@ -75,7 +75,7 @@ export function streamed(events: readonly StreamEvent[], made: ExchangeOptions =
   });
 }
 
-function asked({
+function requestOf({
   id,
   key,
   method = "POST",

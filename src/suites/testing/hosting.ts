@@ -161,9 +161,16 @@ async function answer({ habits, webhooks, raise }: Service, incoming: IncomingMe
     const [agent, secret] = [body["agent_id"], body["secret"]].map((each) =>
       typeof each === "string" ? each : undefined,
     );
-    const made = { id: randomUUID(), url: body["url"], events: body["events"] as string[], agent, secret, states: [] };
-    webhooks.push(made);
-    return reply(...habits.creates(made));
+    const webhook = {
+      id: randomUUID(),
+      url: body["url"],
+      events: body["events"] as string[],
+      agent,
+      secret,
+      states: [],
+    };
+    webhooks.push(webhook);
+    return reply(...habits.creates(webhook));
   }
   const known = webhooks.find((each) => each.id === id);
   if (known !== undefined && action === "deliveries")
@@ -202,9 +209,9 @@ function senderOf(habits: Habits, clock: HostingClock) {
   const until = (ms: number): Promise<void> => {
     const pollMs = habits.pollSeconds * 1000;
     const dueMs = clock.now() + ms;
-    const seenMs = pollMs === 0 ? dueMs : (Math.floor(dueMs / pollMs) + 1) * pollMs;
-    if (seenMs <= clock.now()) return Promise.resolve();
-    return new Promise((resolve) => void clock.after(seenMs - clock.now(), resolve));
+    const polledMs = pollMs === 0 ? dueMs : (Math.floor(dueMs / pollMs) + 1) * pollMs;
+    if (polledMs <= clock.now()) return Promise.resolve();
+    return new Promise((resolve) => void clock.after(polledMs - clock.now(), resolve));
   };
   const looks = async (dueMs: number): Promise<void> => {
     do await sleep(habits.looksEveryMs);

@@ -16,7 +16,7 @@ const report = (fields: object = {}, sentMs = 1000): Exchange =>
     sentMs,
     json: { period: "2026-03-01T00:00:00Z", requests: counted(1, 100), tokens: counted(50, 100_000), ...fields },
   });
-const asked = { method: "GET", path: "/usage" } as const;
+const usageRequest = { method: "GET", path: "/usage" } as const;
 const read = (usageExchange: Exchange) => ({ usage: usageExchange, limits: publishedTiers.free, quota: 100_000 });
 
 describe("a usage report", () => {
@@ -25,18 +25,18 @@ describe("a usage report", () => {
     ["USE-1", "answered 404", exchange({ status: 404 }), "breach"],
     ["USE-2", "a report", report(), "holds"],
     ["USE-2", "a period that is no instant", report({ period: "March" }), "breach"],
-    ["USE-2", "a page of HTML", exchange({ ...asked, text: "<html>" }), "unproven"],
+    ["USE-2", "a page of HTML", exchange({ ...usageRequest, text: "<html>" }), "unproven"],
     ["USE-3", "requests without what remains", report({ requests: { used: 1, limit: 2 } }), "breach"],
     [
       "USE-3",
       "in `data` of the envelope",
-      exchange({ ...asked, json: { status: "success", data: { requests: counted(1, 2) } } }),
+      exchange({ ...usageRequest, json: { status: "success", data: { requests: counted(1, 2) } } }),
       "holds",
     ],
     [
       "USE-3",
       "in `data.result` of the envelope",
-      exchange({ ...asked, json: { status: "success", data: { result: { requests: counted(1, 2) } } } }),
+      exchange({ ...usageRequest, json: { status: "success", data: { result: { requests: counted(1, 2) } } } }),
       "holds",
     ],
     ["USE-4", "tokens used in text", report({ tokens: { ...counted(1, 2), used: "1" } }), "breach"],

@@ -144,8 +144,8 @@ async function accountStream({
   const usage = await client.send("GET", "/usage");
   const before = await client.health(agent);
   await time.passTime(apartMs, "a stream must come some time after what was sent before it");
-  const isTold = time.agentsFollow || /\.\d/.test(String(getPath(bodyJson(before), "last_request")));
-  if (!isTold) await time.sleepReal(secondMs);
+  const isKnownClock = time.agentsFollow || /\.\d/.test(String(getPath(bodyJson(before), "last_request")));
+  if (!isKnownClock) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
   // For the check that compares `Remaining` of a read with that of the next request.

@@ -57,15 +57,15 @@ function leavesVersion(exchange: Exchange): string | null {
 
 export const versioning = suite("Versioning", [
   check("VER-1", { all: allExchanges, lookedAt: discoveryReads }, ({ all }) => {
-    const asked = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
-    const leaving = asked.find((each) => leavesVersion(each) !== null);
+    const answered = all.exchanges.filter((each) => endpointOf(each) !== null && hasValidKey(each, all));
+    const leaving = answered.find((each) => leavesVersion(each) !== null);
     if (leaving !== undefined)
       return breach(
         "an answer below `/v1`, the current version",
         `${statusOf(leaving)} to ${leavesVersion(leaving)?.slice(0, 120)}`,
         leaving,
       );
-    return asked.some(isSuccess) ? holds() : unproven("no request below `/v1` succeeded");
+    return answered.some(isSuccess) ? holds() : unproven("no request below `/v1` succeeded");
   }),
   check("VER-4", { all: allExchanges, invoked }, ({ all }) => {
     const ofHealth = versionsIn(all.exchanges, "health", "version");

@@ -8,7 +8,7 @@ import { judged } from "../testing/judged.ts";
 import { itemsIn, webhooks } from "./checks.ts";
 import type { InvokedWithWebhooks } from "./probes.ts";
 
-const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): RequestedWebhook => ({
+const requestedWebhook = (hook: string, made: Parameters<typeof exchange>[0] = {}): RequestedWebhook => ({
   hook: `webhook-${hook}`,
   events: ["agent.*"],
   agent: "echo",
@@ -18,13 +18,13 @@ const asked = (hook: string, made: Parameters<typeof exchange>[0] = {}): Request
 const hooked = (change: Partial<InvokedWithWebhooks> = {}): InvokedWithWebhooks => ({
   reach: { baseUrl: "http://127.0.0.1:1", unreachable: null, isNamed: true },
   webhooks: {
-    wildcard: asked("wildcard"),
-    both: asked("both"),
-    completed: asked("completed"),
-    unsigned: asked("unsigned"),
-    deployments: asked("deployments"),
+    wildcard: requestedWebhook("wildcard"),
+    both: requestedWebhook("both"),
+    completed: requestedWebhook("completed"),
+    unsigned: requestedWebhook("unsigned"),
+    deployments: requestedWebhook("deployments"),
   },
-  elsewhere: asked("elsewhere"),
+  elsewhere: requestedWebhook("elsewhere"),
   invoked: [exchange()],
   deliveries: [delivery()],
   listed: exchange({ method: "GET", json: { data: [] } }),
@@ -33,11 +33,11 @@ const hooked = (change: Partial<InvokedWithWebhooks> = {}): InvokedWithWebhooks 
 });
 
 const withAll = (made: Parameters<typeof exchange>[0]): InvokedWithWebhooks["webhooks"] => ({
-  wildcard: asked("wildcard", made),
-  both: asked("both", made),
-  completed: asked("completed", made),
-  unsigned: asked("unsigned", made),
-  deployments: asked("deployments", made),
+  wildcard: requestedWebhook("wildcard", made),
+  both: requestedWebhook("both", made),
+  completed: requestedWebhook("completed", made),
+  unsigned: requestedWebhook("unsigned", made),
+  deployments: requestedWebhook("deployments", made),
 });
 
 const metrics = {
@@ -90,14 +90,14 @@ describe("webhooks", () => {
       "WHK-1",
       "answers-2xx",
       "one of five answers 200",
-      hooked({ webhooks: { ...hooked().webhooks, both: asked("both", { status: 200 }) } }),
+      hooked({ webhooks: { ...hooked().webhooks, both: requestedWebhook("both", { status: 200 }) } }),
     ],
     ["WHK-1", "breach", "all are refused", hooked({ webhooks: withAll({ status: 404 }) })],
     [
       "WHK-1",
       "answers-201",
       "one without a secret is refused",
-      hooked({ webhooks: { ...hooked().webhooks, unsigned: asked("unsigned", { status: 400 }) } }),
+      hooked({ webhooks: { ...hooked().webhooks, unsigned: requestedWebhook("unsigned", { status: 400 }) } }),
     ],
     ["WHK-1", "unproven", "a limit was met", hooked({ webhooks: withAll({ status: 429 }) })],
     ["WHK-3", "holds", "no delivery of another agent", hooked()],

@@ -98,17 +98,17 @@ export const webhooks = suite("Webhooks", [
   check("WHK-1", invokedWithWebhooks, ({ webhooks: created, reach }) => {
     const answers = Object.values(created).flatMap((each) => each?.exchange ?? []);
     if (answers.every((each) => hasStatus(each, 429))) return unproven("a limit refused the requests (429)");
-    const made = answers.filter(isSuccess);
+    const successes = answers.filter(isSuccess);
     const rejected = withoutQuota(answers).find(
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     if (rejected !== undefined)
       return (
-        (made.length === 0 ? rejectedReceiverAddress(rejected, reach.isNamed) : null) ??
+        (successes.length === 0 ? rejectedReceiverAddress(rejected, reach.isNamed) : null) ??
         breach("a success", outcomeOf(rejected), rejected)
       );
-    if (made.length === 0) return unproven(`no webhook was created (${answers.map(outcomeOf).join(", ")})`);
-    const isAll = (status: number): boolean => made.every((each) => hasStatus(each, status));
+    if (successes.length === 0) return unproven(`no webhook was created (${answers.map(outcomeOf).join(", ")})`);
+    const isAll = (status: number): boolean => successes.every((each) => hasStatus(each, status));
     return follows(isAll(201) ? "answers-201" : isAll(200) ? "answers-200" : "answers-2xx");
   }),
   ...(["numberAsUrl", "textAsEvents"] as const).map((name) =>

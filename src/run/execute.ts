@@ -98,7 +98,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // A pending request holds a slot, and counts against limits when it ends.
+    // Waits, because a pending request holds a slot, and counts against limits when it ends.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
     reservedMs = reserving === "all but limits" ? reserveFor(planned.filter(isOfMain), context.maxWaitMs) : 0;
@@ -156,7 +156,11 @@ const maxReservedShare = 0.55;
 
 const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 
-/** @param onStop called with the error after which no further probe can run */
+/**
+ * Runs one probe, or returns the reason to skip it.
+ *
+ * @param onStop called with the error after which no further probe can run
+ */
 async function resultOf(
   planned: PlannedProbe,
   { stopped, budgetError }: { readonly stopped: string | null; readonly budgetError: RequestBudgetExhausted | null },

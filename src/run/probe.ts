@@ -126,7 +126,7 @@ interface ProbeOptions<N extends Need> extends ProbeTraits {
   /** Sends only GET, so the probe also runs in read-only mode. */
   readonly reads?: true;
   readonly creates?: Creations;
-  /** Objects that the probe creates with a key of few requests, if they are fewer. */
+  /** Objects that the probe creates if the key has few requests. Default: `creates`. */
   readonly createsFew?: Creations;
 }
 

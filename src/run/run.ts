@@ -164,7 +164,11 @@ function receiverOnDemand({ webhooks, network }: Target, time: RunClock) {
     throw new ReceiverError(unreachable ?? "the run is over");
   };
   return {
-    /** @throws {ReceiverError} if the receiver cannot listen, or nobody can reach it. No webhook is created then. */
+    /**
+     * Returns the receiver, which the first call starts.
+     *
+     * @throws {ReceiverError} if it cannot listen, or nobody can reach it. The probe then creates no webhook.
+     */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
       opening ??= start(webhooks.listen, webhooks.publicUrl);

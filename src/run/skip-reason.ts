@@ -30,9 +30,9 @@ export type SkipCause =
   | string
   /** A wait of `ms` is longer than the waiting time that the run has left. */
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
-  /** `takes` is a clause, such as "it needs up to 60 s of waiting". */
+  /** `takes` is part of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** `so` is a clause, `to` an infinitive. */
+  /** `so` and `to` are parts of a sentence; `to` is an infinitive. */
   | { readonly why: "no time left to"; readonly so: string; readonly to: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }

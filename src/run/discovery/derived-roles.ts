@@ -15,7 +15,7 @@ interface DerivedRole {
 }
 
 const delayMs = 200;
-/** Events to read before deciding whether a stream is slow. The query has words for more. */
+/** Events to read before deciding whether a stream is slow. The query is long enough for more. */
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
 const minObservedDelayShare = 0.6;

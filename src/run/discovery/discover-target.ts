@@ -54,7 +54,7 @@ function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: 
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
-/** Whether the agent works. A listed agent may be broken on a sound server. */
+/** Whether the agent works. A listed agent may be broken on a correct server. */
 const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
 
 const nothingToJudge = (sentence: string): DiscoveryResult => ({
@@ -79,7 +79,7 @@ function describeProxy({ network, baseUrl }: Target): string {
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
 }
 
-/** Whether the certificate caused the failure, by the words and codes of the TLS library. */
+/** Whether a certificate caused the failure. Recognises the words and codes of the TLS library. */
 const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
 /** Whether any response shows this interface. */

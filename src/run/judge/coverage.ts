@@ -12,8 +12,8 @@ export interface Cell {
 /** A cell that the document lists. */
 export interface DocumentedCell extends Cell {
   /**
-   * The needs of the cell, apart from a key and an agent. `null` if there are none, or if no request can cause the
-   * case.
+   * The requirement for a request to cause this case, apart from a key and an agent. `null` if there is none, or if no
+   * request can cause the case.
    */
   readonly reach: Enabler | null;
 }

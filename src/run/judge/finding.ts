@@ -32,7 +32,11 @@ export const follows = <const R extends string>(reading: R): { readonly kind: "f
   reading,
 });
 
-/** @param at the exchanges and deliveries that show the breach; none means all in the evidence */
+/**
+ * Creates the finding of a broken clause.
+ *
+ * @param at the exchanges and deliveries that show the breach; none means all in the evidence
+ */
 export const breach = (expected: string, actual: string, ...at: readonly Proof[]): Breach => ({
   kind: "breach",
   expected,
@@ -42,7 +46,11 @@ export const breach = (expected: string, actual: string, ...at: readonly Proof[]
 
 export const formatBreach = ({ expected, actual }: Breach): string => `expected ${expected}; actual ${actual}`;
 
-/** @param needs what would enable the check */
+/**
+ * Creates the finding of a check that lacks evidence.
+ *
+ * @param needs what would enable the check
+ */
 export const unproven = (reason: SkipCause, needs: Enabler | null = null): Unproven => ({
   kind: "unproven",
   reason,

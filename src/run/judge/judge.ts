@@ -53,7 +53,8 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
 /**
- * Whether the row stands for its clause although it is inapplicable: the clause's first row, if no other row applies.
+ * Whether to keep an inapplicable row, so that its clause still appears: the first row, if no row of the clause
+ * applies.
  */
 const isOnlyRow = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);

@@ -38,7 +38,7 @@ export interface SendOptions {
   readonly authorization?: string | null;
   /** Sends at once, even if the key has no request left. For probes that test limits, and want a 429. */
   readonly unpaced?: boolean;
-  /** The path starts at the origin, not at the base URL. */
+  /** Resolves the path against the origin, not the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
   /** Never sends the request again, because the probe counts its effects. */
@@ -194,7 +194,7 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
   try {
     const pending = shared.transport.open(admit(shared, key, call));
     const { exchange } = await settle(shared, key, call, pending, "exchange");
-    // Keeps the turn, so that no other request takes the slot at once.
+    // Sleeps before the turn ends, so that no other request takes the slot at once.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {

@@ -46,7 +46,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // A request that broke twice in a row was retried.
+    // If the request broke twice in a row, it was retried.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -43,7 +43,7 @@ export function createSlowdownDetector() {
     observe,
     /** Whether the latest responses were slow. */
     isSlow: (): boolean => isSlow,
-    /** Counts a request that got no response in time, even when it was sent again. */
+    /** Counts a request that got no response in time, even if a retry succeeds. */
     countUnanswered: (): void => {
       unanswered += 1;
     },

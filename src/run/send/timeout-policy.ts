@@ -24,7 +24,7 @@ export interface TimeoutPolicy {
 const withoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
 /** Shortest deadlines of an endpoint after its first timeout. */
 const afterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/** After a timeout, an endpoint gets this multiple of its longest response time. */
+/** After a timeout, the deadline of an endpoint is this multiple of its longest response time. */
 const slowFactor = 3;
 
 /** Total real time to spend on timeouts before the run stops. Concurrent ones count once. */

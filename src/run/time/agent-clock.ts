@@ -4,7 +4,7 @@ type AgentClockKind = "unknown" | "real time" | "test clock";
 
 /** Maximum real time to wait for an agent, depending on its clock. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/** A shorter time may be the network's alone, so it proves nothing. */
+/** Minimum response time that proves that the agent uses real time. The network alone may explain a shorter time. */
 const minConclusiveMs = 900;
 const pollMs = 50;
 
@@ -44,7 +44,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The earlier late response was delayed by a queue or a busy machine, not by the agent.
+    // The agent follows the test clock after all: a queue or a busy machine delayed the earlier response.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

@@ -11,7 +11,7 @@ export interface RunClock {
   readonly now: () => number;
   /** How far the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** The same, including an advance that has not finished. */
+  /** How far the test clock has been advanced, including an advance that has not finished. */
   readonly maxClockOffsetMs: () => number;
   /** Real time plus advanced time: the most that can have passed for the target. */
   readonly targetMs: () => number;
@@ -42,7 +42,9 @@ export interface RunClock {
    * arrive.
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** The same for something that an agent does. If agents turn out to use real time, the clock is not advanced. */
+  /**
+   * Like `passUntil`, for something that an agent does. If agents turn out to use real time, the clock is not advanced.
+   */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether agents were observed to use real time despite the test clock. */
   readonly agentsUseRealTime: () => boolean;

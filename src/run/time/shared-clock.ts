@@ -57,7 +57,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The probe's clock. Its waits end up to a second late. */
+      /** The probe's clock. Its waits may end up to a second late, because advances are whole seconds. */
       time: { ...time, passTime },
       /** Leaves, so that the others no longer wait for this probe. */
       leave: (): void => {

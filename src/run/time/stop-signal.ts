@@ -7,7 +7,7 @@ export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Why a run ended early, as a clause. After a timeout it includes `figures`. */
+/** Why a run ended early, as part of a sentence. After a timeout it includes `figures`. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -43,5 +43,5 @@ export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopS
   };
 }
 
-/** Node's timers take no longer delay. */
+/** Longest delay that a timer of Node accepts. */
 const maxTimerMs = 2 ** 31 - 1;

@@ -27,6 +27,9 @@ export const burst: Scenario = {
   }),
 };
 
-/** More than minute and burst allow together; at most 500, as many connections as a machine opens within a few milliseconds. */
+/**
+ * More requests than minute and burst allow together. At most 500: a machine cannot open more connections within a few
+ * milliseconds.
+ */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

@@ -1,7 +1,10 @@
 import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
-/** More concurrent slow invokes than there are slots; once those have ended, exactly as many as there are slots. */
+/**
+ * Sends more concurrent slow invokes than there are slots. Once those have ended, sends exactly as many as there are
+ * slots.
+ */
 export const concurrency: Scenario = {
   name: "concurrency",
   title: "slow invokes at once: exactly as many as there are slots",

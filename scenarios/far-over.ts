@@ -1,7 +1,9 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Wave after wave, far beyond the limit: only 200 and 429, and refusals as fast as other responses. */
+/**
+ * Sends wave after wave, far beyond the limit. Every response must be 200 or 429, and refusals as fast as the others.
+ */
 export const farOver: Scenario = {
   name: "far-over",
   title: "far over the limit: nothing but 200 and 429, each of them soon",
@@ -26,5 +28,8 @@ export const farOver: Scenario = {
   }),
 };
 
-/** Ten waves make thirty times the minute's number. The bounds of 50 and 300 keep both engines from being the bottleneck. */
+/**
+ * Requests in a wave: ten waves send thirty times the minute's limit. The bounds of 50 and 300 keep both engines from
+ * being the bottleneck.
+ */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

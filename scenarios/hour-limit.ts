@@ -1,13 +1,15 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Longer than a minute, so that each round has a minute of its own, fixed or rolling. */
+/** Seconds between rounds. Longer than a minute, so that each round has its own minute, fixed or rolling. */
 const roundIntervalSeconds = 80;
 
 /**
- * Sends the hour's allowance, a minute's worth at a time, in three passes. An hour may end during the first pass; the second pass then lies
- * within one hour. If an hour may have ended during either, one request too many is not proven. The third pass starts after
- * everything has come back, for any shape of the hour, and so lies within one hour. (On a busy machine the passes may overlap.)
+ * Sends the hour's allowance in three passes, a minute's worth at a time.
+ *
+ * An hour may end during the first pass; the second pass then lies within one hour. If an hour may have ended during
+ * either pass, an excess of one request is not proven. The third pass starts once the whole allowance has come back,
+ * for any shape of the hour, and so lies within one hour. (On a busy machine the passes may overlap.)
  */
 export const hourLimit: Scenario = {
   name: "hour-limit",
@@ -29,7 +31,7 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // The rounds of a big tier also take real time: the target gets at most 2,000 requests a second.
+  // The rounds of a big tier also take real time, because the target gets at most 2,000 requests a second.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
@@ -41,8 +43,8 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/** One round more than the hour needs, in case a round crosses the end of a minute. */
+/** Rounds of a pass: one more than the hour needs, in case a round crosses the end of a minute. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** With a busy machine and a fast clock, a round may start so late that it falls into the minute of the round before. */
+/** Extra rounds. With a busy machine and a fast clock, a round may start so late that two rounds share a minute. */
 const spareRounds = 2;

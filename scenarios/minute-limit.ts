@@ -49,15 +49,19 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Seconds after the start. The two starts of a pair differ by half a minute, and everything used before has come back by then, even for a
- * limiter that weighs the previous minute. Flows with many refusals come last: if refusals count, a bucket needs minutes to recover.
+ * Starts of the flows, in seconds. Within their minutes, the two starts of a pair lie half a minute apart. The whole
+ * allowance has come back before each start, even for a limiter that weighs the previous minute. Flows with many
+ * refusals come last: if refusals count, a bucket needs minutes to recover.
  */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
 
 type FlowNames = readonly [many: string, few: string];
 
-/** Sends sequentially until nothing can be left, then rechecks with a few requests, since a bucket refills. A few only: refusals may count. */
+/**
+ * Sends sequentially until nothing can be left, then rechecks, since a bucket refills. The recheck is only a few
+ * requests, because refusals may count.
+ */
 function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
   return [

@@ -5,7 +5,7 @@ import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 const turnSize = 8;
 const intervalSeconds = 0.2;
 
-/** One key sends a little: first alone, then while another key is far over its limit. */
+/** The quiet key sends a few requests: first alone, then while the other key is far over its limit. */
 export const noisyNeighbour: Scenario = {
   name: "noisy-neighbour",
   title: "one key far over its limit leaves another key's admission and latency alone",
@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // Each turn of the quiet key falls into a wave of the other.
+      // Each turn of the quiet key falls into a wave of the other key.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

@@ -1,7 +1,10 @@
 import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** Exhausts the allowance three times and retries right after `retry_after`; the second time also at a third and at 0.7 of it. */
+/**
+ * Exhausts the allowance three times and retries right after `retry_after`. The second time, also retries at a third
+ * and at 0.7 of `retry_after`.
+ */
 export const recovery: Scenario = {
   name: "recovery",
   title: "after `retry_after` a request is admitted, and well before it none is",

@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
-/** A constant rate of nine tenths of the minute's limit: nothing may be refused. Only k6 keeps a rate. */
+/** Sends at nine tenths of the minute's limit, so nothing may be refused. Only k6 can keep a constant rate. */
 export const sustained: Scenario = {
   name: "sustained",
   title: "a steady load just under the limit meets no 429 at all",
@@ -17,6 +17,6 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/** Stays below the hour's limit, too: an hour's limit below this rate would be a legal reason to refuse. */
+/** The rate stays below the hour's limit, too. Otherwise the hour's limit would be a legal reason to refuse. */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

@@ -29,5 +29,5 @@ export const repeatEvery = (everySeconds: number, count: number, one: Flow): rea
     afterSeconds: one.afterSeconds + round * everySeconds,
   }));
 
-/** The embedded server's clock keeps real time. */
+/** The speed of a scenario in which the embedded server's clock keeps real time. */
 export const realTime = (): number => 1;

@@ -102,7 +102,7 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // Senders that disconnect after the close say nothing about the target.
+      // After the close, a sender's disconnect says nothing about the target.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
@@ -155,7 +155,8 @@ const largeBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // A cut body cost an eighth of its length to read.
+  // Only the head and tail of a cut body are stored. Reading it costs time, so an eighth of its length counts if that
+  // is more.
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
   // Large bodies take more memory than their size when they are parsed and written.
   return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;

@@ -67,9 +67,9 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Twice the most that a conforming vendor has sent. */
+/** Storage for a run: twice the maximum that a conforming vendor has sent. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** A load has thousands of invokes, with a delivery each, some of them twice. */
+/** Storage for a load. Each of its thousands of invokes causes a delivery, and some cause two. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;

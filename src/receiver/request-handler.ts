@@ -16,13 +16,13 @@ export interface ReceiverClock {
 
 /** Counts of requests that belong to no hook. */
 export interface Ignored {
-  /** Sent to an unknown address. */
+  /** Requests to an unknown address. */
   unknown: number;
-  /** Sent with a method that delivers nothing. */
+  /** Requests with a method that delivers nothing. */
   reachabilityRequests: number;
-  /** Not HTTP, or too slow. */
+  /** Requests that are not HTTP, or too slow. */
   malformed: number;
-  /** Ended before the body was complete. */
+  /** Requests that ended before the body was complete. */
   incomplete: number;
 }
 

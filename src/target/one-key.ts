@@ -20,7 +20,11 @@ export interface OneKey {
   readonly network: Network;
 }
 
-/** @throws {UsageError} if the URL or the key is not usable */
+/**
+ * Creates a target from a base URL and one key.
+ *
+ * @throws {UsageError} if the URL or the key is not usable
+ */
 export function oneKeyTarget({ baseUrl: given, apiKey, tier, agent, webhooks, network }: OneKey): Target {
   const baseUrl = readBaseUrl(given);
   const key = {

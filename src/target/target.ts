@@ -97,7 +97,7 @@ export interface WebhookSettings {
 
 /** Paths that the document does not define. */
 export interface OpenPaths {
-  /** Below the base URL, with `{agent_id}`. */
+  /** The path of the batch endpoint, below the base URL, with `{agent_id}`. */
   readonly batch: string | null;
   /** The path to start an operation other than by a batch, below the base URL, with `{agent_id}`. */
   readonly operation: string | null;

@@ -12,7 +12,7 @@ export type CertificateInspection =
       readonly kind: "seen";
       /** Names in the certificate: the common name and the alternative names. */
       readonly names: readonly string[];
-      /** In the format of the certificate: `Mar  4 05:06:07 2026 GMT`. */
+      /** End of validity, in the format of the certificate: `Mar  4 05:06:07 2026 GMT`. */
       readonly validTo: string;
       /** Whether this machine trusts the certificate for this host now. */
       readonly authorized: boolean;
@@ -91,5 +91,5 @@ function namesOf({ subject, subjectaltname = "" }: PeerCertificate): string[] {
   return [...(typeof common === "string" ? [common] : []), ...alternative];
 }
 
-/** Node declares an error here, and gives its code as a string. */
+/** Node's types declare an `Error` here, but Node passes its code as a string. */
 const describeProblem = (problem: unknown): string => (problem instanceof Error ? problem.message : String(problem));

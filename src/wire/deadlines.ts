@@ -1,17 +1,17 @@
 /** How long the harness waits for each part of an exchange, in milliseconds. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** From sending to the response head. Longer than the default agent timeout of 30 seconds. */
+  /** Maximum time from sending to the response head. Longer than the default agent timeout of 30 seconds. */
   readonly headMs: number;
-  /** Between two pieces of a body. */
+  /** Maximum pause between two pieces of a body. */
   readonly silenceMs: number;
-  /** The whole exchange. */
+  /** Maximum time of the whole exchange. */
   readonly exchangeMs: number;
 }
 
 export const defaultDeadlines: Deadlines = { connectMs: 5000, headMs: 35_000, silenceMs: 15_000, exchangeMs: 50_000 };
 
-/** Interim responses, such as 103, to accept before the final response. */
+/** Maximum number of interim responses, such as 103, before the final response. */
 export const maxInterim = 100;
 export const tooManyInterim = `more than ${maxInterim} interim answers (1xx)`;
 

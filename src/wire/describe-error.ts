@@ -74,7 +74,7 @@ function proxyRefusal(message: string): string | null {
     : `the proxy lets nothing through: it answers CONNECT with ${status}`;
 }
 
-/** Whether the connection had served a response before, so that it may have ended as an idle one. */
+/** Whether the connection had served a response before. The server may then have closed it as idle. */
 export function wasReusedConnection(error: unknown): boolean {
   const { code, bytesReadBefore } = readFailure(error);
   return (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE") && bytesReadBefore > 0;
@@ -86,7 +86,7 @@ function readFailure(error: unknown): Failure {
   const inner = nested instanceof Error && !("code" in error) ? readFailure(nested) : null;
   const code = "code" in error ? String(error.code) : (inner?.code ?? "");
   const message = error.message === "" ? (inner?.message ?? code) : error.message.replace(/\s+/g, " ").trim();
-  // The HTTP client asserts the format of the status line, with a message about its own source.
+  // The HTTP client fails with an assertion if the status line is malformed. The message quotes the client's source.
   if (code === "ERR_ASSERTION") return { code: "", message: "its answer is not HTTP", bytesReadBefore: 0 };
   return { code, message, bytesReadBefore: bytesRead(error) };
 }

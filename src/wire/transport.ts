@@ -79,7 +79,7 @@ const maxEventlessMs = 35_000;
 /** Bounds of reading a response. */
 interface ReadBounds extends StreamBounds {
   readonly bodyBytes: number;
-  /** One-byte chunks cost a thousand times more than one large chunk. */
+  /** Maximum number of chunks. One-byte chunks cost a thousand times more than one large chunk. */
   readonly chunks: number;
 }
 
@@ -199,8 +199,8 @@ function openExchange(
         },
       });
     } catch (error) {
-      // A server may close an idle connection just when it is reused. The request was hardly read, so it is sent
-      // again.
+      // A server may close an idle connection just when it is reused. It has hardly read the request, so the request is
+      // sent again.
       const answer = unansweredBy(error, watch.reason(), now());
       if (retried || watch.reason() !== null || !wasReusedConnection(error)) return answer;
       options.reportLost({ ...recorded, answer });

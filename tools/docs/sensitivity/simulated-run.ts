@@ -1,6 +1,7 @@
 import type { Exchange } from "../../../src/evidence/exchange.ts";
 import type { TierLimits } from "../../../src/spec/tiers.ts";
 import type { Limiter } from "../../../src/reference/limits/windows.ts";
+import { defaultBounds } from "../../../src/run/plan/bounds.ts";
 import { type ClientContext, openClient } from "../../../src/run/send/client.ts";
 import { startPacer } from "../../../src/run/send/pacing.ts";
 import type { Need } from "../../../src/run/plan/needs.ts";
@@ -52,11 +53,10 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     recorder,
     pacer: startPacer(time, () => limits),
     time,
+    ...defaultBounds,
     maxRequests: Infinity,
-    maxExecutions: null,
     maxWindow: Infinity,
     maxWaitMs,
-    readOnly: false,
     signal,
   };
   const client = openClient(clientContext, ownKey(target));

@@ -11,10 +11,10 @@ export const headerNames = {
 
 /** The four rate-limit headers, by the name of their value in samples and evidence. Requests are whole numbers; times may have decimals. */
 export const rateHeaders = {
-  limit: { header: headerNames.rateLimit, unit: "requests" },
-  remaining: { header: headerNames.rateRemaining, unit: "requests" },
-  reset: { header: headerNames.rateReset, unit: "Unix seconds" },
-  resetAfter: { header: headerNames.rateResetAfter, unit: "seconds" },
+  limit: { header: headerNames.rateLimit, unit: "requests", says: "Requests allowed in the window." },
+  remaining: { header: headerNames.rateRemaining, unit: "requests", says: "Requests left in the window." },
+  reset: { header: headerNames.rateReset, unit: "Unix seconds", says: "When the window resets, in Unix seconds." },
+  resetAfter: { header: headerNames.rateResetAfter, unit: "seconds", says: "Seconds until the window resets." },
 } as const;
 
 export type RateValue = keyof typeof rateHeaders;

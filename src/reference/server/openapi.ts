@@ -1,5 +1,5 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
-import { headerNames } from "../../spec/headers.ts";
+import { rateHeaders } from "../../spec/headers.ts";
 
 // JSON Schemas validate requests. Those of responses are only published: no serializer drops a field of the behaviour.
 
@@ -41,12 +41,9 @@ const errorBody = object({
   error: object({ code: string, message: string, status: integer, retry_after: integer }, ["code", "message"]),
 });
 
-const rateLimitHeaders = {
-  [headerNames.rateLimit]: { ...integer, description: "Requests allowed in the window." },
-  [headerNames.rateRemaining]: { ...integer, description: "Requests left in the window." },
-  [headerNames.rateReset]: { ...integer, description: "When the window resets, in Unix seconds." },
-  [headerNames.rateResetAfter]: { ...integer, description: "Seconds until the window resets." },
-};
+const rateLimitHeaders = Object.fromEntries(
+  Object.values(rateHeaders).map(({ header, says }) => [header, { ...integer, description: says }]),
+);
 
 /** Schemas of a response and of its errors. Those about the key are added. `status` is the status of success. */
 export function responses(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { judgeHealthPassively, judgeStreamsPassively, consecutivePairs } from "./passive-counting.ts";
 
@@ -14,12 +15,11 @@ const sent = (...all: readonly (readonly [Kind, number])[]): Sample[] =>
     headMs: at * 100 + 10,
     endMs: at * 100 + 20,
     status: 200,
+    ...noRateLimitInfo,
     limit: 10,
     remaining,
     reset: 1_800_000_000,
     resetAfter: 50,
-    date: null,
-    retryAfterSeconds: null,
     sentClockMs: 0,
     headClockMs: 0,
     endClockMs: 0,

@@ -1,2 +1,2 @@
-/** A type that is read-only at every depth. For values of a zod schema, whose type is mutable. */
+/** Makes a type read-only at every depth. Needed for types that zod infers, which are mutable. */
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;

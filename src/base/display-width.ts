@@ -8,13 +8,13 @@ const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" 
 export const graphemesOf = (text: string): string[] =>
   text.split(colourCode).flatMap((part, at) => (at % 2 === 1 ? [part] : segmentsOf(part)));
 
-// The pattern has a group, so `split` keeps the codes: they are every second part.
+// `split` keeps the colour codes because they are in a group. They are every second part of its result.
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>
   isPlain.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
 
-/** Plain text: each character is a grapheme, one column wide. */
+/** Matches printable ASCII, in which each character is a grapheme of one column. */
 const isPlain = /^[\x20-\x7e]*$/;
 
 /** Returns how many terminal columns a text takes. East Asian wide letters and emoji take two; marks, invisible characters and colours none. */
@@ -22,9 +22,10 @@ export const displayWidth = (text: string): number =>
   isPlain.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
 const isInvisible = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
-/** A quick test: every emoji passes it, and so do digits. */
+/** Matches every emoji, but also digits. This quick test comes before the exact one. */
 const mayBeEmoji = /\p{Emoji}/u;
-// Built on first use: V8 takes tens of milliseconds to list all emoji, which a regular expression literal would cost at every start.
+// Built on first use: V8 takes tens of milliseconds to list all emoji. A regular expression literal would cost that at
+// every start.
 const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
 const isEmoji = (grapheme: string): boolean => mayBeEmoji.test(grapheme) && emoji().test(grapheme);
 
@@ -43,13 +44,13 @@ export function cutToWidth(text: string, columns: number): string {
   return end < 0 ? text : graphemes.slice(0, end).join("");
 }
 
-/** Pads a text with blanks to a width, on its right or, with `align` right, on its left. A wider text stays as it is. */
+/** Pads a text with blanks to a width. With `align` right, the blanks are on its left. A wider text stays as it is. */
 export function padded(text: string, columns: number, align: "left" | "right" = "left"): string {
   const blanks = " ".repeat(Math.max(0, columns - displayWidth(text)));
   return align === "left" ? text + blanks : blanks + text;
 }
 
-/** Splits a text into non-empty parts of at most `columns`. A wider grapheme becomes a part of its own. */
+/** Splits a text into non-empty parts of at most `columns`. A grapheme wider than `columns` becomes a separate part. */
 export function brokenAt(text: string, columns: number): string[] {
   const parts: string[] = [];
   let part = "";

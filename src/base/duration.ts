@@ -4,14 +4,17 @@ export const dayMs = 86_400_000;
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: minuteMs, h: hourMs };
 
-/** Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds; `null` if the text is none. */
+/**
+ * Parses a duration such as `90s`, `2m`, `1h30m` or `500ms` to milliseconds. Returns `null` if the text is not a
+ * duration.
+ */
 export function parseDuration(text: string): number | null {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([whole]) => whole).join("") !== text) return null;
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ""] ?? 0), 0);
 }
 
-/** `1.84 s`, `12.3 s`, `3 min 20 s`. */
+/** Formats a duration for people: `1.84 s`, `12.3 s`, `3 min 20 s`. */
 export function duration(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 10) return `${seconds.toFixed(2)} s`;

@@ -1,10 +1,10 @@
-/** The code of a system error, such as `ENOENT`, or else the error as text. For a reason in brackets. */
+/** Returns the code of a system error, such as `ENOENT`. Returns any other error as text. Fits a reason in brackets. */
 export const errorCodeOrText = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error);
 
-/** The message of an error, or the text of anything else that was thrown. */
+/** Returns the message of an error, or the text of any other thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The stack of an error, with its message, for people who look for the defect. */
+/** Returns the stack of an error, with its message, for developers. */
 export const traceOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);

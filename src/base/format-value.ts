@@ -2,7 +2,7 @@
 
 const maxLength = 160;
 
-/** Formats any value briefly, for texts about expected and actual values. */
+/** Formats any value briefly, for messages about expected and actual values. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = shorten(value);
@@ -13,7 +13,7 @@ function shorten(value: unknown): string {
   try {
     return JSON.stringify(value) ?? typeof value;
   } catch {
-    // JSON nested deeper than the stack can be parsed, but not written again.
+    // `JSON.parse` accepts deeper nesting than `JSON.stringify` can write without a stack overflow.
     return "a value nested too deep to show";
   }
 }

@@ -1,4 +1,4 @@
-/** Returns a test for a pattern in which `*` stands for any text. It tests whole names, in any letter case. */
+/** Returns a test for names. In the pattern, `*` stands for any text. The whole name must match, in any letter case. */
 export function globOf(pattern: string): (name: string) => boolean {
   const parts = pattern.split(/\*+/).map((part) => RegExp.escape(part));
   const whole = new RegExp(`^${parts.join(".*")}$`, "i");

@@ -1,6 +1,6 @@
 // k6 scripts import this file, so it uses no npm package.
 
-/** Parses a text as JSON; `undefined` if it is none. */
+/** Parses a text as JSON. Returns `undefined` if the text is not JSON. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -9,11 +9,11 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Whether a JSON value is an object: no array, and not `null`. */
+/** Whether a JSON value is an object, not an array or `null`. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Reads a member of a JSON object by its path; `undefined` if a step is absent or no object. */
+/** Reads a member of a JSON object by its path. Returns `undefined` if a step is absent or not an object. */
 export function getPath(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const name of path) {

@@ -1,4 +1,4 @@
-/** Caches a function by its argument's identity. Hundreds of checks ask the same of the same evidence. */
+/** Caches results by the identity of the argument. Hundreds of checks compute the same value from the same evidence. */
 export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {
@@ -10,7 +10,9 @@ export function memoizeByObject<K extends object, V>(compute: (key: K) => V): (k
   };
 }
 
-/** As {@link memoizeByObject}, of an object and something plain, of which an object meets few. */
+/**
+ * Caches results by the identity of an object and by a plain value. Keeps every result for as long as the object lives.
+ */
 export function memoizeByPair<K extends object, P extends string | number | boolean | null, V>(
   compute: (key: K, plain: P) => V,
 ): (key: K, plain: P) => V {
@@ -25,10 +27,10 @@ export function memoizeByPair<K extends object, P extends string | number | bool
   };
 }
 
-/** The cache holds this many values, then starts again. */
+/** Most values in the cache of {@link memoizeByValue}. A full cache is emptied. */
 const mostPlain = 10_000;
 
-/** As {@link memoizeByObject}, of something plain that comes again and again. */
+/** Caches results by a plain value, such as a text that occurs many times. */
 export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
   const known = new Map<P, V>();
   return (plain) => {
@@ -41,7 +43,7 @@ export function memoizeByValue<P extends string | number | null, V>(compute: (pl
   };
 }
 
-/** Caches a function without arguments, so that a slow value is created only when needed. */
+/** Caches the result of a function without arguments, so that a slow value is computed only when needed. */
 export function once<V>(compute: () => V): () => V {
   let known: { readonly value: V } | null = null;
   return () => (known ??= { value: compute() }).value;

@@ -6,10 +6,9 @@ export function rounded(value: number, digits: number): number {
   return Math.round(value * power) / power;
 }
 
-/** Created on first use: loading the locale data takes V8 20 ms, and whole numbers do not need it. */
+/** Created on first use: V8 takes 20 ms to load the locale data, and whole numbers do not need the data. */
 const english = once(() => new Intl.NumberFormat("en"));
 
-/** The sum of the values; 0 if there are none. */
 export const sumOf = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0);
 
 /** Formats with a comma at each thousand and at most three digits after the point: `4,213`. */

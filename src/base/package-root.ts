@@ -6,16 +6,18 @@ import { fileURLToPath } from "node:url";
 
 import { once } from "./memoize.ts";
 
-/** In an executable file, the assets that are files of the package have this before their path. */
+/**
+ * Prefix of the assets of the executable file that are files of the package. The path of the file follows the prefix.
+ */
 export const packageAssets = "package/";
 
 /**
- * The folder of the checkout, or of the installed package; the built files lie deeper in it than the sources. An executable file has
- * no folder: what k6 has to read is written into one for as long as the process lives.
+ * Returns the folder of the checkout, or of the installed package. The single executable file has no such folder. It
+ * unpacks the files that k6 reads into a temporary folder, and deletes the folder at its exit.
  */
 export const packageRoot = once(() => (isSea() ? unpacked() : rootAbove(dirname(fileURLToPath(import.meta.url)))));
 
-/** A text file of the package. */
+/** Reads a text file of the package. */
 export const packageText = (path: string): string =>
   isSea() ? getAsset(packageAssets + path, "utf8") : readFileSync(join(packageRoot(), path), "utf8");
 

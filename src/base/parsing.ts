@@ -17,7 +17,10 @@ export function parseJson(text: string): Parsed<unknown> {
   }
 }
 
-/** Removes V8's quote around a syntax error, which may contain a secret, and adds the line number instead. */
+/**
+ * Removes the part of the input that V8 quotes in a syntax error, because it may contain a secret. Adds the line number
+ * instead.
+ */
 function withoutQuote(message: string, text: string): string {
   const [found, quote = ""] = /, (?:\.{3})?"(.*)"(?:\.{3})? is not valid JSON$/s.exec(message) ?? [];
   if (found === undefined) return message;
@@ -26,7 +29,10 @@ function withoutQuote(message: string, text: string): string {
   return message.slice(0, -found.length) + (at < 0 ? "" : ` in line ${line}`);
 }
 
-/** Parses a value by a schema. The problem names the first wrong place: `keys.pro.tier: Invalid option`, or `the file: …` for the whole. */
+/**
+ * Parses a value by a schema. The problem names the first invalid place, such as `keys.pro.tier: Invalid option`. `the
+ * file: …` stands for the whole value.
+ */
 export function parseAs<T>(value: unknown, schema: z.ZodType<T>): Parsed<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: "value", value: parsed.data };

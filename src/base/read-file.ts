@@ -7,7 +7,7 @@ import { UsageError } from "./usage-error.ts";
 /**
  * Reads a file that the user named.
  *
- * @param what begins the message, such as "The baseline"
+ * @param what the start of the error message, such as "The baseline"
  * @throws {UsageError} if the file cannot be read
  */
 export function readTextFile(path: string, what: string): string {
@@ -18,7 +18,12 @@ export function readTextFile(path: string, what: string): string {
   }
 }
 
-/** @throws {UsageError} if the text of a file is not JSON */
+/**
+ * Parses the text of a JSON file.
+ *
+ * @param path the name of the file in the error message
+ * @throws {UsageError} if the text is not JSON
+ */
 export function parseJsonFile(text: string, path: string): unknown {
   const json = parseJson(text);
   if (json.kind === "value") return json.value;

@@ -8,7 +8,10 @@ import { once } from "./memoize.ts";
 export const sanitize = (text: string): string =>
   text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, escaped);
 
-/** The same on one line of at most `most` columns and twice as many UTF-16 units. A cut line ends with an ellipsis. */
+/**
+ * Makes text safe to print, as {@link sanitize} does, on one line. The line has at most `most` columns and twice as
+ * many UTF-16 units. A cut line ends with an ellipsis.
+ */
 export function sanitizeLine(text: string, most = 300): string {
   const start = truncate(text, most * 2);
   const line = sanitize(start.replace(/\s+/g, " ").trim());
@@ -19,7 +22,7 @@ export function sanitizeLine(text: string, most = 300): string {
 
 const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
-/** A longer grapheme, in UTF-16 units, may be cut: marks can be stacked on a letter without limit. */
+/** Longest grapheme, in UTF-16 units, that is never cut. Marks can be stacked on a letter without limit. */
 const longestLetter = 32;
 
 /** Returns at most the first `most` UTF-16 units, without cutting a grapheme. */
@@ -36,7 +39,7 @@ export function truncateStart(text: string, most: number): string {
   return text.slice(skipped + (from === text.length - most - skipped ? from : to));
 }
 
-/** Finds the grapheme that contains a UTF-16 unit. If it is too long, finds the code point instead. */
+/** Finds the grapheme that contains a UTF-16 unit. If that grapheme is too long, finds the code point instead. */
 function letterAt(text: string, unit: number): { readonly from: number; readonly to: number } {
   const found = segmenter().segment(text).containing(unit);
   const from = found?.index ?? unit;

@@ -4,8 +4,8 @@ const longChars = 16 * 1024;
 const mostDepth = 100;
 
 /**
- * Parses a text from outside as JSON; `undefined` if it is none. In a long text, values nested too deep for any field become `null`: nested
- * brackets would take a hundred times the memory of their text.
+ * Parses a text from outside as JSON. Returns `undefined` if the text is not JSON. In a long text, values nested deeper
+ * than any field become `null`. Otherwise nested brackets would take a hundred times the memory of their text.
  */
 export function parseBoundedJson(text: string): unknown {
   const shallow = text.length > longChars ? withoutDepths(text) : text;
@@ -15,10 +15,13 @@ export function parseBoundedJson(text: string): unknown {
 const [quote, backslash] = [0x22, 0x5c];
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-/** The difference between the codes of `[` and `]`, and of `{` and `}`. */
+/** Difference between the character codes of `[` and `]`, and also of `{` and `}`. */
 const toClosing = 2;
 
-/** Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, so that the text is no JSON. */
+/**
+ * Replaces values that are nested too deep by `null`. Returns `null` if the brackets do not match, because the text is
+ * not JSON.
+ */
 function withoutDepths(text: string): string | null {
   const awaited: number[] = [];
   let [left, from] = ["", 0];
@@ -36,7 +39,7 @@ function withoutDepths(text: string): string | null {
   return awaited.length === 0 ? left + text.slice(from) : null;
 }
 
-/** Finds the quote that ends a string, or the text's end if there is none. */
+/** Finds the quote that ends a string. Returns the end of the text if there is no such quote. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

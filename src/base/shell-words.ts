@@ -1,6 +1,6 @@
 /**
- * Quotes text as one word of bash or zsh that is safe to paste into an interactive shell. Nothing in it is expanded, not even `!`. It contains no
- * line feed and no control character.
+ * Quotes text as one word of bash or zsh that is safe to paste into an interactive shell. The shell expands nothing in
+ * the word, not even `!`. The word contains no line feed and no control character.
  */
 export function shellQuote(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
@@ -8,7 +8,7 @@ export function shellQuote(text: string): string {
   return `$'${text.replace(/[\\'!]/g, bytesOf).replace(allToEscape, bytesOf)}'`;
 }
 
-/** Builds one word from texts and shell variables. A variable stands in double quotes, between the quoted texts. */
+/** Builds one word from texts and shell variables. Each variable is in double quotes, between the quoted texts. */
 export function shellWord(pieces: readonly ShellPiece[]): string {
   if (!pieces.some((piece) => piece.kind === "variable")) return shellQuote(pieces.map(textOf).join(""));
   const isPlain = pieces.every((piece) => plainInDoubleQuotes.test(textOf(piece)));
@@ -36,7 +36,10 @@ function inDoubleQuotes(piece: ShellPiece, index: number, all: readonly ShellPie
   return expansion(piece, next?.kind === "text" ? next.text : "");
 }
 
-/** `after` is the text that follows within the same quotes: a letter or a bracket would be read as part of the name. */
+/**
+ * Formats a variable. `after` is the text that follows the variable within the same quotes. If it starts with a letter
+ * or a bracket, the name needs braces.
+ */
 const expansion = (piece: Extract<ShellPiece, { kind: "variable" }>, after: string): string =>
   piece.withoutLast ? `\${${piece.name}%?}` : /^[\w[:]/.test(after) ? `\${${piece.name}}` : `$${piece.name}`;
 

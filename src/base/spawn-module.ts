@@ -2,23 +2,24 @@ import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
-// Starts modules in a thread or a process of their own. Such a module is a file beside its caller, or a part of the single executable file.
+// Starts modules in a thread or a process of their own. In the sources and the build, such a module is a file next to
+// its caller. The single executable file contains all modules.
 
-/** The asset of the executable file that holds its code. */
+/** The asset of the executable file that holds the executable's code. */
 export const codeAsset = "code.cjs";
 
-/** Starts a module beside the caller in a thread of its own. */
+/** Starts a module in a new thread. The module is next to the caller. */
 export const startWorker = (asking: string, name: string, options: WorkerOptions = {}): Worker =>
   isSea()
     ? new Worker(getAsset(codeAsset, "utf8"), { ...options, eval: true, argv: [partMark + name] })
     : new Worker(moduleNextTo(asking, name), options);
 
 interface ProcessOptions extends ForkOptions {
-  /** Options that NODE_OPTIONS accepts, too. */
+  /** Node options. Only those that NODE_OPTIONS accepts, because the executable file passes them there. */
   readonly execArgv: string[];
 }
 
-/** Starts a module beside the caller in a process of its own. */
+/** Starts a module in a new process. The module is next to the caller. */
 export function startProcess(asking: string, name: string, options: ProcessOptions): ChildProcess {
   if (!isSea()) return fork(moduleNextTo(asking, name), [], options);
   // The executable file passes all arguments to our code, so options for Node go into the environment.
@@ -36,6 +37,6 @@ export function moduleToRun(): string | null {
   return isStartedByUs && argument.startsWith(partMark) ? argument.slice(partMark.length) : null;
 }
 
-/** The module's file ending is that of the caller: `.ts` in the sources, `.js` in the build. */
+/** Returns the module's URL. The module has the caller's file extension: `.ts` in the sources, `.js` in the build. */
 const moduleNextTo = (asking: string, name: string): URL =>
   new URL(`./${name}${asking.endsWith(".ts") ? ".ts" : ".js"}`, asking);

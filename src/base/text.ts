@@ -4,7 +4,7 @@ import { formatNumber } from "./numbers.ts";
 /** Wraps text at blanks into lines of at most `width` terminal columns. Longer words stay whole. Returns at least one line. */
 export const wrap = (text: string, width: number): string[] => filled(text.split(" "), width);
 
-/** The same, but breaks longer words between two letters. */
+/** Wraps text like {@link wrap}, but breaks words that are longer than a line. */
 export const wrapBroken = (text: string, width: number): string[] =>
   filled(
     text.split(" ").flatMap((word) => (displayWidth(word) <= width ? word : brokenAt(word, width))),
@@ -32,11 +32,11 @@ export function formatLabelled(label: string, text: string, width: number, paint
   return wrap(text, Math.max(20, width - columns)).map((line, at) => (at === 0 ? paint(label) : indent) + line);
 }
 
-/** `1 clause`, `2 clauses`, `4,213 requests`. */
+/** Formats a count with its noun: `1 clause`, `2 clauses`, `4,213 requests`. */
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** `free, pro or team`. */
+/** Joins items to a text such as `free, pro or team`. */
 export const joinWithOr = (items: readonly string[]): string =>
   items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`;
 

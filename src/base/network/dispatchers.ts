@@ -5,23 +5,23 @@ import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici
 import { type Network, proxyFor } from "./network.ts";
 import { secureOptions } from "./secure.ts";
 
-/** Options for every connection, direct or through a proxy. In milliseconds. */
+/** Options for every connection, direct or through a proxy. Times are in milliseconds. */
 export interface ConnectionOptions {
   readonly connectMs: number;
-  /** Longest wait from sending to the head, and between two pieces of a body; 0 for no limit. */
+  /** Longest wait for the head of a response, and between two pieces of its body; 0 for no limit. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
 }
 
-/** Sends requests: directly, or through the proxy for an address. */
+/** Sends requests directly, or through the proxy that the network sets for the URL. */
 export interface Dispatchers {
   readonly of: (url: string) => Dispatcher;
   /** Closes every connection at once. */
   readonly close: () => Promise<void>;
 }
 
-/** Opens a connection only when something is sent. */
+/** Prepares to send requests. A connection opens only when a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = secureOptions(network);
   const open = new Map<string | null, Dispatcher>();
@@ -55,7 +55,9 @@ const direct = (secure: Secure, options: ConnectionOptions): Dispatcher =>
     ...poolOptions(options),
   });
 
-/** https goes through a tunnel, http as requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2. */
+/**
+ * Sends https through a tunnel, and http as requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2.
+ */
 const through = (proxy: string, secure: Secure, options: ConnectionOptions): Dispatcher =>
   new ProxyAgent({
     uri: proxy,
@@ -72,7 +74,9 @@ const connectOf = (given: object): { connect?: buildConnector.connector } =>
     ? { connect: reportingBytesRead(given.connect as buildConnector.connector) }
     : {};
 
-/** Wraps a connector: adds the number of bytes read to each error of the connection, because a reset does not have it. */
+/**
+ * Wraps a connector. Adds the number of bytes read to each error of a connection, because a reset does not report it.
+ */
 const reportingBytesRead =
   (connect: buildConnector.connector): buildConnector.connector =>
   (options, callback) =>
@@ -86,8 +90,9 @@ const reportingBytesRead =
     });
 
 /**
- * Avoids the cost of thousands of stacks. When headers or trailers are too long, undici parses on to the end of its input and creates an error
- * for every line. The stacks of ten thousand errors take half a second, and a hostile target may do this each time.
+ * Prevents thousands of stack traces. When headers or trailers are too long, undici parses its input to the end and
+ * creates an error for every line. Ten thousand stack traces take half a second, and a hostile target can cause this on
+ * each response.
  */
 function endQuietly(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -97,7 +102,7 @@ function endQuietly(socket: Socket): void {
   };
 }
 
-/** Turns stacks off until the current tick ends. */
+/** Disables stack traces until the current tick ends. */
 function keepNoStacks(): void {
   const limit = Error.stackTraceLimit;
   if (limit === 0) return;

@@ -11,14 +11,17 @@ export interface Network {
   readonly files: NetworkFiles;
 }
 
-/** Paths as given, relative to the working directory; `null` if not given. */
+/** Paths of certificate files as the user gave them, relative to the working directory; `null` if not given. */
 export interface NetworkFiles {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
 }
 
-/** `by address`: as the environment says, never for loopback. `always`: given for every address, loopback included. */
+/**
+ * Which proxy to use. `by address`: as the environment variables say, and never for loopback. `always`: one proxy for
+ * every address, including loopback.
+ */
 export type ProxyChoice =
   | { readonly kind: "none" }
   | { readonly kind: "always"; readonly url: string }
@@ -41,7 +44,7 @@ export const plainNetwork: Network = {
 export const isLoopback = (url: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 
-/** The proxy for a URL, credentials included; `null` for none. */
+/** Returns the proxy for a URL, with credentials; `null` for none. */
 export function proxyFor({ proxy }: Network, url: string): string | null {
   switch (proxy.kind) {
     case "none":
@@ -57,10 +60,13 @@ export function proxyFor({ proxy }: Network, url: string): string | null {
   }
 }
 
-/** A proxy's address without its credentials. */
+/** Returns a proxy's address without its credentials. */
 export const proxyOrigin = (proxy: string): string => new URL(proxy).origin;
 
-/** Whether an entry of `NO_PROXY` covers a URL, read as curl and Go read it: a domain includes its subdomains, with or without a leading dot. */
+/**
+ * Whether an entry of `NO_PROXY` covers a URL. As in curl and Go, a domain includes its subdomains, with or without a
+ * leading dot.
+ */
 function isExcepted(entry: string, { protocol, hostname, port }: URL): boolean {
   if (entry === "*") return true;
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();

@@ -2,7 +2,10 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 
 import type { Network } from "./network.ts";
 
-/** TLS options for a network; empty for the machine's own defaults. Create them once: reading all authorities takes some milliseconds. */
+/**
+ * Returns the TLS options for a network; empty for Node's defaults. Call it once, because reading all trusted
+ * authorities takes some milliseconds.
+ */
 export function secureOptions({ ca, client }: Network): { readonly secureContext?: SecureContext } {
   if (ca === null && client === null) return {};
   return {

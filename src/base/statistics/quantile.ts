@@ -1,6 +1,6 @@
 /**
- * The value below which `share` of the values lie, interpolated between the two nearest (type 7 of Hyndman and Fan, as in k6, R, NumPy and
- * spreadsheets): the median of 10, 20, 30, 40 is 25. `NaN` without values.
+ * Returns the value below which `share` of the values lie: the median of 10, 20, 30, 40 is 25. Interpolates between the
+ * two nearest values (type 7 of Hyndman and Fan, as in k6, R, NumPy and spreadsheets). Returns `NaN` without values.
  *
  * @param share from 0, the smallest value, to 1, the largest
  */
@@ -15,17 +15,23 @@ export function quantile(values: readonly number[], share: number): number {
 /** The middle value, or the mean of the two middle ones. `NaN` without values. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** How far `one` lies above `other`: the median of all differences between a value of each (Hodges and Lehmann). */
+/**
+ * How far the values of `one` lie above those of `other`: the median of all pairwise differences (Hodges and Lehmann).
+ */
 export const hodgesLehmannShift = (one: readonly number[], other: readonly number[]): number =>
   median(one.flatMap((value) => other.map((each) => value - each)));
 
-/** The median absolute deviation and the distance between the quartiles of a normal distribution, in standard deviations. */
+/**
+ * The median absolute deviation of a normal distribution and, below, the distance between its quartiles. In standard
+ * deviations.
+ */
 const madOfNormal = 0.6745;
 const quartilesOfNormal = 1.349;
 
 /**
- * How far values scatter around their median, as a standard deviation that a few outliers do not change. It is the larger of two estimates, from
- * the median absolute deviation (MAD) and from the quartiles: with few values, either can come out far too small by chance.
+ * Estimates the standard deviation of values. A few outliers do not change the estimate. It is the larger of two
+ * estimates, from the median absolute deviation (MAD) and from the quartiles. With few values, either can be far too
+ * small by chance.
  */
 export function robustDeviation(values: readonly number[]): number {
   const middle = median(values);

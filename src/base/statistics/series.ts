@@ -10,11 +10,12 @@ export interface ChangePoint {
 }
 
 /**
- * Finds the clearest change in a series, by the mean ranks before and after it, so that an outlier weighs no more than its rank.
+ * Finds the clearest change in a series. Compares the mean ranks before and after it, so that an outlier weighs no more
+ * than its rank.
  *
- * @param minSegment least number of values on either side
+ * @param minSegment minimum number of values on either side of the change
  * @param from the first index to consider
- * @returns its index; `null` if the series is too short
+ * @returns the index of the change; `null` if the series is too short
  */
 export function clearestChange(values: readonly number[], minSegment: number, from: number): number | null {
   const found = clearestOfRanks(ranksOf(values), minSegment, from);
@@ -23,7 +24,10 @@ export function clearestChange(values: readonly number[], minSegment: number, fr
 
 const refinedBy = 4;
 
-/** Finds the index near `around` at which two levels fit the values best. Ranks tell whether there is a change, values locate it more exactly. */
+/**
+ * Finds the index near `around` at which two constant levels fit the values best. Ranks show whether there is a change;
+ * values locate it more exactly.
+ */
 function bestSplit(values: readonly number[], lowest: number, highest: number, around: number): number {
   let best = { at: around, cost: Number.POSITIVE_INFINITY };
   for (let at = Math.max(lowest, around - refinedBy); at <= Math.min(highest, around + refinedBy); at += 1) {
@@ -38,7 +42,7 @@ function deviationOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + Math.abs(value - middle), 0);
 }
 
-/** `clarity` is in standard deviations of ranks, about. */
+/** Finds the clearest change of level in ranks. `clarity` is its size, roughly in standard deviations. */
 function clearestOfRanks(
   ranks: readonly number[],
   minSegment: number,
@@ -57,7 +61,7 @@ function clearestOfRanks(
   return best.at < 0 ? null : best;
 }
 
-/** Ranks around 0; ties get their mean rank. */
+/** Returns the rank of each value, shifted so that the mean of all ranks is 0. Equal values share their mean rank. */
 function ranksOf(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
   const places = new Map<number, { first: number; count: number }>();
@@ -74,9 +78,9 @@ function ranksOf(values: readonly number[]): number[] {
 }
 
 export interface Segmentation {
-  /** Least number of values between two changes. */
+  /** Minimum number of values between two changes. */
   readonly minSegment: number;
-  /** A change that chance makes more often than this is ignored. */
+  /** Largest accepted p-value: how often chance alone makes a change this clear. */
   readonly maxPValue: number;
   /** How often the series is shuffled to estimate chance. The same seed shuffles the same way. */
   readonly shuffles: number;
@@ -84,8 +88,9 @@ export interface Segmentation {
 }
 
 /**
- * Finds every change of a series, in order: the clearest one, then those of the parts on its two sides (binary segmentation with a permutation
- * test). If the whole shows none, its halves are searched, too: a level that rose and fell back does not show in the whole.
+ * Finds every change of a series, in order (binary segmentation with a permutation test). Finds the clearest change,
+ * then those in the parts on its two sides. If the whole series shows no change, its halves are searched too. A level
+ * that rises and falls back may not show in the whole.
  */
 export function changePoints(values: readonly number[], how: Segmentation): ChangePoint[] {
   const numbers = seededNumbers(how.seed);
@@ -103,7 +108,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
     return [];
   };
   const found = within(0, values.length);
-  // Locates each change again between the changes around it, where there is one level on each side.
+  // Locates each change again between its neighbouring changes, where there is only one level on each side.
   return found.map(({ at, pValue }, place) => {
     const [from, to] = [found[place - 1]?.at ?? 0, found[place + 1]?.at ?? values.length];
     const part = values.slice(from, to);
@@ -111,7 +116,7 @@ export function changePoints(values: readonly number[], how: Segmentation): Chan
   });
 }
 
-/** The whole, then its overlapping halves. */
+/** Returns the whole range, then its overlapping halves. */
 function spansOf(from: number, to: number): (readonly [number, number])[] {
   const half = Math.ceil((to - from) / 2);
   const quarter = Math.floor(half / 2);
@@ -132,7 +137,7 @@ function chanceOf(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
-    // The remaining shuffles can no longer bring the chance down to the limit.
+    // Stops early: the remaining shuffles can no longer bring the chance down to the limit.
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);
@@ -151,11 +156,11 @@ function shuffle(values: number[], numbers: () => number): void {
 export interface Trend {
   /** Median of the slopes between all pairs (Theil and Sen), per step. */
   readonly slope: number;
-  /** The chance of at least this many rising pairs if nothing rises (Mann and Kendall). */
+  /** The chance of at least this many rising pairs in a series without a trend (Mann and Kendall). */
   readonly pValue: number;
 }
 
-/** Computes the trend of values in their order. The chance is by normal approximation. */
+/** Computes the trend of values in their order. The p-value is a normal approximation. */
 export function trendOf(values: readonly number[]): Trend {
   const slopes: number[] = [];
   let rising = 0;

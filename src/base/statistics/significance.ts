@@ -1,4 +1,7 @@
-/** Up to this many values, every choice of ranks is counted. For more, the normal approximation is as good, and faster. */
+/**
+ * Up to this many values, every choice of ranks is counted. For more values, the normal approximation is as good, and
+ * faster.
+ */
 const mostCounted = 64;
 
 /**
@@ -19,7 +22,7 @@ export function rankSumAbove(one: readonly number[], other: readonly number[]): 
 interface Ranks {
   /** Twice the mean rank of each value, so that ranks of ties stay whole. */
   readonly ranks: readonly number[];
-  /** Sum of n³ − n over the groups of n equal values; 0 without ties. */
+  /** Sum of n³ − n over the groups of n equal values; 0 without ties. Corrects the variance of the rank sum. */
   readonly ties: number;
 }
 
@@ -34,14 +37,14 @@ function doubledRanks(values: readonly number[]): Ranks {
   return { ranks, ties: counts.values().reduce((sum, count) => sum + count ** 3 - count, 0) };
 }
 
-/** The chance of a rank sum of at least `sum`, for `n` values among `m` others. */
+/** Approximates the chance of a rank sum of at least `sum`, for `n` values ranked among `m` others. */
 function approximateTail(sum: number, n: number, m: number, ties: number): number {
   const all = n + m;
   const variance = ((n * m) / 12) * (all + 1 - ties / (all * (all - 1)));
   return variance > 0 ? upperTail((sum - (n * (all + 1)) / 2 - 0.5) / Math.sqrt(variance)) : 1;
 }
 
-/** Counts, for each sum, the ways to choose ranks that add up to it. */
+/** Counts, for each sum, the ways to choose that many ranks that add up to the sum. */
 function waysOf(ranks: readonly number[], chosen: number): Float64Array {
   const largest = ranks
     .toSorted((a, b) => b - a)
@@ -60,7 +63,7 @@ function addShifted(to: Float64Array | undefined, from: Float64Array | undefined
   for (let sum = to.length - 1; sum >= by; sum -= 1) to[sum] = (to[sum] ?? 0) + (from[sum - by] ?? 0);
 }
 
-/** Caches counts without ties, where the ranks are always 1 to n. */
+/** Cache of the counts for values without ties, where the ranks are always 1 to n. */
 const untied = new Map<string, Float64Array>();
 
 function untiedWays(all: number, chosen: number): Float64Array {
@@ -83,7 +86,7 @@ function tailOf(ways: Float64Array, from: number): number {
   return tail / all;
 }
 
-/** The share of a normal distribution above `z` (Abramowitz and Stegun 26.2.17, good to 1e-7). */
+/** Returns the share of a normal distribution above `z` (Abramowitz and Stegun 26.2.17, accurate to 1e-7). */
 export function upperTail(z: number): number {
   if (z < 0) return 1 - upperTail(-z);
   const t = 1 / (1 + 0.2316419 * z);
@@ -92,10 +95,10 @@ export function upperTail(z: number): number {
 }
 
 /**
- * Decides which of many tests are significant, so that the chance of any false one among them is at most `share` (Holm, 1979). It holds however
- * the tests depend on each other.
+ * Decides which of many tests are significant (Holm, 1979). The chance of even one false positive is at most `share`,
+ * however the tests depend on each other.
  *
- * @param all number of tests; those that are not in `chances` count as 1
+ * @param all number of tests; a test without a value in `chances` counts with a chance of 1
  */
 export function significantByHolm(chances: readonly number[], share: number, all = chances.length): boolean[] {
   const order = chances.map((chance, at) => ({ chance, at })).toSorted((a, b) => a.chance - b.chance);

@@ -26,7 +26,7 @@ export type RequirementSet = "1.0";
 
 /** One statement of the interface document. Its key in the table is its id, which is never reused or renumbered. */
 export interface Clause {
-  /** Heading of the document, with the item's number if it has one. */
+  /** The heading that states the clause, with the item's number if there is one. */
   readonly section: string;
   readonly level: Level;
   readonly party: Party;
@@ -36,7 +36,7 @@ export interface Clause {
   readonly says: string;
   /** Behaviours that the words allow, by name. A target follows one of them throughout. */
   readonly readings?: Readonly<Record<string, string>>;
-  /** Why no request to a target can show it. */
+  /** Why no request to a target can show whether the clause holds. */
   readonly untestable?: string;
 }
 

@@ -39,7 +39,7 @@ export type JudgedId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? never : K;
 }[ClauseId];
 
-/** Ids of gaps that are observed. */
+/** Ids of gaps, whose behaviour is observed but not judged. */
 export type GapId = {
   [K in ClauseId]: Clauses[K] extends { untestable: string } ? never : Clauses[K]["level"] extends "gap" ? K : never;
 }[ClauseId];

@@ -5,7 +5,7 @@ type Unspecified = "path" | "method" | "parameters" | "answer";
 export interface PublishedEndpoint {
   /** Heading of the document. */
   readonly section: string;
-  /** If the document shows no method, the one that a client would send. */
+  /** The method that the document shows, or else the one that a client would use. */
   readonly method: "GET" | "POST";
   /** Path below the version segment, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
@@ -63,14 +63,14 @@ export type EndpointName = keyof typeof publishedEndpoints;
 
 export const endpointNames = Object.keys(publishedEndpoints) as readonly EndpointName[];
 
-/** The endpoint of a request, and the parameters in its path. */
+/** The endpoint that a request calls, and the parameters in its path. */
 export interface EndpointCall {
   readonly endpoint: EndpointName;
-  /** By name, as sent: `agent_id`, `webhook_id`, `operation_id`. */
+  /** Values as sent, by parameter name: `agent_id`, `webhook_id`, `operation_id`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Paths below the version segment that the document leaves out and the target file names. */
+/** Paths of endpoints whose path the document leaves out. The target file names them, below the version segment. */
 export interface ConfiguredPaths {
   readonly batch: string | null;
 }
@@ -79,7 +79,7 @@ const noOwnPaths: ConfiguredPaths = { batch: null };
 
 const segmentsOf = (path: string): readonly string[] => path.replace(/^\//, "").split("/");
 
-/** One segment of a path: a fixed text, or a parameter. */
+/** One segment of a path template: a fixed text, or the name of a parameter. */
 type Wanted = { readonly text: string } | { readonly name: string };
 
 const wantedIn = (path: string): readonly Wanted[] =>
@@ -92,7 +92,9 @@ const templates: ReadonlyMap<string, readonly Wanted[]> = new Map(
   ),
 );
 
-/** Returns the endpoints that have a URL or path, whatever the method. The path may stand under a prefix and have a query. */
+/**
+ * Returns the endpoints at a URL or path, for any method. Ignores the query and any prefix before the version segment.
+ */
 export function endpointsAtPath(url: string, ownPaths: ConfiguredPaths = noOwnPaths): readonly EndpointCall[] {
   const path = segmentsOf(/^(?:[^:/?#]+:\/\/[^/?#]*)?([^?#]*)/.exec(url)?.[1] ?? "");
   return endpointNames.flatMap((endpoint) => {

@@ -1,6 +1,6 @@
 /** One row of the document's error-code table. Source: Errors, "Error codes". */
 export interface ErrorCode {
-  /** HTTP status, or where the code travels if not in an HTTP response. */
+  /** HTTP status, or the kind of message that carries a code outside HTTP responses. */
   readonly status: number | "in stream" | "in webhook";
   readonly condition: string;
 }

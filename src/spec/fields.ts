@@ -28,13 +28,19 @@ export const stepsOfPath = (path: string): readonly string[] => path.replaceAll(
 export interface FieldRow {
   /** Clause that states the row. */
   readonly clause: ClauseId;
-  /** Names joined by dots, from the response's own fields down. `[]` is each item of an array, `*` each value of a map. */
+  /**
+   * Field names joined by dots, from the top of the endpoint's own fields. `[]` stands for each item of an array, `*`
+   * for each value of a map.
+   */
   readonly path: string;
   readonly type: FieldType;
-  /** An optional field may be absent or `null`. All that an optional object holds is optional, too. */
+  /**
+   * Whether the field must be present. An optional field may be absent or `null`. Fields of an optional object are
+   * optional, too.
+   */
   readonly isRequired: boolean;
   readonly unit: Unit | null;
-  /** The allowed values; `null` if the document names none. */
+  /** The allowed values; `null` if the document lists none. */
   readonly oneOf: readonly string[] | null;
 }
 
@@ -284,7 +290,7 @@ export type FieldTableName = keyof typeof fieldTables;
 
 export const fieldTableNames = Object.keys(fieldTables) as readonly FieldTableName[];
 
-/** Returns a table by its name, typed like any other. */
+/** Returns a table by its name. The result has the general type, not the type of this one table. */
 export const fieldTableOf = (name: FieldTableName): FieldTable => fieldTables[name];
 
 /** Returns the rows of a table that belong to a clause. */

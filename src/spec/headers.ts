@@ -9,7 +9,10 @@ export const headerNames = {
   deliverySignature: "X-Service-Signature",
 } as const;
 
-/** The four rate-limit headers, by the name of their value in samples and evidence. Requests are whole numbers; times may have decimals. */
+/**
+ * The four rate-limit headers, by the name that their value has in samples and evidence. Requests are whole numbers;
+ * times may have decimals.
+ */
 export const rateHeaders = {
   limit: { header: headerNames.rateLimit, unit: "requests", says: "Requests allowed in the window." },
   remaining: { header: headerNames.rateRemaining, unit: "requests", says: "Requests left in the window." },

@@ -22,7 +22,7 @@ export const outline: readonly Section[] = [
 /** Returns the clauses of an item: none for an item without a clause. */
 export const clausesOf = (item: Item): readonly ClauseId[] => (item.kind === "stated" ? item.clauses : []);
 
-/** Returns the places that state a clause, or that it follows from: headings, and numbered items under them. */
+/** Returns the places that state a clause, or that the clause follows from: headings, and numbered items under them. */
 export function placesCiting(id: ClauseId): string[] {
   const places = outline.flatMap(({ heading, items }) => {
     const citing = items.filter((item) => clausesOf(item).includes(id));
@@ -31,5 +31,5 @@ export function placesCiting(id: ClauseId): string[] {
   return [...new Set(places)];
 }
 
-/** Whether an item is numbered rather than named. */
+/** Whether an item is identified by a number, not by a name. */
 export const isItemNumber = (at: string): boolean => /^\d+$/.test(at);

@@ -1,6 +1,7 @@
 /**
- * Kinds of key that a server must reject, in words for people, each with the short name that a report counts it under. Altered keys share a name,
- * and so do wrong schemes. Source: Authentication 1 to 3, API key 1 and 3.
+ * Kinds of key that a server must reject, described for people. The value is the short name under which a report counts
+ * the kind. All altered keys share one short name, and so do all wrong schemes. Source: Authentication 1 to 3, API key
+ * 1 and 3.
  */
 export const rejectedKeyKinds = {
   "no key": "none",

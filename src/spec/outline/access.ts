@@ -26,7 +26,7 @@ export const authenticationSections: readonly Section[] = [
   },
 ];
 
-/** Clauses of the columns of the rate table: requests a minute, an hour, and at once. */
+/** Clauses of the columns of the rate table: requests a minute, requests an hour, and concurrent requests. */
 const rates = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
 
 export const limitSections: readonly Section[] = [

@@ -1,10 +1,10 @@
 import type { ClauseId } from "../clauses.ts";
 
-/** Why a binding clause holds although no sentence of the document states it. */
+/** Why a `must` or `should` clause holds although no sentence of the document states it. */
 export interface Derivation {
-  /** The places whose sentences it follows from: headings, or numbered items. */
+  /** The headings or numbered items whose sentences the clause follows from. */
   readonly from: readonly [string, ...string[]];
-  /** How it follows, in one sentence. */
+  /** The derivation, in one sentence. */
   readonly because: string;
 }
 

@@ -1,16 +1,19 @@
 import type { ClauseId } from "../clauses.ts";
 
 interface At {
-  /** The item's number; the name of its field, row, header or code; or `text` for a paragraph. */
+  /**
+   * The place under the heading: the item's number; the name of its field, row, header or code; or `text` for a
+   * paragraph.
+   */
   readonly at: string;
-  /** Its subject, in a few words of our own. */
+  /** The item's subject, in a few words of our own. */
   readonly about: string;
 }
 
 /** One item of the interface document: a numbered sentence or a part of it, a row of a table, a code, or an example. */
 export type Item =
   | (At & { readonly kind: "stated"; readonly clauses: readonly ClauseId[] })
-  /** An item without a clause. `why` says why no server can break it, or which item states it instead. */
+  /** An item without a clause. `why` says why no server can break the item, or which other item states the rule. */
   | (At & { readonly kind: "without clause"; readonly why: string });
 
 /** A heading of the document, with its parents (joined by ` / `), and every item under it. */

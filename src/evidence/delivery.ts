@@ -22,7 +22,7 @@ export const deliverySchema = z
     id: z.string(),
     hook: z.string().describe("Name of the receiver's address that it came to."),
     attempt: z.int().positive().describe("It was the n-th request to that address."),
-    /** `url` is the path and query that the receiver received. */
+    /** Its `url` is the path and query only, as the receiver received them. */
     request: requestSchema,
     peer: z.string().describe("Address that it came from."),
     receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
@@ -38,23 +38,25 @@ export const deliverySchema = z
   })
   .meta({ id: "delivery" });
 
-/** How the receiver replied to a delivery. Times as in {@link Delivery}. */
+/** How the receiver replied to a delivery. Times are measured as in {@link Delivery}. */
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
 /**
- * A request that the receiver got. Times are milliseconds since the start of the run, at the moment when the whole
- * request had arrived. `clockMs` says how far the target's test clock had been advanced by then, `clockAtMostMs`
- * includes an advance that had not finished.
+ * A request that the receiver got. Times are in milliseconds since the start of the run. They tell when the whole
+ * request had arrived. `clockMs` is how far the target's test clock had been advanced by then. `clockAtMostMs` includes
+ * an advance that had not finished.
  */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
-/** Values of all headers with a name, in order. Ignores letter case. */
+/** Returns the values of all headers with a name, in order. Ignores letter case. */
 export function deliveryHeader({ request }: Pick<Delivery, "request">, name: string): string[] {
   const wanted = name.toLowerCase();
   return request.headers.filter(([each]) => each.toLowerCase() === wanted).map(([, value]) => value);
 }
 
-/** Whether a delivery has exactly one signature, and it is valid (HOOK-21). Never true without a secret. */
+/**
+ * Whether a delivery has exactly one signature, and that signature is valid (HOOK-21). Always false without a secret.
+ */
 export function hasValidSignature({
   request,
   computedSignature,
@@ -63,7 +65,7 @@ export function hasValidSignature({
   return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 
-/** The body as JSON. `undefined` if it is not JSON, or was too long to record. */
+/** Returns the body as JSON. Returns `undefined` if the body is not JSON, or was too long to record. */
 export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
   body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );

@@ -6,8 +6,8 @@ const isEnvelope = (body: unknown): boolean =>
   (getPath(body, "status") === "error" && getPath(body, "error") !== undefined);
 
 /**
- * The fields of a response in either published form: at the top level, or in `data` or `data.result` of the envelope.
- * `known` lists fields of the endpoint, to tell them from those of the envelope.
+ * Returns the fields of a response in either published form: at the top level, or in `data` or `data.result` of the
+ * envelope. `known` lists fields of the endpoint, which distinguish the endpoint's object from the envelope.
  */
 export function endpointFields(body: unknown, known: readonly string[]): unknown {
   if (known.some((name) => getPath(body, name) !== undefined && !isEnvelope(body))) return body;
@@ -16,7 +16,7 @@ export function endpointFields(body: unknown, known: readonly string[]): unknown
   return body;
 }
 
-/** The content of a success envelope, or the body itself without one. */
+/** Returns the content of a success envelope, or the body itself if it is not an envelope. */
 export function envelopeContent(body: unknown): unknown {
   const data = getPath(body, "data");
   const result = getPath(data, "result");

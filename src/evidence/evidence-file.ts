@@ -8,7 +8,9 @@ import { type Exchange, exchangeSchema } from "./exchange.ts";
 type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
-/** Objects by id that the file contains once, including those found only in the evidence of a probe. */
+/**
+ * Exchanges and deliveries by id. The file contains each of them once, even if only a probe's evidence refers to it.
+ */
 interface Known {
   readonly exchanges: Map<string, Exchange>;
   readonly deliveries: Map<string, Delivery>;
@@ -18,8 +20,8 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<strin
   new Map(items.map((each) => [each.id, each]));
 
 /**
- * Converts evidence to the form of `evidence.json`, with each exchange and delivery only once. Does not redact.
- * Fastest if probes refer to the very objects of the lists.
+ * Converts evidence to the form of `evidence.json`, with each exchange and delivery only once. Does not redact. Fastest
+ * if probes refer to the same objects as the lists: equal copies have to be compared.
  */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
@@ -55,7 +57,7 @@ function pack(value: unknown, known: Known): unknown {
   return looksLikeReference(packed) ? { $literal: packed } : packed;
 }
 
-/** Whether the file has this object under its id. Adds the object if the id is free. */
+/** Whether the file has an equal object under the same id. Adds the object if the id is free. */
 function isStored<T extends { readonly id: string }>(value: T, known: Map<string, T>): boolean {
   const same = known.get(value.id);
   if (same === undefined) known.set(value.id, value);
@@ -102,7 +104,7 @@ function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object looks like a reference, and so needs `$literal` around it. */
+/** Whether an object looks like a reference. Such an object gets `$literal` around it. */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -118,8 +120,8 @@ function mapItems(items: readonly unknown[], map: (value: unknown) => unknown): 
 }
 
 /**
- * Maps the values of an object. Returns the object itself if nothing changed: rate-limit samples come by the ten
- * thousand, and contain no references.
+ * Maps the values of an object. Returns the object itself if nothing changed, which saves copies: there are tens of
+ * thousands of rate-limit samples, and they contain no references.
  */
 function mapValues(object: PlainObject, map: (value: unknown) => unknown): PlainObject {
   const changed = new Map<string, unknown>();
@@ -128,6 +130,6 @@ function mapValues(object: PlainObject, map: (value: unknown) => unknown): Plain
     if (mapped !== object[key]) changed.set(key, mapped);
   }
   if (changed.size === 0) return object;
-  // The target's JSON may have a key like `__proto__`, which an assignment would lose.
+  // The target's JSON may have a key like `__proto__`. `fromEntries` keeps it; an assignment would lose it.
   return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
 }

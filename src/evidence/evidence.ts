@@ -31,7 +31,7 @@ export const evidenceSchema = z
     exchanges: z.record(z.string(), exchangeSchema).describe("Every recorded exchange, by its id."),
     deliveries: z
       .record(z.string(), deliverySchema)
-      // Earlier versions had no receiver.
+      // Earlier versions had no receiver, so their files have no deliveries.
       .default({})
       .describe("Every delivery that the receiver got, by its id."),
     probes: z.array(probeSchema),
@@ -41,13 +41,13 @@ export const evidenceSchema = z
 /** The content of `evidence.json`, with each exchange and each delivery only once. */
 export type EvidenceFile = z.infer<typeof evidenceSchema>;
 
-/** The result of a probe. `broken` means that the harness failed. */
+/** The result of a probe. `broken` means that the harness failed, not the target. */
 export type ProbeResult =
   | { readonly kind: "ran"; readonly evidence: unknown }
   | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
   | { readonly kind: "broken"; readonly error: string };
 
-/** The result of a probe for one instance. */
+/** The result of a probe for one instance, or of its only run (`null`). */
 export interface ProbeEvidence {
   readonly probe: string;
   readonly instance: string | null;
@@ -57,7 +57,6 @@ export interface ProbeEvidence {
 /** Everything that a run recorded. */
 export interface Evidence {
   readonly exchanges: readonly Exchange[];
-  /** Deliveries to the receiver. */
   readonly deliveries: readonly Delivery[];
   readonly probes: readonly ProbeEvidence[];
 }

@@ -30,7 +30,7 @@ const streamEventSchema = z.object({
 
 const endingSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("complete") }),
-  // The harness closed the connection, because it needed no more.
+  // The harness closed the connection, because it needed no more of the response.
   z.object({ kind: z.literal("closed by us") }),
   z.object({ kind: z.literal("broken"), detail: z.string() }),
   z.object({ kind: z.literal("deadline"), detail: z.string() }),
@@ -75,11 +75,13 @@ export const exchangeSchema = z
 /** A header as it was sent: its name in the sender's letter case, and its value. */
 export type Header = readonly [name: string, value: string];
 
-/** A recorded body: whole up to 256 KiB, else its head, tail, length and hash. `bytes` counts decoded bytes. */
+/**
+ * A recorded body. Up to 256 KiB the body is whole; of a longer body, only its head, tail, length and hash. `bytes`
+ * counts decoded bytes.
+ */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
 
-/** An event of a stream. */
 export type StreamEvent = DeepReadonly<z.infer<typeof streamEventSchema>>;
 
 /** How reading a response ended. */
@@ -96,29 +98,29 @@ export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 export const statusOf = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" ? exchange.answer.status : null;
 
-/** Values of all headers with a name, in order. Ignores letter case. */
+/** Returns the values of all headers with a name, in order. Ignores letter case. */
 export function headerValues(exchange: Exchange, name: string): string[] {
   if (exchange.answer.kind !== "answered") return [];
   return (byLowerName(exchange.answer.headers).get(name.toLowerCase()) ?? []).map(([, value]) => value);
 }
 
-/** Cached, because dozens of checks read the headers of each response. */
+/** Indexes headers by lower-case name. Cached, because dozens of checks read the headers of each response. */
 const byLowerName = memoizeByObject((headers: readonly Header[]) =>
   Map.groupBy(headers, ([name]) => name.toLowerCase()),
 );
 
-/** The text of the body. `null` if it is empty, not UTF-8, or was too long to record. */
+/** Returns the text of the body. Returns `null` if the body is empty, not UTF-8, or was too long to record. */
 export function bodyText(exchange: Exchange): string | null {
   const { answer } = exchange;
   return answer.kind === "answered" && answer.body.kind === "text" ? answer.body.text : null;
 }
 
-/** The request body as JSON. `undefined` if it is not JSON. */
+/** Returns the request body as JSON. Returns `undefined` if the body is not JSON. */
 export const sentJson: (request: SentRequest) => unknown = memoizeByObject(({ body }: SentRequest) =>
   body.kind === "text" ? tryParseJson(body.text) : undefined,
 );
 
-/** The response body as JSON. `undefined` if it is not JSON. */
+/** Returns the response body as JSON. Returns `undefined` if the body is not JSON. */
 export const bodyJson: (exchange: Exchange) => unknown = memoizeByObject((exchange: Exchange) => {
   const text = bodyText(exchange);
   return text === null ? undefined : parseBoundedJson(text);

@@ -19,11 +19,10 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor for some secrets. Every part with eight or more consecutive characters becomes `[redacted
- * NAME]`.
+ * Creates a redactor for some secrets. Eight or more consecutive characters of a secret become `[redacted NAME]`.
  *
  * Letter case does not matter. Secrets are also found if they are escaped for JSON, URLs or HTML (even twice, or
- * mixed), reversed, or encoded in hexadecimal or base64. No text of a target becomes a pattern. The time is
+ * mixed), reversed, or encoded in hexadecimal or base64. No text of a target becomes a regular expression. The time is
  * proportional to the length of the text.
  *
  * @param isHarnessText whether the harness writes this text into every report, so that it reveals nothing
@@ -50,7 +49,11 @@ function replaceMatches(text: string, { find }: SecretIndex): string {
   return left + text.slice(from);
 }
 
-/** @param redactsNumbers whether a secret has enough digits in a row to be part of a number */
+/**
+ * Creates a function that redacts plain JSON data.
+ *
+ * @param redactsNumbers whether a secret has enough digits in a row to be part of a number
+ */
 function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolean): (value: unknown) => unknown {
   const done = new Map<object, unknown>();
   const words = new Map<string, string>();
@@ -71,7 +74,7 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /** Nearly all objects are clean, and there are tens of thousands: clean ones are not copied. */
+  /** Redacts an object. Clean objects are not copied: nearly all of the tens of thousands of objects are clean. */
   function walkObject(object: object): object {
     const searchable = withholdUnsearchable(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);

@@ -1,7 +1,7 @@
 import { cutMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
 import { unescapeOnce } from "./unescaping.ts";
 
-/** This many consecutive characters of a secret count as a leak. */
+/** Number of consecutive characters of a secret that count as a leak. */
 export const minLeakLength = 8;
 
 /** A form in which a secret may occur in an unescaped text. */
@@ -10,15 +10,16 @@ export interface SecretEncoding {
   readonly text: string;
   /** Whether this is the secret itself, not an encoding of it. */
   readonly isPlain: boolean;
-  /** Length of a prefix that other texts contain too. */
+  /** Length of the prefix that other texts share, so that finding the prefix reveals nothing. */
   readonly prefixLength: number;
 }
 
-/** Secrets below this length are searched only as they are: their encodings are too short to be recognised. */
+/** Shorter secrets are searched only in plain form. Their encodings are too short to be recognised. */
 const minEncodedLength = 6;
 
 /**
- * All encodings of a secret: plain, unescaped, reversed, in hexadecimal, and in base64 at any offset of a longer text.
+ * Returns all encodings of a secret: plain, unescaped, reversed, in hexadecimal, and in base64 at any offset of a
+ * longer text.
  */
 export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   const prefixLength = value.startsWith(generatedPrefix) ? generatedPrefix.length : 0;
@@ -41,7 +42,10 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
   ];
 }
 
-/** A secret may contain what looks like an escape, and is then changed when the text around it is unescaped. */
+/**
+ * Returns the forms of a secret after its escapes are undone. Unescaping the text around a secret also changes parts of
+ * the secret that look like escapes.
+ */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
   if (once === undefined) return [];
@@ -49,8 +53,8 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * The characters that the base64 of any longer text contains. A text can begin at three offsets in a group of four
- * characters.
+ * Returns the part of a text's base64 that is the same whatever surrounds the text. There are three such parts, because
+ * base64 encodes groups of three bytes and the text can begin at any byte of a group.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
@@ -60,7 +64,9 @@ function base64Encodings(text: Buffer): string[] {
   return [...encodings, ...encodings.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** The replacement for a match. The match equals part of the form from `at`, except for letter case. */
+/**
+ * Returns the replacement for a match. `found` equals the part of `text` that begins at `at`, except for letter case.
+ */
 export function nameOfMatch({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;
   if (isWhole && (!isPlain || found === text)) return name;

@@ -13,14 +13,18 @@ export interface SecretMatch {
 /** Finds parts of secrets in texts. */
 export interface SecretIndex {
   readonly isEmpty: boolean;
-  /** Matches in order, without overlaps. Takes time in proportion to the text. */
+  /** Returns the matches in order, without overlaps. The time is proportional to the length of the text. */
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
-/** Layers of escapes to undo, such as JSON within JSON of twice percent-encoded text. */
+/** Number of layers of escapes to undo, such as JSON within JSON of twice percent-encoded text. */
 const maxEscapeLayers = 4;
 
-/** @param isHarnessText whether the harness writes this text itself, so that it reveals nothing */
+/**
+ * Creates an index of secrets.
+ *
+ * @param isHarnessText whether the harness writes this text itself, so that it reveals nothing
+ */
 export function indexSecrets(secrets: readonly Secret[], isHarnessText: (gram: string) => boolean): SecretIndex {
   const forms = secrets.filter(({ value }) => value !== "").flatMap(encodingsOf);
   const grams = indexGrams(forms, isHarnessText);
@@ -75,9 +79,10 @@ interface Place {
   readonly at: number;
 }
 
+/** Every gram of the secrets: a run of `minLeakLength` characters. */
 interface Grams {
   readonly places: ReadonlyMap<string, readonly Place[]>;
-  /** For the last three characters of a window: how far to skip before the next possible gram. */
+  /** By the last three characters of a window (a block): how far to skip before the next possible gram. */
   readonly skips: Uint8Array;
 }
 
@@ -85,7 +90,7 @@ const blockLength = 3;
 /** Bits of a block's hash. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/** Places to keep for one gram of a repetitive form. A few are enough to find the whole form. */
+/** Number of places to keep for a gram that repeats within one form. A few places are enough to find the whole form. */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): Grams {
@@ -110,14 +115,17 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
   return { places, skips };
 }
 
-/** Hashes three characters, of which `end` is the index of the last. Collisions cost only time, so the table can be small. */
+/** Hashes the three characters that end at index `end`. Collisions cost only time, so the table can be small. */
 const blockAt = (text: string, end: number): number =>
   (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
 
-/** Folds upper case to lower case. Other characters may collide too. */
+/** Maps upper case to lower case. Some other characters get the same code, which costs only time. */
 const folded = (code: number): number => (code | 0x20) & 0x7f;
 
-/** Finds grams with the algorithm of Wu and Manber. In text without a block of any gram, it reads only every sixth block. */
+/**
+ * Finds grams with the algorithm of Wu and Manber. In text without a block of any gram, it reads only one block every
+ * six characters.
+ */
 function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   const found: SecretMatch[] = [];
   let minFrom = 0;
@@ -141,7 +149,7 @@ function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   return found;
 }
 
-/** The longest match around a gram in any form. A whole secret wins over a part of the same length. */
+/** Returns the longest match around a gram, in any form. A whole secret wins over a part of the same length. */
 function longestMatch(known: readonly Place[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -174,7 +182,7 @@ interface Word {
 
 const minPartLength = 6;
 
-/** Secrets without a gram of their own, because they are too short, or texts of the harness. */
+/** Returns the secrets without a gram of their own: they are too short, or consist of texts of the harness. */
 function searchWords(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

@@ -6,8 +6,8 @@ import type { SecretIndex } from "./secret-search.ts";
 const withheld = "[withheld: it held a secret, in pieces]";
 
 /**
- * Withholds a secret that is spread over several events of a stream. It replaces the field, the whole `data` or the
- * name of each such event, in the event and in the body.
+ * Withholds a secret that is spread over several events of a stream. Replaces the field, the whole `data` or the name
+ * in each such event, both in the recorded event and in the body.
  */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
@@ -25,12 +25,15 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/** Keys for an event's name and for its whole data, among the keys of the fields of its JSON. */
+/**
+ * Stands for an event's name among the fields; `dataField` stands for its whole data. Other fields are those of its
+ * JSON.
+ */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
-/** The values of a field in all events, which may form a text together. */
+/** The values of a field in all events. Joined, they may contain a secret. */
 interface FieldText {
   readonly field: Field;
   readonly pieces: Piece[];
@@ -59,7 +62,7 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Indexes of the events that share a secret, without events that contain all of a match. */
+/** Returns the indexes of the events that share a secret. Leaves out an event that contains all of a match. */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -72,10 +75,10 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
   return affected;
 }
 
-/** The length of a piece. Never 0. */
+/** Returns the length of a piece. It is infinite after the last piece, which ends the search. */
 const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
-/** Withholds one field of an event. The others stay, so that the event can still be judged. */
+/** Withholds one field of an event. The other fields stay, so that the event can still be judged. */
 function withholdField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheld };
   if (field === dataField) return { ...event, data: withheld };
@@ -83,7 +86,7 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
 }
 
-/** Withholds these data lines in a body. Withholds the whole body if it does not contain each of them as a line. */
+/** Withholds lines of data in a body. Withholds the whole body if it does not contain each of them as a line. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

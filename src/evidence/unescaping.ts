@@ -5,7 +5,7 @@ export interface Unescaped {
   readonly places: Uint32Array;
 }
 
-/** Escapes of JSON, programming languages, URLs and HTML, and invisible characters. */
+/** Matches escapes of JSON, programming languages, URLs and HTML, and invisible characters. */
 const escapes =
   // oxlint-disable-next-line no-control-regex -- what hides between the characters of a text is looked for
   /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([^ux\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]))|%(?:u([0-9a-f]{4})|([0-9a-f]{2}))|&(?:#x([0-9a-f]{1,6});?|#(\d{1,7});?|([a-z]{2,6});)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2060-\u2064\ufeff\ufffe\uffff]/gi;
@@ -52,7 +52,10 @@ const named: Readonly<Record<string, string>> = {
   rbrace: "}",
 };
 
-/** Undoes one layer of escapes of all kinds. `null` if there are none. Takes time in proportion to the text. */
+/**
+ * Undoes one layer of escapes of all kinds. Returns `null` if there are none. The time is proportional to the length of
+ * the text.
+ */
 export function unescapeOnce(text: string): Unescaped | null {
   if (!hasEscape.test(text)) return null;
   const pieces: string[] = [];

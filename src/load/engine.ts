@@ -5,11 +5,11 @@ import type { EngineName, Flow, KeyRole, Operation, Scenario } from "./scenarios
 
 /** The target of a run, and how an engine sends a scenario to it. */
 export interface EngineOptions {
-  /** Ends in `/v1`, without a slash after it. */
+  /** The base URL. Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
   /** The keys themselves; `second` is `null` if the target has none. */
   readonly keys: Readonly<Record<KeyRole, string | null>>;
-  /** `null` if unknown. */
+  /** The tier of the keys; `null` if unknown. */
   readonly tier: TierName | null;
   readonly limits: TierLimits;
   /** Whether nothing has been sent with the keys before. */
@@ -32,7 +32,7 @@ export interface EngineOptions {
 
 /** The request that makes an agent play a role. */
 export interface RoleRequest {
-  /** Body fields, which are placed before those of the flow. */
+  /** Body fields that make the agent play the role. They come before the fields of the flow. */
   readonly body: Readonly<Record<string, unknown>>;
   /** A path below the base URL, with `{agent_id}` and `{endpoint}`; `null` for the published one. */
   readonly path: string | null;
@@ -46,7 +46,7 @@ export interface LoadProgress {
   readonly sent: number;
   readonly admitted: number;
   readonly refused: number;
-  /** Any other response, or none. */
+  /** Requests with any other response, or none. */
   readonly failed: number;
 }
 

@@ -5,7 +5,7 @@ import type { LatencyHistogram, LoadEvidence, LoadSample } from "../evidence/loa
 
 export type LatencyGroup = keyof LoadEvidence["latency"];
 
-/** Ten minutes: longer than any timeout of an engine. */
+/** Maximum latency to count, ten minutes: longer than any timeout of an engine. */
 const maxLatencyUs = 600_000_000;
 
 /** Counts latencies in a histogram for each latency group, with three significant digits. */
@@ -50,7 +50,11 @@ export function mergeHistograms(parts: readonly LatencyHistogram[]): LatencyHist
 export const percentileUs = (histogram: LatencyHistogram, percent: number): number =>
   histogram.count === 0 ? 0 : decode(histogram).getValueAtPercentile(percent);
 
-/** @throws {Error} if `encoded` is not an HDR histogram */
+/**
+ * Decodes a histogram.
+ *
+ * @throws {Error} if `encoded` is not an HDR histogram
+ */
 const decode = ({ encoded }: LatencyHistogram): Histogram => decodeFromCompressedBase64(encoded, 32, false);
 
 const empty = (): Histogram =>

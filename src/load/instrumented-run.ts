@@ -23,11 +23,12 @@ export interface Instrumentation {
   readonly deliveryTimeoutMs: number;
 }
 
-/** Only these claims read the usage report: that uses up two requests of the main key. */
+/** Claims that need the usage report. Other loads do not read it, because that uses up two requests of the main key. */
 const usageClaims = ["USE-7", "USE-8"];
 /**
- * Waits before a usage report that lacks something is read again: the document does not say when it must be current. Few, as each read may count
- * as a request. None on the embedded server, whose report is never late.
+ * Pauses before an incomplete usage report is read again. The document does not say when the report must be current.
+ * There are few pauses, as each read may count as a request. The embedded server's report is never late, so it is not
+ * read again.
  */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;

@@ -20,7 +20,7 @@ export interface ObservedResponse {
   readonly headers: readonly Header[];
   /** The complete body; `null` if the engine does not have it, or it is not text. */
   readonly body: string | null;
-  /** The client disconnected before the end, as its flow says. */
+  /** Whether the client disconnected before the end, as its flow says. */
   readonly left: boolean;
 }
 
@@ -46,7 +46,10 @@ function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> 
   return malformed.length === 0 ? {} : { malformed };
 }
 
-/** Violations in the body and its content type; `null` if the body has a content encoding that nobody asked for. */
+/**
+ * Violations in the body and its content type; `null` if the body has a content encoding that the request did not ask
+ * for.
+ */
 function mismatchesOf(
   { endpoint, status, headers }: ObservedResponse,
   text: string,

@@ -19,7 +19,7 @@ export function createSecondCounter(): SecondCounter {
   const byName = new Map<string, MutableCounts>();
   let last: MutableCounts | null = null;
   const countsOf = (sample: LoadSample, second: number): MutableCounts => {
-    // Thousands of consecutive requests have the same second.
+    // Thousands of consecutive requests have the same second, so the last entry is tried first.
     if (last !== null && last.second === second && last.flow === sample.flow && last.key === sample.key) return last;
     const name = nameOf(sample.flow, sample.key, second);
     last = byName.get(name) ?? emptyCounts(sample, second);

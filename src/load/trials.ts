@@ -17,7 +17,7 @@ export const evidenceFileOf = (trial: LoadTrial): string => `load/${trialName(tr
 
 export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
-  /** Tiers that there are keys of, or the one that the user named. */
+  /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
   /** `first`: each scenario's preferred engine; `in turns`: alternating, so that both engines are used. */
   readonly engine: EngineName | "first" | "in turns";
@@ -67,7 +67,11 @@ export interface Estimate {
 /** Approximate time to start k6, or the process that sends with autocannon. */
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
-/** @param speed how many times as fast as ours the target's clock runs */
+/**
+ * Estimates the size of a trial.
+ *
+ * @param speed how many times as fast as ours the target's clock runs
+ */
 export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
   const { scenario, engine } = trial;
   const flows = scenario.flows(limits);
@@ -81,7 +85,7 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
   };
 }
 
-/** An agent's health, the usage report before and after, and a webhook. */
+/** Counts the requests besides the load: an agent's health, the usage report before and after, and a webhook. */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

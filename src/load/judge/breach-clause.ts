@@ -65,7 +65,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. A breach of one key decides; otherwise a key that holds does. */
+/** Judges each key. Returns a breach if one key has it, otherwise `holds` if one key has it. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
@@ -95,7 +95,7 @@ export function slotBreachClause(
   if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
   const ids = new Set(judged.witness);
   const refusals = use.samples.filter((each) => ids.has(each.id) && isRefused(each));
-  // A 429 with `Remaining` above 0 is not for the rate.
+  // A 429 with `Remaining` above 0 refuses for a missing slot, not for the rate.
   if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
   const ending = leakingEnding(use, facts);
   if (ending === "left stream") return "SSE-27";

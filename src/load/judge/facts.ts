@@ -36,7 +36,7 @@ export interface LoadFacts {
   readonly limits: TierLimits;
   readonly validity: Validity;
   readonly time: TargetTime;
-  /** In order of sending; empty for a long run, whose evidence has only counts. */
+  /** All requests in order of sending. Empty for a long run, whose evidence has only counts. */
   readonly sent: readonly SampledRequest[];
   readonly main: KeyFacts;
   /** `null` if nothing was sent with a second key. */

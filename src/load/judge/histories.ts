@@ -80,7 +80,7 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** The outcome of a request to another endpoint, of which the document does not say whether it counts. */
+/** The outcome of a request to another endpoint. The document does not say whether such a request counts. */
 const countsPerhaps = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
@@ -125,9 +125,9 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** A server announces no such wait for a concurrency slot. */
+/** Shortest wait that cannot be for a concurrency slot: a server announces no such wait for a slot. */
 const minSeconds = 4;
-/** Maximum difference of `retry_after`, `Reset-After` and `Reset` by rounding. */
+/** Maximum difference between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
 /**

@@ -42,7 +42,10 @@ const minIncreaseMs = 100;
 const maxChance = 0.001;
 const minSamples = 16;
 
-/** A key over its limit does not slow down another key, whose latency is compared with its own before. */
+/**
+ * Judges that a key over its limit does not slow down another key. Compares the other key's latency with its own from
+ * before.
+ */
 export function judgeNeighbourLatency(facts: LoadFacts): JudgeResult {
   const { main, second } = facts;
   if (second === null) return unproven("nothing was sent with a second key", "a second key of the tier");

@@ -75,12 +75,14 @@ interface Streak {
   readonly next: SampledRequest | undefined;
 }
 
-/** Only of keys whose requests were sequential, so that no other request can have used the allowance. */
+/**
+ * Finds the streaks of a key whose requests were all sequential. Otherwise another request may have used the allowance.
+ */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // A server announces no such wait for a concurrency slot.
+  // A server does not announce such a long wait for a concurrency slot.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -98,7 +100,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
 }
 
 const announcedSeconds = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
-/** Maximum difference between the rates of two clocks: in an hour that is seconds. */
+/** Maximum difference between the rates of two clocks. In an hour, it amounts to seconds. */
 const maxDrift = 0.0005;
 
 /** LIM-13: after `retry_after` a request is admitted. */
@@ -164,14 +166,17 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A refusal counts as slow from here, in ms, if admitted requests are faster. */
+/** A refusal counts as slow from this time, in ms, if admitted requests are faster. */
 const slowMs = 1000;
 /** The bound for a target with a faster clock, in our own ms; it also has to be a second of the target's. */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
-/** Refusals are not slower than other responses. A requirement of ours: a slow refusal costs clients and servers time. */
+/**
+ * Judges that refusals are not slower than other responses. This is our own requirement: a slow refusal costs clients
+ * and servers time.
+ */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
   const { refused, admitted } = latency;

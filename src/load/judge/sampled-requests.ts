@@ -7,7 +7,7 @@ import { createCellIndex } from "./coverage.ts";
 /** A sample with its flow. Times are widened by the error of the clock: the earliest time of sending, the latest of head and end. */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
-  /** Its cell in the coverage matrix. */
+  /** The cell of the response in the coverage matrix. */
   readonly cell: Cell;
 }
 

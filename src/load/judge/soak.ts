@@ -13,7 +13,7 @@ const maxChance = 0.01;
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
-/** The memory of the embedded server does not drift. */
+/** Judges that the memory of the embedded server does not drift. */
 export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
   if (server === null) return unproven("the memory of a target that is not embedded is not known");
   const points = server.rssBytes.slice(Math.floor(server.rssBytes.length * warmUpShare));
@@ -32,7 +32,7 @@ const slices = 24;
 const minSlowerMs = 20;
 const minSlowerRatio = 2;
 
-/** Latency does not drift under an even load: medians of even slices of the run. */
+/** Judges that latency does not drift under an even load. Compares the medians of even slices of the run. */
 export function judgeLatencyDrift({ sent, evidence }: LoadFacts): JudgeResult {
   const answers = sent.filter(isAdmitted);
   const [first, last] = [answers[0]?.sentMs ?? 0, answers.at(-1)?.sentMs ?? 0];

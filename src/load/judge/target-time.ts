@@ -17,7 +17,10 @@ export interface TargetTime {
   readonly unknownMs: number;
 }
 
-/** How far the clock may be ahead of a `Date`, which is cut to whole seconds and often renewed only once a second. */
+/**
+ * Range of how far the clock may be ahead of a `Date`. A `Date` is cut to whole seconds and often renewed only once a
+ * second.
+ */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
 const parts = 32;

@@ -76,7 +76,7 @@ function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf):
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** At least the admitted requests. Refusals, errors and reads of usage may count, too. */
+/** The bounds are at least the admitted requests. Refusals, errors and reads of usage may count, too. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));

@@ -2,7 +2,7 @@ import { latencyGroupOf } from "../histogram.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { interrupted } from "../stall-timeout.ts";
 
-/** The limits of what a run proves. Each text is the reason of a limit; `null` for none. */
+/** Reasons why a run proves less than a valid one does. `null` if there is no such reason. */
 export interface Validity {
   /** Why latency and rate prove nothing about the target. */
   readonly pace: string | null;
@@ -14,11 +14,13 @@ export interface Validity {
 
 /** Share of one core from which the generator may be the bottleneck. */
 const busyShare = 0.9;
-/** Maximum shares of the requests sent. */
+/** Maximum shares of late and of unanswered requests among those sent. */
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
-/** A run in which the generator was the bottleneck is no verdict on the target. */
+/**
+ * Finds the reasons why a run proves little. If the generator was the bottleneck, the run is no verdict on the target.
+ */
 export function validityOf(evidence: LoadEvidence): Validity {
   const invalid = loadProblem(evidence);
   const counts = invalid ?? countsProblem(evidence);

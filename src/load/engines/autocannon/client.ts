@@ -36,7 +36,7 @@ export interface AutocannonRun {
 
 /** After this many consecutive failed connections, the server counts as absent. */
 const maxErrors = 200;
-/** Longer than any run: runs end by `end` or by their amount. */
+/** Maximum duration, longer than any run: runs end by `end` or by their amount. */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {

@@ -11,7 +11,7 @@ import { openWire, pause, sendWithUndici } from "./with-undici.ts";
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
-  /** In our own time. */
+  /** The flows to send. Their times are in our own time, not the target's. */
   readonly flows: readonly Flow[];
   readonly keys: Readonly<Record<KeyRole, string | null>>;
   readonly speed: number;
@@ -73,8 +73,9 @@ export async function sendFlows(
 }
 
 /**
- * The flows that autocannon sends. None through a proxy, which it does not support. None if the server closes each connection after one
- * response, since autocannon sends another request on it.
+ * Returns the flows that autocannon sends. Through a proxy there are none, because autocannon supports no proxy. There
+ * are also none if the server closes each connection after one response: autocannon would send another request on that
+ * connection.
  */
 async function autocannonFlows(
   flows: readonly Flow[],
@@ -93,8 +94,8 @@ async function autocannonFlows(
 }
 
 /**
- * Counts of the generator. If responses decide how many requests a flow sends, those sent count as planned. This engine never drops a request:
- * one that is missing was given up because its connection kept failing.
+ * Counts the generator's requests. If responses decide how many requests a flow sends, those sent count as planned.
+ * This engine never drops a request. A missing request was given up because its connection kept failing.
  */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
@@ -110,7 +111,7 @@ interface CpuMeter {
 }
 
 const cpuIntervalMs = 1000;
-/** A shorter interval is not accurate. */
+/** Minimum interval between CPU readings. A shorter interval is not accurate. */
 const minCpuIntervalMs = 200;
 
 function startCpuMeter(): CpuMeter {

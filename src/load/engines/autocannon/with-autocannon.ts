@@ -12,7 +12,7 @@ import {
 } from "./client.ts";
 import type { Transport } from "../../../wire/transport.ts";
 
-/** Longer than the 30 seconds that an agent has by default. */
+/** Maximum time to a response. Longer than the 30 seconds that an agent has by default. */
 const timeoutSeconds = 40;
 /** How long responses in flight may take after a stop. */
 const graceMs = 2000;
@@ -23,7 +23,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Sent on a connection that the server was about to close: the server never reads it. */
+  /** Whether the server never read the request, because it was about to close the connection. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }

@@ -41,7 +41,7 @@ export async function sendWithUndici(
   await sendInShape(flow.shape, { send, signal, speed });
 }
 
-/** `left`: the client disconnected before the end, on purpose. */
+/** Sends one request. `left`: the client disconnected before the end, on purpose. */
 async function exchangeOf(
   { leaveAfterMs }: Flow,
   request: PreparedRequest,
@@ -145,7 +145,10 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
   await Promise.all(Array.from({ length: connections }, worker));
 }
 
-/** Ends the loop against a server without limits. No window worth exhausting by sequential requests is larger. */
+/**
+ * Maximum number of requests until a refusal, so that the loop ends against a server without limits. No window worth
+ * exhausting by sequential requests is larger.
+ */
 const maxUntilRefused = 20_000;
 /** Margin for the time between the limiter's decision and the arrival of the response. */
 const marginMs = 100;

@@ -10,7 +10,7 @@ import { packageRoot } from "../../../base/package-root.ts";
 
 /** A k6 that can run our scripts. */
 export interface K6Binary {
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
   /** `v2.2.0` */
   readonly version: string;
@@ -76,7 +76,7 @@ function onPath(environment: Environment): string | null {
   return folders.map((folder) => join(folder, executable)).find((path) => existsSync(path)) ?? null;
 }
 
-/** `null` if the file is not k6, or does not run. */
+/** Returns k6's version; `null` if the file is not k6, or does not run. */
 async function versionOf(path: string): Promise<string | null> {
   if (!existsSync(path)) return null;
   try {

@@ -83,7 +83,7 @@ function scriptEnvironment(options: EngineOptions): Record<string, string> {
     LIMITS: JSON.stringify(options.limits),
     SPEED: String(options.speed),
     RECORD: "true",
-    // Otherwise k6 looks for hosts that a machine without Internet cannot reach.
+    // Without this variable, k6 looks for hosts that a machine without Internet cannot reach.
     K6_AUTO_EXTENSION_RESOLUTION: "false",
   };
 }

@@ -121,7 +121,8 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // k6 alone knows which part of a flow a segment sends: planned are the requests that it started or could not start.
+    // Only k6 knows which part of a flow a segment sends. So the requests that it started or could not start count as
+    // planned.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,

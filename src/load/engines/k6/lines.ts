@@ -9,7 +9,7 @@ const count = z.int().nonnegative();
 /** One request and its response, as a script writes it. Times are epoch ms of its machine, widened for its clock of whole milliseconds. */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
-  /** When a constant-rate flow planned to send it. */
+  /** When a constant-rate flow planned to send the request. */
   dueMs: z.number().nullable(),
   /** k6's own measurement, from the first byte sent to the first one received, with fractions of a ms. */
   latencyMs: z.number(),
@@ -26,7 +26,7 @@ const endLineSchema = z.object({
   tier: z.enum(tierNames),
   limits: tierLimitsSchema,
   speed: z.number(),
-  /** As given by `--execution-segment`; `0:1` for a single process. */
+  /** The segment as given by `--execution-segment`; `0:1` for a single process. */
   segment: z.string(),
   durationMs: z.number(),
   droppedIterations: count,

@@ -14,7 +14,7 @@ export interface K6Process {
 }
 
 interface K6End {
-  /** `null` if a signal ended it. */
+  /** The exit code; `null` if a signal ended the process. */
   readonly code: number | null;
   /** The last lines of k6's own output. */
   readonly log: readonly string[];
@@ -49,7 +49,7 @@ export function startK6(
       try {
         take(line);
       } catch (error) {
-        // A malformed line of our own script: later lines cannot be trusted.
+        // Our own script wrote a malformed line, so later lines cannot be trusted.
         kill();
         reject(error instanceof Error ? error : new Error(String(error)));
       }

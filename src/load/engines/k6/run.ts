@@ -65,7 +65,7 @@ async function evidenceOfProcess(
   const collected = running.collector.collected();
   const problem = explainFailure(end, collected.end, signal.aborted);
   if (problem !== null) {
-    // Without this process, the others are useless.
+    // The evidence needs every process, so the others stop too.
     stop();
     throw problem;
   }

@@ -82,7 +82,7 @@ const isCount = (value: unknown): boolean => typeof value === "number" && Number
 const limitDetails = {
   limit: isCount,
   remaining: isCount,
-  // ERR-16 judges whether it is a timestamp.
+  // ERR-16 judges whether `reset_at` is a timestamp.
   reset_at: (value: unknown) => value !== undefined,
   retry_after: isSeconds,
 } as const;
@@ -114,7 +114,10 @@ export function limitCodeMismatch(answer: ErrorResponse): Mismatch | null | unde
     : { expected: rateLimitCodes.join(" or "), actual: formatValue(code) };
 }
 
-/** Returns the status that the document's table gives to a code. Returns `null` for an unknown code, or one of a stream or a webhook. */
+/**
+ * Returns the status that the document's table gives to a code. Returns `null` for an unknown code, or for a code of a
+ * stream or a webhook.
+ */
 export function documentedStatus(code: string | null): number | null {
   if (code === null || !Object.hasOwn(errorCodes, code)) return null;
   const { status } = errorCodes[code as keyof typeof errorCodes];

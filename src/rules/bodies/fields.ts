@@ -115,7 +115,7 @@ export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unk
   return results.length === 0 ? undefined : (results.find((each) => each !== null) ?? null);
 }
 
-/** As {@link fieldMismatch}, with every field optional: a field that is present must still have its type. */
+/** Like {@link fieldMismatch}, with every field optional: a field that is present must still have its type. */
 export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null {
   const results = rowsOf(table, clause).map((row) => judgeRow({ ...row, isRequired: false }, root));
   return results.find((each) => each !== null && each !== undefined) ?? null;

@@ -119,9 +119,11 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns how many requests may have been given back between an exhausted window and a later request. A rolling window gives nothing back before
- * the reported reset if this is when its oldest request leaves. If it is when its newest leaves, the reported time is a whole length. A weighted
- * window may gain allowance as the window before fades. A bucket's reset moves with each request, so its requests mostly have another reset.
+ * Returns how many requests may have been given back between an exhausted window and a later request.
+ *
+ * A rolling window may report the reset at which its oldest request leaves: it gives nothing back before. If it reports
+ * when its newest request leaves, the reported time is a whole window length. A weighted window may gain allowance as
+ * the window before fades. A bucket's reset moves with each request, so later requests mostly report another reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -133,7 +135,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // A reset that has not changed since is that of the same window, which does not weigh into itself.
+    // An unchanged reset belongs to the same window, whose requests do not fade.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;

@@ -14,7 +14,11 @@ export interface HeaderRule {
   readonly expected: string;
   /** The name under which a long load run counts the responses that break the rule; `null` if it does not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
-  /** @param limits numbers of the key's tier; `null` if the tier is not known */
+  /**
+   * Judges the headers of one response.
+   *
+   * @param limits numbers of the key's tier; `null` if the tier is not known
+   */
   readonly judge: (info: RateLimitInfo, limits: TierLimits | null) => RuleResult;
 }
 

@@ -42,7 +42,7 @@ export function resetMismatch(
   return `Reset ${reset}, Reset-After ${resetAfter}, ${clocks.join(", ")}`;
 }
 
-/** Answers of one run, judged like {@link resetMismatch}. */
+/** Facts about a run that {@link resetMismatchInRun} needs. */
 export interface ResetContext {
   /** Whether the run moves the target's clock. */
   readonly hasClock: boolean;
@@ -86,7 +86,10 @@ function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): bool
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** Years: milliseconds for seconds, or a delta for an instant, differ by more than this. No real clock does. */
+/**
+ * A difference of years. Milliseconds sent as seconds, or a duration sent as an instant, differ by more. No real clock
+ * does.
+ */
 const farSeconds = 1e8;
 
 /** The instant of the response according to both headers, in Unix seconds. */

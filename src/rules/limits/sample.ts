@@ -45,7 +45,7 @@ export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => k
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
-/** The same for a time, which may have decimals. */
+/** Like {@link wholeNumberHeader}, for a time, which may have decimals. */
 export const secondsHeader = (exchange: Exchange, name: string): number | null =>
   decimalNumber(onlyValue(exchange, name));
 

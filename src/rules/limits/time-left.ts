@@ -19,9 +19,9 @@ export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[
   return [...windows.values()];
 }
 
-/** A smaller `Reset` is not Unix seconds: HDR-14 judges that. */
+/** Smallest `Reset` that can be Unix seconds. HDR-14 judges smaller values. */
 const minUnixSeconds = 1e9;
-/** The time that must pass between two responses to tell a fall from rounding. */
+/** Minimum time between two responses that tells a fall from rounding. */
 const minSeconds = 3;
 /** Tolerance for the difference of two values, each rounded to whole seconds. */
 const roundingSeconds = 2.5;

@@ -4,7 +4,7 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 
 /** The shape of a whole stream. Sources: Events, "Stream events"; States, "Stream sequence". */
 export interface StreamShape {
-  /** Names of the events in order; consecutive chunks stand once. */
+  /** Names of the events in order. Consecutive chunks are listed once. */
   readonly sequence: string[];
   readonly chunks: number;
   readonly indexes: Indexes["kind"];
@@ -26,20 +26,30 @@ export function shapeOf(events: readonly NamedEvent[]): StreamShape {
   };
 }
 
-/** Names in order, consecutive chunks once. An event without a name is a `message`, as the SSE standard has it. */
+/**
+ * Names in order, with consecutive chunks listed once. An event without a name is a `message`, as the SSE standard
+ * says.
+ */
 export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[] {
   const names = events.map(({ name }) => name ?? "message");
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
 }
 
-/** `index` of a stream's chunks: on none; on all, integers, each above the one before; or anything else. */
+/** The `index` values of a stream's chunks: absent from all, rising integers on all, or broken. */
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
-  /** `at`: the first chunk without an index, if others have one. Otherwise the first whose index is no integer, or not above the one before. */
+  /**
+   * `at`: the first chunk without an index, if others have one. Otherwise the first whose index is no integer, or not
+   * above the previous index.
+   */
   | { readonly kind: "broken"; readonly at: number };
 
-/** @param values `index` of each chunk; `undefined` if it has none */
+/**
+ * Classifies the indexes of a stream's chunks.
+ *
+ * @param values `index` of each chunk; `undefined` if it has none
+ */
 export function indexesOf(values: readonly unknown[]): Indexes {
   if (values.every((value) => value === undefined)) return { kind: "absent" };
   const missing = values.indexOf(undefined);

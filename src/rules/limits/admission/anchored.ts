@@ -100,8 +100,8 @@ function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: num
 }
 
 /**
- * Returns a function that delays a window's end by every refusal before the end, again and again until no refusal is left. Ends must be asked for
- * in ascending order.
+ * Returns a function that delays a window's end by every refusal before the end, again and again until no refusal is
+ * left. The caller must pass the ends in ascending order.
  */
 function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;

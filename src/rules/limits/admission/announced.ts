@@ -5,7 +5,7 @@ import type { Phases } from "./phases.ts";
 /** The rate-limit headers of one response. */
 export interface Announcement {
   readonly remaining: number;
-  /** Limiter's clock: the reported instant of the window's reset. */
+  /** The reported instant of the window's reset, on the limiter's clock. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }

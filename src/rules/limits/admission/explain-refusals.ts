@@ -64,7 +64,7 @@ function reasons(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest bucket that can have admitted the admitted requests: a larger one refuses no more. */
+/** Returns the smallest bucket that can have admitted the admitted requests. No larger bucket refuses more requests. */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };

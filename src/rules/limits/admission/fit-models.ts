@@ -22,7 +22,10 @@ import { fitRolling } from "./rolling.ts";
 import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 import { minCapacity } from "./min-capacity.ts";
 
-/** A model with the sets of refusals that its limiters leave unexplained. No sets if none of them fits the admitted requests. */
+/**
+ * A model with the sets of refusals that its limiters leave unexplained. There are no sets if no limiter fits the
+ * admitted requests.
+ */
 export interface ModelFit {
   readonly model: LimiterModel;
   readonly unexplained: readonly RefusalSet[];

@@ -43,8 +43,9 @@ export interface Decision extends Counted {
   /** Client's clock: the last instant at which the request may still have held a slot. */
   readonly mayHoldUntilMs: number;
   /**
-   * For a refusal: its own headers say that the window is exhausted for this long, and no other response contradicts that. In ms of the limiter's
-   * clock. The refusal was then for the rate, whatever slots were held, and by no limiter that would admit much sooner.
+   * Only on a refusal: how long its own headers say that the window is exhausted, in ms of the limiter's clock. No
+   * other response contradicts the headers. Such a refusal was for the rate, whatever slots were held. No limiter that
+   * would admit much sooner can have made it.
    */
   readonly reportedWaitMs?: number;
 }

@@ -15,7 +15,10 @@ export interface LimiterReading {
   readonly minute: readonly { readonly shape: LimiterShape; readonly burstAdds: boolean }[];
 }
 
-/** `readings` is never empty. Readings in which refusals count are left out if another one explains the history, unless all were asked for. */
+/**
+ * `readings` is never empty. If another reading explains the history, readings in which refusals count are left out,
+ * unless the caller requests all.
+ */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;

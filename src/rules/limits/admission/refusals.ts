@@ -30,7 +30,7 @@ export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** The most sets kept for one model. */
+/** Maximum number of sets to keep for one model. */
 const keptSets = 48;
 
 /**

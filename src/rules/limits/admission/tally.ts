@@ -30,7 +30,10 @@ export const upTo = ({ values, before }: Tally, bound: number): number => before
 /** Counts the requests that the first `values` instants stand for. */
 export const inFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
-/** Returns a function that finds the index in `values` of the request with a rank, counted from 0. Ranks must be asked for in ascending order. */
+/**
+ * Returns a function that finds the index in `values` of the request with a rank, counted from 0. The caller must pass
+ * ranks in ascending order.
+ */
 export function walkAlong({ before }: Tally): (rank: number) => number {
   let at = 0;
   return (rank) => {

@@ -14,7 +14,7 @@ export interface TimedRefusal {
   readonly toMs: number;
   /** Other requests that may have been decided and counted before it. */
   readonly countedBefore: number;
-  /** The refusals among these. */
+  /** The refusals among `countedBefore`. */
   readonly refusedBefore: number;
 }
 

@@ -62,7 +62,10 @@ function knowingOnly(history: History, known: Part): History {
   return { ...history, decisions };
 }
 
-/** Returns the least count up to `most` for which `holds` is true. It must then hold for every larger count. */
+/**
+ * Returns the least count up to `max` for which `holds` is true. If `holds` is true for a count, it must be true for
+ * every larger one.
+ */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = max;
@@ -74,7 +77,7 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
   return high;
 }
 
-/** Makes ever smaller chunks unknown as long as the proof holds, in at most `most` trials. */
+/** Makes ever smaller chunks unknown as long as the proof holds, in at most `max` trials. */
 function dropChunks(all: Part, max: number, provenBy: (known: Part) => boolean): Part {
   if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));

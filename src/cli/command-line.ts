@@ -22,7 +22,7 @@ export async function runCommandLine(): Promise<void> {
   catchFailures();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
-  // `conformance help run` names a command as well as `conformance run` does.
+  // Any argument may name the command: in `conformance help run`, it is the second.
   const named = new Set(process.argv.slice(2));
   try {
     const program = await conformanceProgram((name) => named.has(name));

@@ -10,7 +10,7 @@ export interface CommandSteps<Args extends readonly unknown[], Prepared, Result>
   readonly present: (result: Result, prepared: Prepared) => number;
 }
 
-/** Adds the action of a command: it runs the steps, and leaves the exit code to the process. */
+/** Makes a command run its steps, and sets the exit code of the process. */
 export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { isLoopback } from "../target/base-url.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** Whether load to this address needs consent. */
+/** Whether load to this address needs consent: it is not on this machine, and `--yes` is not given. */
 export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes && !isLoopback(baseUrl);
 
 /**

@@ -1,8 +1,8 @@
 /** Exit codes of every command. */
 export const exitCodes = {
-  /** Conformant, or partial: nothing broken. */
+  /** No clause is broken: the verdict is conformant or partial. */
   fine: 0,
-  /** A `must` is broken, a baseline is stale, `--strict` met a warning, or `--complete` met a must clause not exercised. */
+  /** A `must` is broken, or the baseline is stale. With `--strict` also a warning, with `--complete` also a `must` that was not exercised. */
   broken: 1,
   usage: 2,
   /** The target could not be reached, or nothing was exercised. */

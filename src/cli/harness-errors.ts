@@ -20,8 +20,8 @@ export function registerKey(value: string): void {
 }
 
 /**
- * Redacts the registered secrets in a text, also inside texts of the harness itself. Excluding those would load every suite, and this module is
- * part of every command.
+ * Redacts the registered secrets in a text, even where the harness's own words contain one. Recognizing those words would load every suite, which is
+ * too slow: every command loads this module.
  */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
@@ -29,7 +29,7 @@ const maxStackLines = 20;
 
 let hasFailed = false;
 
-/** Whether the harness failed during the command: this determines the exit code, whatever the result is. */
+/** Whether the harness itself failed during the command. If so, this decides the exit code, whatever the result is. */
 export const hasPrintedFailure = (): boolean => hasFailed;
 
 /** Prints that the harness itself failed: a sentence, and the stack for a bug report. */
@@ -41,15 +41,15 @@ export function printHarnessError(error: unknown): void {
 const enders = new Set<(error: unknown) => void>();
 let isCatching = false;
 
-/** Calls back after an uncaught error, so that a command can save its results. Returns a function that unregisters. */
+/** Registers a callback for uncaught errors, so that a command can save its results. Returns a function that removes the callback. */
 export function endOnFailure(end: (error: unknown) => void): () => void {
   enders.add(end);
   return () => void enders.delete(end);
 }
 
 /**
- * Prepares for a command: forgets secrets, and catches errors that nothing else catches. Such an error is printed. It ends the commands that
- * registered with {@link endOnFailure}, or the process.
+ * Prepares for a command: forgets secrets, and handles uncaught errors. Each is printed, and then ends the commands that registered with {@link
+ * endOnFailure}, or else the process.
  */
 export function catchFailures(): void {
   hasFailed = false;

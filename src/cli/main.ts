@@ -2,7 +2,7 @@ import { enableCompileCache } from "node:module";
 
 import { compileCacheFolder, collectGarbageOften } from "./runtime.ts";
 
-// Before the first import: V8 does not shrink a generation that has grown.
+// Must run before the imports below: V8 does not shrink a part of the heap that has grown.
 collectGarbageOften(process.argv.slice(2), process.env["CONFORMANCE_BASE_URL"]);
 // If the folder cannot be written, Node works without a cache.
 const folder = compileCacheFolder();

@@ -1,7 +1,7 @@
 import { parseDuration } from "../base/duration.ts";
 import { UsageError } from "../base/usage-error.ts";
 
-/** `--max-wait` of `maxWaitMs`, `--badge-endpoint` of `badgeEndpoint`. */
+/** Returns the flag of a setting: `--max-wait` for `maxWaitMs`, `--badge-endpoint` for `badgeEndpoint`. */
 export const flagOf = (name: string): string =>
   `--${name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 

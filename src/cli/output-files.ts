@@ -17,7 +17,7 @@ export interface OutputFile<Name extends string> {
 /** Outputs of a command. Every file was checked to be writable. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
-  /** Whether one of them takes standard output, so that nothing else may be printed there. */
+  /** Whether an output goes to standard output, so that nothing else may be printed there. */
   readonly isStdoutTaken: boolean;
 }
 
@@ -58,7 +58,7 @@ function identityOf(file: string): string {
   return `${dev}:${ino}`;
 }
 
-/** Writes or prints a text. Returns a line if that fails, or if the text cannot be made. */
+/** Writes or prints a text. Returns a line with the problem if the text cannot be made or written. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,

@@ -11,7 +11,7 @@ const outputs: OutputConfiguration = {
 };
 
 const helps: HelpConfiguration = {
-  // Names without arguments, to leave room for descriptions.
+  // Lists subcommands without their arguments, to leave room for descriptions.
   subcommandTerm: (command) => command.name(),
   // The empty default of a repeatable flag is not worth showing.
   optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: \[\]\)$/, ""),
@@ -53,7 +53,7 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, " ") + (text.endsWith(".\n") ? oneLineEnd : `.${oneLineEnd}`);
 }
 
-/** Minimum width for wrapping a description beside its term. */
+/** Minimum width of a description beside its term (a flag or a command). With less room, the description goes below the term. */
 const minTextWidth = 30;
 /** Indent of a description below its term. */
 const below = " ".repeat(6);

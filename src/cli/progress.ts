@@ -13,7 +13,7 @@ export interface ProgressStream {
 
 export interface ProgressOptions {
   readonly quiet: boolean;
-  /** Milliseconds of any steady clock. */
+  /** Current time in milliseconds, by any clock that never jumps. */
   readonly now?: () => number;
   /** Calls back at an interval, until the returned function is called. */
   readonly every?: (ms: number, callback: () => void) => () => void;

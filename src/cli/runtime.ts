@@ -6,13 +6,17 @@ import { setFlagsFromString } from "node:v8";
 export interface CacheEnvironment {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** @throws if the user has no home folder */
+  /**
+   * The user's home folder.
+   *
+   * @throws if the user has none
+   */
   readonly home: () => string;
 }
 
 /**
- * The folder of Node's compile cache: inside the user's own cache folder, where nobody else can put code. `undefined` if NODE_COMPILE_CACHE names
- * another folder, `null` if the user has none.
+ * The folder of Node's compile cache. It is inside the user's own cache folder, where nobody else can put code. `undefined`: NODE_COMPILE_CACHE names
+ * another folder. `null`: the user has no cache folder.
  */
 export function compileCacheFolder({ platform, env, home }: CacheEnvironment = here): string | null | undefined {
   if (nonEmpty(env["NODE_COMPILE_CACHE"]) !== null) return undefined;
@@ -36,8 +40,8 @@ function cachesOf(platform: NodeJS.Platform, env: CacheEnvironment["env"], home:
 const nonEmpty = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text);
 
 /**
- * Makes V8 collect garbage early. This halves the memory of a run against a target that sends much, and such a run mostly waits. A run on the
- * embedded server computes all the time and would be 20 % slower, so it is excluded.
+ * Makes V8 collect garbage early in a run against a target. This halves the memory if the target sends much, and costs little, because such a run
+ * mostly waits. A run on the embedded server is excluded: it computes all the time, and would be 20 % slower.
  *
  * @param args of the command line, beginning with the command
  */

@@ -6,7 +6,7 @@ import { suites } from "../suites/all.ts";
 import { cliMessages } from "./messages.ts";
 import { collect, flagOf, readCount, readDuration } from "./option-parsers.ts";
 
-/** The value of `--max-wait` is the property `maxWait`: commander names properties after flags. */
+/** The property in which commander puts the value of a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of every command that plans or runs checks. */
@@ -28,7 +28,11 @@ export function withScopeOptions(command: Command): Command {
   return command;
 }
 
-/** @throws {UsageError} */
+/**
+ * Reads the selected checks and the limits of a run.
+ *
+ * @throws {UsageError}
+ */
 export const readScope = (flags: ScopeFlags): RunScope => ({
   ...defaultBounds,
   ...(Object.fromEntries(boundNames.flatMap((name) => givenBound(name, flags))) as Partial<RunBounds>),

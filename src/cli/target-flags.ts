@@ -33,7 +33,7 @@ export function withTargetOptions(command: Command): Command {
   return withNetworkOptions(withTarget);
 }
 
-/** Network flags. */
+/** Flags for proxy and certificates. */
 export interface NetworkFlagValues {
   readonly proxy?: string | undefined;
   readonly ca?: string | undefined;
@@ -43,7 +43,6 @@ export interface NetworkFlagValues {
 
 const networkParts = ["proxy", "ca", "clientCert", "clientKey"] as const;
 
-/** Adds the network flags. */
 export const withNetworkOptions = (command: Command): Command =>
   command
     .option(
@@ -131,7 +130,11 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
   return { ...target, ...withDefaultStreaming({ ...agents, answering: flags.agent }) };
 }
 
-/** @throws {UsageError} */
+/**
+ * Reads `--tier`.
+ *
+ * @throws {UsageError}
+ */
 function tierOf({ tier }: TargetFlags): PublishedTier | undefined {
   if (tier === undefined || isPublished(tier)) return tier;
   throw new UsageError(
@@ -141,7 +144,11 @@ function tierOf({ tier }: TargetFlags): PublishedTier | undefined {
 
 const isPublished = (tier: string): tier is PublishedTier => publishedTierNames.some((name) => name === tier);
 
-/** @throws {UsageError} */
+/**
+ * Reads the flags of the webhook receiver.
+ *
+ * @throws {UsageError}
+ */
 function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeof webhooksSchema> | undefined {
   if (receiverListen === undefined && receiverUrl === undefined) return undefined;
   const parsed = webhooksSchema.safeParse({ listen: receiverListen, publicUrl: receiverUrl });
@@ -167,14 +174,18 @@ export const withPatchOptions = (command: Command): Command =>
       [],
     );
 
-/** @throws {UsageError} if a name is unknown, or a target is given: only the embedded server can be changed */
+/**
+ * Reads `--fault` and `--variant`.
+ *
+ * @throws {UsageError} if a name is unknown, or a target is given: only the embedded server can be changed
+ */
 export function readPatches({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
   const patches = patchesByName(fault, variant);
   if (target === null || patches.length === 0) return patches;
   throw new UsageError("--fault and --variant change the embedded server only; a target of your own cannot have them.");
 }
 
-/** `--fault x --variant y`, as a command repeats them. */
+/** Formats patches as flags, to repeat them in a command: `--fault x --variant y`. */
 export const patchFlagsText = (patches: readonly Patch[]): string =>
   patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");
 

@@ -7,8 +7,8 @@ export interface TerminalStyle {
 }
 
 /**
- * Opens a stream for text reports. Colours obey NO_COLOR and FORCE_COLOR, and the width the terminal. In GitHub Actions, which executes commands
- * in the output, texts of a target are disarmed.
+ * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. GitHub Actions executes commands
+ * in the output, so there the stream makes commands harmless.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;

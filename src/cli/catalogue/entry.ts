@@ -5,7 +5,7 @@ import { need } from "../../run/skip-reason.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 import { cliMessages } from "../messages.ts";
 
-/** Patches of the reference server. */
+/** The faults and variants of the reference server. */
 interface Patches {
   readonly faults: readonly Patch[];
   readonly variants: readonly Patch[];
@@ -53,11 +53,11 @@ function universeLines({ matrix }: Check): string[] {
 
 /** Texts about a clause, from the suites and the reference server. */
 export interface CatalogueEntry {
-  /** Ids of its checks. */
+  /** Ids of the clause's checks. */
   readonly checks: readonly string[];
   /** Lines for the user: checks with their needs, and patches that break the clause. */
   readonly lines: readonly string[];
 }
 
-/** Serializable as JSON, for the build. */
+/** Entries by clause. Plain JSON, because the build writes them into the bundle. */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

@@ -21,7 +21,7 @@ import { prepareFiles, writeOutput } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
 
-/** Formats of a comparison. Each has a flag of its name. */
+/** Formats of a comparison, by the name of their flag. */
 const renderers = {
   json: (comparison) => `${JSON.stringify(comparison, null, 2)}\n`,
   markdown: renderComparisonMarkdown,
@@ -94,7 +94,7 @@ function readRejudged(path: string): ReportDocument {
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);
 }
 
-/** The folder of a run, given as itself or as the `report.json` in it. */
+/** Returns the folder of a run. The path may be that of the folder, or of the `report.json` in it. */
 export const runFolder = (path: string): string =>
   basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? dirname(path)

@@ -35,7 +35,11 @@ async function explain(id: ClauseId): Promise<string[]> {
   ];
 }
 
-/** @throws {UsageError} that names the ids of the same section, or all sections */
+/**
+ * Reads the id of a clause.
+ *
+ * @throws {UsageError} if the id is unknown; the message suggests ids of the same section, or lists all sections
+ */
 function readClauseId(text: string): ClauseId {
   const id = text.toUpperCase();
   if (isClauseId(id)) return id;

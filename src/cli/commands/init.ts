@@ -72,7 +72,7 @@ export function initCommand(): Command {
   );
 }
 
-/** Asks, discovers and writes in one dialog. Resolves to the exit code. */
+/** Asks questions, discovers the target and writes the file, in one dialog. Resolves to the exit code. */
 function init(flags: InitFlags): Promise<number> {
   return untilInterrupted(async (interruption) => {
     const prompter = openTerminalPrompter(interruption);
@@ -89,7 +89,7 @@ function init(flags: InitFlags): Promise<number> {
   });
 }
 
-/** Returns `null` without a terminal. */
+/** Opens the dialog on the terminal. Returns `null` without a terminal. */
 function openTerminalPrompter({ signal, interrupt }: Interruption): Prompter | null {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   return openPrompter({

@@ -39,7 +39,7 @@ async function rowsOf(wantedLevel: string | undefined) {
     .filter(({ level }) => wantedLevel === undefined || level === wantedLevel);
 }
 
-/** Width of the other columns and of the gaps. */
+/** Width of all columns but the sentence of the clause, with the gaps between columns. */
 const otherColumnsWidth = 34;
 
 function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {

@@ -81,7 +81,7 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   return { flags, parameters, target, patches, outputs };
 }
 
-/** Checks everything that sending load takes, but a manifest does not. */
+/** Prepares engines and output files, and checks that load may be sent. A manifest needs none of this, because nothing is sent. */
 async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();
@@ -132,7 +132,7 @@ const sendTo = (
     return sent.kind === "sent" ? { ...sent, isInterrupted: signal.aborted } : sent;
   });
 
-/** Prints progress. A preview of load on a target of others is printed even with `--quiet`. */
+/** Prints progress. The preview is printed even with `--quiet`, unless the target is the embedded server: the user may have to agree to it. */
 function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
   return {
     ...showLoadProgress(process.stderr, isQuiet),
@@ -183,7 +183,7 @@ function presentLoad(
   });
 }
 
-/** `conformance load list` */
+/** `conformance load list`: shows every scenario. */
 const listCommand = (): Command =>
   withSteps(
     new Command("list")

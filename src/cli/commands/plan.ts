@@ -45,7 +45,7 @@ export const planCommand = (): Command =>
     },
   );
 
-/** The embedded server as a target: a plan needs only its description. */
+/** Describes the embedded server as a target. The server is stopped at once, because a plan sends nothing. */
 async function embeddedTarget(): Promise<Target> {
   const embedded = await startEmbedded();
   await embedded.close();

@@ -82,7 +82,7 @@ function prepare(path: string, check: string, flags: ReplayFlags) {
 }
 
 interface ReplayOutcome {
-  /** `null`: the user did not agree. */
+  /** The result; `null` if the user did not agree. */
   readonly replayed: Replayed | null;
   readonly isInterrupted: boolean;
 }
@@ -97,9 +97,9 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
   });
 
 /**
- * Whether the requests may be sent: by a flag, or by somebody at the terminal.
+ * Whether the requests may be sent: they need no consent, `--yes` gives it, or the user gives it on the terminal.
  *
- * @throws {UsageError} if somebody has to agree and there is no terminal
+ * @throws {UsageError} if consent is needed and there is no terminal
  */
 async function isConfirmed(
   { confirmation, baseUrl }: PreparedReplay,
@@ -141,7 +141,7 @@ const exitCodeOf: Readonly<Record<Replayed["outcome"], number>> = {
   "not reached": exitCodes.nothingExercised,
 };
 
-/** The command that judges the check at the address of the replay. */
+/** Returns the `conformance run` command that judges the replayed checks at the same address. */
 function judgeCommand({ chosen, baseUrl, target }: PreparedReplay, targetFile: string | undefined): string {
   const only = [...new Set(chosen.findings.map(({ check }) => check))].map((check) => ` --only ${shellQuote(check)}`);
   const isOfFile = targetFile !== undefined && target?.baseUrl === baseUrl;

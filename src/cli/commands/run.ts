@@ -142,7 +142,7 @@ async function watch(
     );
     return { judged: { ...judged, ...watched.kept }, isWatchStopped: watched.kind === "interrupted" };
   } catch (error) {
-    // The run itself succeeded: its report must not be lost because it cannot be watched.
+    // The run itself succeeded: a watch that cannot start must not lose its report.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     process.stderr.write(`${usage}\n`);
@@ -169,7 +169,7 @@ function presentRun(
   isFinal: boolean,
 ): void {
   const saved = saveRun(folder, { report, evidence });
-  // Removing secrets from evidence takes long: without findings and formats, no evidence is shown.
+  // Removing secrets from evidence takes long. It is needed only if a broken clause or a requested format shows evidence.
   const isEvidenceShown = isBroken(report) || formats.files.length > 0;
   presentReport(isEvidenceShown ? documentOf(report, evidence) : documentAlone(report, evidence), {
     report,
@@ -189,6 +189,6 @@ function presentRun(
 
 const isBroken = ({ totals }: Report): boolean => totals.fail + totals.warning + totals.note > 0;
 
-/** How to start the embedded server again: the one of the run has ended. */
+/** A hint how to start the embedded server again, because the server of the run has stopped. */
 const serveHint = ({ baseUrl }: Target, patches: readonly Patch[]): string =>
   `To see it by hand: conformance serve${patchFlagsText(patches)}, its base URL instead of ${baseUrl}, and its keys in the variables.\n`;

@@ -79,7 +79,7 @@ function prepare(flags: ServeFlags) {
   return { options, control, patches };
 }
 
-/** Prints the banner, and serves until a signal comes. */
+/** Prints the banner, and serves until a signal such as SIGINT. */
 async function serveUntilSignal({ options, control, patches }: Prepared): Promise<void> {
   const { reference, hosted, close } = await serve(options);
   try {

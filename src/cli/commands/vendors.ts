@@ -97,7 +97,11 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
 const withRegisteredSecrets = (vendor: ListedVendor): ListedVendor =>
   vendor.kind === "report" ? vendor : { ...vendor, target: () => registerSecrets(vendor.target()) };
 
-/** @throws {UnsendableLoadError} */
+/**
+ * Reads which load to send to each vendor; `null` without `--load`.
+ *
+ * @throws {UnsendableLoadError} if a scenario is unknown, or the named engine is not installed
+ */
 async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "parameters" | "engines"> | null> {
   if (flags.load.length === 0) return null;
   const parameters = {
@@ -110,7 +114,11 @@ async function readLoad(flags: VendorsFlags): Promise<Pick<VendorsLoad, "paramet
   return { parameters, engines };
 }
 
-/** @throws {UsageError} if a target needs consent to load, and nobody can be asked */
+/**
+ * Checks, before anything is sent, that consent to load can be given for every target.
+ *
+ * @throws {UsageError} if a target needs consent and there is no terminal
+ */
 function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean): void {
   for (const each of vendors) {
     const baseUrl = each.kind === "report" ? null : baseUrlOf(each);
@@ -122,7 +130,7 @@ function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): strin
   try {
     return target().baseUrl;
   } catch (error) {
-    // The vendor's column shows the error.
+    // An invalid target does not stop the others: its column shows the error.
     if (error instanceof UsageError) return null;
     throw error;
   }
@@ -176,7 +184,7 @@ function present(
   return vendorsExitCode(judged, isInterrupted);
 }
 
-/** By priority: a broken clause is proven, whatever else went wrong. */
+/** If vendors have different exit codes, the first of these decides. Broken comes first: a broken clause is proven, whatever else went wrong. */
 const exitCodesByPriority = [exitCodes.broken, exitCodes.harnessFailed, exitCodes.nothingExercised] as const;
 
 export function vendorsExitCode(judged: readonly JudgedVendor[], isInterrupted: boolean): number {

@@ -46,7 +46,7 @@ const defaultVariable = "CONFORMANCE_API_KEY";
 const defaultOut = "target.json";
 
 /**
- * Takes what the flags say, and asks for the rest.
+ * Takes the answers that flags give, and asks for the others.
  *
  * @param prompter `null` without a terminal
  * @throws {UsageError} if a flag cannot be used, or is missing and nobody can be asked
@@ -168,7 +168,7 @@ function canWriteIn(folder: string): boolean {
 
 const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
-/** Chooses agents: by flag, else by asking with a suggestion, else as suggested. */
+/** Chooses agents. A flag decides; otherwise the user is asked; without a terminal or with `--yes`, the suggestion is taken. */
 export async function chooseAgents(
   flags: InitFlags,
   discovered: DiscoveredTarget,
@@ -254,7 +254,11 @@ const askOptional = (
     read: (answer) => (answer === "-" || answer === "" ? null : read(answer)),
   });
 
-/** @throws {UsageError} if it cannot be appended to a base URL */
+/**
+ * Reads a path of the target.
+ *
+ * @throws {UsageError} if the path cannot be appended to a base URL
+ */
 function readPath(path: string): string {
   if (path.startsWith("/")) return path;
   throw new UsageError(`The path ${JSON.stringify(path)} must begin with /, as in /agents/{agent_id}/batch.`);

@@ -72,7 +72,7 @@ export function proposalText(
   ]);
 }
 
-/** Lists what the file lacks, and the checks that it would enable. Ends with a line feed. */
+/** Lists the missing parts of the target file, and the checks that each would enable. Ends with a line feed. */
 export function absentText(groups: readonly SkipGroup[], { colour, width }: TerminalStyle): string {
   const paint = paintFor(colour);
   if (groups.length === 0) return block(["Nothing is missing: every check can run."]);

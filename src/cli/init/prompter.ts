@@ -11,17 +11,25 @@ export class Interrupted extends Error {
 
 export interface Question<T> {
   readonly text: string;
-  /** Value of an empty answer; `null` if an answer is required. */
+  /** Taken if the user only presses Enter; `null` if an answer is required. */
   readonly fallback: string | null;
-  /** @throws {UsageError} if the answer is invalid; the question is asked again. */
+  /**
+   * Parses an answer.
+   *
+   * @throws {UsageError} if the answer is invalid; the question is then asked again
+   */
   readonly read: (answer: string) => T;
-  /** Does not echo the typed characters. */
+  /** Whether to hide the typed characters, as for a key. */
   readonly isHidden?: boolean;
 }
 
 /** Asks the user questions, one at a time. */
 export interface Prompter {
-  /** @throws {Interrupted} */
+  /**
+   * Asks a question until the answer is valid.
+   *
+   * @throws {Interrupted}
+   */
   readonly ask: <T>(question: Question<T>) => Promise<T>;
   readonly close: () => void;
 }
@@ -29,9 +37,9 @@ export interface Prompter {
 export interface PrompterOptions {
   readonly input: Readable;
   readonly output: NodeJS.WritableStream & { readonly columns?: number };
-  /** Whether both are a terminal. */
+  /** Whether `input` and `output` are a terminal. */
   readonly isTerminal: boolean;
-  /** Ends the dialog. */
+  /** Ends the dialog when it aborts. */
   readonly signal: AbortSignal;
   /** Called on Ctrl-C, which arrives as a key while a question is open. */
   readonly onInterrupt: () => void;
@@ -52,7 +60,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
     historySize: 0,
   });
   const over = Promise.withResolvers<never>();
-  // No question may be open when it rejects.
+  // Prevents an unhandled rejection if the dialog ends while no question is open.
   over.promise.catch(() => {});
   lines.on("SIGINT", onInterrupt);
   lines.on("close", () => over.reject(new UsageError("The input ended before all was answered; nothing was written.")));

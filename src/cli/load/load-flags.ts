@@ -72,7 +72,11 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   };
 }
 
-/** @throws {UsageError} */
+/**
+ * Reads `--engine`; `null` if it is not given.
+ *
+ * @throws {UsageError}
+ */
 export function readEngine(text: string | undefined): EngineName | null {
   if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;
   throw new UsageError(`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
@@ -85,7 +89,10 @@ function readTier(text: string | undefined): TierName | null {
   return tier;
 }
 
-/** Flags of the target without `--tier`, unless it names the tier of a single key: otherwise it chooses among several keys. */
+/**
+ * Flags of the target. `--tier` is one of them only if a single key is given: it then names the key's tier. For a target file, it chooses which tiers
+ * get load.
+ */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;
   const hasAddress = flags.baseUrl !== undefined || (environment["CONFORMANCE_BASE_URL"] ?? "") !== "";
@@ -96,7 +103,7 @@ export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv):
 export const defaultLoadFolder = (target: Target | null): string =>
   join("reports", `${timeInName(new Date())}-load-${slug(target?.name ?? "embedded").slice(0, 40)}`);
 
-/** The file of k6's own page for a trial. Of several trials, each file has the trial's name in it. */
+/** The file for k6's own page of a trial. If there are several trials, the file's name contains the trial's name. */
 export function dashboardOf(file: string | null, trial: LoadTrial, trials: number): string | null {
   if (file === null || trial.engine !== "k6") return null;
   if (trials === 1) return file;

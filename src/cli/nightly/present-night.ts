@@ -63,7 +63,11 @@ export function printDamaged(damaged: readonly DamagedNight[]): void {
   if (more > 0) print(`Also left out of the history: ${formatCount(more, "more file")}.`);
 }
 
-/** @param onlyRegressions whether to ignore findings that were already broken before */
+/**
+ * The exit code of a night.
+ *
+ * @param onlyRegressions whether to ignore findings that were already broken before
+ */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
   const { run, load, night } = executed;
   if (run === null) return exitCodes.nothingExercised;

@@ -18,7 +18,7 @@ export interface ReplayView {
   readonly chosen: ReplaySelection;
   /** The exchanges that were sent again. */
   readonly pairs: readonly ReplayPair[];
-  /** Why not all requests were answered. */
+  /** Why not all requests got a response; `null` if all did. */
   readonly stopped: string | null;
   /** Command that judges the check again. */
   readonly command: string;
@@ -118,7 +118,7 @@ function rowLines(rows: readonly DifferenceRow[], width: number, paint: Paint, i
 const more = (count: number, what: string, paint: Paint): string[] =>
   count > 0 ? [`    ${paint.dim(`${count} ${what}`)}`] : [];
 
-/** Explains the marks. */
+/** Explains the marks at the beginning of lines. */
 const legend = "! differs in status, error code or shape; ~ differs in something else";
 
 /** Explains in what way a replay differs from the run. */

@@ -15,7 +15,7 @@ export type FormatFlags = { readonly [name in FormatName]?: string };
 /**
  * Adds a flag for each format except `json`, which each command defines itself.
  *
- * @param sources the inputs of formats that the command has
+ * @param sources kinds of input that the command has; formats that need another input get no flag
  */
 export function withFormatOptions(
   command: Command,
@@ -39,7 +39,11 @@ export const withRuleOptions = (command: Command): Command =>
     .option("--strict", "a warning fails the run as well")
     .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error");
 
-/** @throws {UsageError} if the baseline cannot be read */
+/**
+ * Reads the flags that decide which findings fail a run.
+ *
+ * @throws {UsageError} if the baseline cannot be read
+ */
 export const readRules = ({ strict = false, baseline }: RuleFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),

@@ -18,7 +18,7 @@ import { type PreparedFormats, writeFormats } from "./write-formats.ts";
 
 const noFormats: PreparedFormats = { files: [], isStdoutTaken: false } satisfies OutputFiles<never>;
 
-/** How a report is presented. Only what differs from the defaults is given. */
+/** How to present a report. */
 export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> {
   /** Prints only broken clauses and the verdict. */
   readonly isQuiet: boolean;
@@ -37,7 +37,7 @@ export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> 
   readonly hint?: string;
   /** Sentences for standard error. */
   readonly notes?: readonly string[];
-  /** Whether more reports of this run follow: then nothing is printed to standard output by a format. Default: `true`. */
+  /** Whether this is the last report of the run. Before the last, no format prints to standard output. Default: `true`. */
   readonly isFinal?: boolean;
   /** Writes a step summary and annotations if a CI system runs the command. Default: `false`. */
   readonly reportsToCi?: boolean;
@@ -88,7 +88,7 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
-/** The exit code of a load report: as of a run, but 3 if nothing is broken and a trial was invalid. */
+/** The exit code of a load report: like that of a run, but 3 if nothing is broken and a trial was invalid. */
 export function loadExitCode(report: Report, rules: FailurePolicy = defaultPolicy): number {
   const code = runExitCode(report, rules);
   return code === exitCodes.fine && invalidText(report) !== null ? exitCodes.nothingExercised : code;
@@ -98,8 +98,8 @@ export function loadExitCode(report: Report, rules: FailurePolicy = defaultPolic
 const maxSummaryBytes = 1024 * 1024;
 
 /**
- * Reports to the CI system: a summary if `GITHUB_STEP_SUMMARY` names a file, and annotations if `GITHUB_ACTIONS` is `true`. Annotations
- * go to standard error, which a runner reads as well, if a format takes standard output.
+ * Reports to the CI system: a summary if `GITHUB_STEP_SUMMARY` names a file, and annotations if `GITHUB_ACTIONS` is `true`. If a format takes
+ * standard output, annotations go to standard error, which a runner reads as well.
  */
 function reportToCi(document: ReportDocument, rules: FailurePolicy, isStdoutTaken: boolean): void {
   appendStepSummary((maxBytes) => renderMarkdown(document, rules, maxBytes));

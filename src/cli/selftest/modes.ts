@@ -46,7 +46,11 @@ const verdictOf = (wrong: number, good: string): string => (wrong === 0 ? good :
 const markOf = (complaints: readonly string[]): string => (complaints.length === 0 ? "ok   " : "WRONG");
 const indented = (texts: readonly string[]): string[] => texts.map((text) => `        ${text}`);
 
-/** @throws {UsageError} if `only` matches nothing */
+/**
+ * Returns the items that match a pattern of `only`; without patterns, all items.
+ *
+ * @throws {UsageError} if nothing matches
+ */
 function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: T) => readonly string[], what: string) {
   if (only.length === 0) return all;
   const globs = only.map(globOf);

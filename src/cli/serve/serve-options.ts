@@ -24,14 +24,22 @@ export interface ServeFlags {
   readonly quiet?: boolean;
 }
 
-/** @throws {UsageError} */
+/**
+ * Reads `--port`.
+ *
+ * @throws {UsageError}
+ */
 export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
 }
 
-/** @throws {UsageError} if one of them is no address and no CIDR. */
+/**
+ * Checks that each range is an address or a CIDR.
+ *
+ * @throws {UsageError}
+ */
 export function readRanges(flag: string, ranges: readonly string[]): readonly string[] {
   const wrong = ranges.find((range) => !isAddressRange(range));
   if (wrong === undefined) return ranges;

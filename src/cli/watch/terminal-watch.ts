@@ -32,7 +32,11 @@ export interface ProgressLine {
 
 const eraseLine = "\r\u001b[2K";
 
-/** @param epochMs start of the run in Unix milliseconds */
+/**
+ * Shows the progress of the retry schedule.
+ *
+ * @param epochMs start of the run in Unix milliseconds
+ */
 export function startProgressLine(stream: ProgressStream, epochMs: number, isQuiet: boolean): ProgressLine {
   if (isQuiet) return { show() {}, done() {} };
   const isLive = stream.isTTY === true;

@@ -79,11 +79,14 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/** Whether a 429 reports requests left. It then refused for concurrency or for tokens, not for the rate. */
+/** Whether a 429 reports requests left. The reason for the refusal is then concurrency or tokens, not the rate. */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
-/** Judges that a stream is refused while the hour is exhausted: invokes before and after the stream are refused until the same reset. */
+/**
+ * Judges that a stream is refused while the hour's limit is exhausted. An admitted stream is a breach only if invokes
+ * before and after it are refused until the same reset.
+ */
 function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, admitted, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not exhausted alone");
@@ -107,14 +110,14 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
   );
 }
 
-/** Judges a `Limit` header that includes the burst: as many requests have to be admitted (HDR-10). */
+/** Judges a `Limit` header that includes the burst: the target must then admit more than the minute's limit (HDR-10). */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // Two windows may overlap a minute, so only the requests of one window prove anything.
+  // A minute may overlap two windows, so only the requests of one window prove anything.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -174,7 +177,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A refusal that lasts as long as a minute comes from the minute's limit.
+    // A wait longer than a burst's comes from the minute's limit.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);

@@ -15,9 +15,9 @@ import { useExpiryMs } from "./timed-retry.ts";
 /** The smallest published limit, assumed if the tier is unknown. */
 const smallestPerMinute = 10;
 
-/** How `Remaining` of one key changes over different kinds of requests. */
+/** Responses that show how different kinds of requests change `Remaining` of one key. */
 export interface WatchedAllowance {
-  /** Control: nothing is sent between this request and the next. */
+  /** Control: the next request, `before`, follows without any request in between. */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Consecutive streams; empty if no agent is known to stream. */
@@ -25,13 +25,13 @@ export interface WatchedAllowance {
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /** Sent with invalid keys that resemble the valid one. */
+  /** Requests with invalid keys that resemble the valid key. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
-  /** Sent with the valid key, but another spelling of the `Authorization` header. */
+  /** Requests with the valid key, but another spelling of the `Authorization` header. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /** Health, read some seconds later with no counted request in between; `null` if there was no time to wait. */
+  /** A health report, read some seconds later with no counted request in between; `null` if there was no time to wait. */
   readonly later: Exchange | null;
   /** Requests whose connection broke before a response. Each may or may not have been counted. */
   readonly lost: readonly Exchange[];
@@ -98,11 +98,11 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Requests on the same key without a response, since the given one was sent. */
+/** Requests on the same key that were sent since the given request and got no response. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** Whether to send another stream. One is enough if `Remaining` fell; if it did not, a refill may be the reason. */
+/** Whether to send another stream. A single stream is enough if `Remaining` fell. Otherwise a refill may have hidden the fall. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -120,7 +120,6 @@ async function times<T>(count: number, each: (index: number) => Promise<T>): Pro
 const otherCharacter = (last: string | undefined, index: number): string =>
   ["x", "y", "z", "w"].filter((each) => each !== last)[index] ?? "q";
 
-/** Uses one key between two requests of another. */
 export const twoKeys = probe(
   "a key is used between two requests of another",
   { needs: ["agents.answering", "keys.second"], requests: 3, stage: "exclusive" },
@@ -133,7 +132,7 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // If the keys share an allowance, earlier use of the main key must not block the first request of the other.
+    // If the keys share an allowance, earlier use of the main key must not block the first request of the second key.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -147,7 +146,7 @@ export const twoKeys = probe(
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
-/** Unproven if a request without a response may explain the fall. */
+/** Returns unproven if a request without a response may explain why `Remaining` fell, else `null`. */
 const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
     ? unproven("a request without a response may have been counted")
@@ -158,14 +157,14 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
 
-/** Unproven if `Remaining` does not fall with each invoke (HDR-12): it then proves nothing about requests in between. */
+/** Returns unproven if `Remaining` does not fall with each invoke (HDR-12), as it then proves nothing about other requests. */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
   const isReliable = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that of all requests between two invokes, only the second invoke was counted. */
+/** Judges that `Remaining` falls by at most 1 from one invoke to another: no request in between was counted. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
@@ -257,7 +256,7 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether a response reports the same limit with more left, so that it belongs to another window. */
+/** Whether a response reports the same limit but more requests left. It then belongs to another window. */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

@@ -20,7 +20,7 @@ export interface KeySender {
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
-  /** Whether reading usage counts. If so, reads use up the allowance, and a few invokes prove that they count too. */
+  /** Whether reading usage counts against the allowance. If so, most requests are reads, and a few invokes prove that invokes count too. */
   readonly readsCount: boolean;
 }
 
@@ -29,7 +29,7 @@ export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> =
 export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
   client.sample("POST", agentPath(agent, "invoke"), { json: hello });
 
-/** Result of a burst. `failing`: several responses in a row were neither a success nor a 429. */
+/** Result of a burst. The end `failing` means that several responses in a row were neither a success nor a 429. */
 export interface BurstResult {
   readonly admitted: number;
   readonly invoked: number;
@@ -40,19 +40,19 @@ export interface BurstResult {
 export interface ExhaustOptions {
   /** Maximum number of requests. */
   readonly max: number;
-  /** Number of requests that the limiter should admit. An earlier refusal is retried. */
+  /** Number of requests that the limiter should admit. A refusal before that number is retried. */
   readonly expected: number;
-  /** Number of expected requests that may have been sent before. */
+  /** How many of the expected requests the run may already have sent. */
   readonly alreadySent?: number;
-  /** Number of admitted requests from which a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`. */
+  /** After this many admitted requests, a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`. */
   readonly trustedFrom?: number;
 }
 
 const maxFailures = 5;
-/** Minimum number of invokes among the expected requests. */
+/** Minimum number of invokes among the expected requests. They prove that invokes count, not only reads. */
 const minInvoked = 3;
 
-/** Sends requests until one is refused or `max` were sent. Reads usage instead of invoking as far as possible. */
+/** Sends requests until one is refused or `max` were sent. Reads usage where reads count, because reads run no agent. */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0 }: ExhaustOptions,
@@ -60,7 +60,7 @@ export async function sendUntilRefused(
 ): Promise<BurstResult> {
   const { client, limits, readsCount } = sender;
   const reads = readsCount ? expected - alreadySent - minInvoked : 0;
-  // Half of the slots, because a server may release a slot a moment after its response.
+  // Uses half of the slots, because a server may release a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;
   let admitted = 0;
@@ -86,20 +86,20 @@ export async function sendUntilRefused(
   return { admitted, invoked, end };
 }
 
-/** Real pauses between retries. They distinguish a lasting refusal from one for a slot that was released late. */
+/** Real pauses between retries of a refused request. A refusal that outlasts them is not due to a slot that was released late. */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** How often a slot that was released late may interrupt a burst. */
 const maxHiccups = 12;
 
 /** Result of sending until a refusal lasts. */
 export interface ExhaustResult extends BurstResult {
-  /** How often a refusal turned out to be for a slot. */
+  /** How many refusals were due to a slot that was released late. */
   readonly hiccups: number;
 }
 
 /**
- * Like {@link exhaust}, with a real pause after some admitted requests: a refusal right after the pause is not for a slot
- * that is released late.
+ * Like {@link exhaust}, with a real pause after some admitted requests. The server releases all slots during the pause,
+ * so a refusal right after it is not for a slot.
  * @param pauseAfter number of requests before the pause; no pause if `null` or out of range
  */
 export async function exhaustWithPause(
@@ -127,7 +127,7 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
   let admitted = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // A limit that refuses reads of usage may apply to reads only.
+    // The limit that refused may apply to reads of usage only, so later bursts send invokes.
     const readsCount = sender.readsCount && hiccups === 0;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
@@ -144,7 +144,7 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
   }
 }
 
-/** Minimum `Reset-After` of an exhausted window. A slot is released sooner. */
+/** Minimum `Reset-After` of an exhausted window. A shorter value may be the time until a slot is released. */
 const minResetAfterSeconds = 5;
 
 async function isAdmittedOnRetry(sender: KeySender): Promise<boolean> {

@@ -17,21 +17,24 @@ import { expireEarlierUse, retryWhenDue, senderOf, type TimedRetry, useExpiryMs 
 /** An exhausted hour. */
 export interface HourExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
-  /** Requests admitted until the hour's limit refused one, or all were sent. */
+  /** Number of requests that were admitted before the hour's limit refused a request, or before all were sent. */
   readonly admitted: number;
   readonly end: "refused" | "all sent" | "failing";
   readonly refused: readonly Exchange[];
-  /** Health, read while the hour was exhausted; `null` if it was not. */
+  /** Health report, read while the hour was exhausted; `null` if the hour was not exhausted. */
   readonly health: Exchange | null;
-  /** A stream requested while the hour was exhausted, and the invoke after it if the stream was admitted. */
+  /** A stream requested while the hour was exhausted. If it was admitted, `afterStream` is the next invoke. */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
-  /** Used once the allowance was exhausted. */
+  /** Use of the sibling key while the first key was exhausted. */
   readonly twin: SiblingKeyResult;
 }
 
-/** After this time no request counts against a minute, even if the minute before has a weight. Only the hour can then refuse. */
+/**
+ * After this pause no request counts against the minute's limit, even if the limiter weighs in the previous minute.
+ * Only the hour's limit can then refuse.
+ */
 const twoMinutesMs = 2 * minuteMs + 3000;
 
 export const hourExhausted = tierProbe(
@@ -55,10 +58,10 @@ export const hourExhausted = tierProbe(
     const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
     let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
     if (end === "refused" && target.clock !== null) {
-      // Otherwise the minute's limit might refuse instead of the hour's.
+      // Without this pause, the minute's limit might refuse instead of the hour's limit.
       await time.passTime(pauseMs, "only the hour must be exhausted");
       stream = await requestOtherEndpoints(sender, false);
-      // If this invoke is refused, the hour has not ended, and the stream got past its limit.
+      // If this invoke is refused, the hour is still exhausted, and the stream got past its limit.
       if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
     }
     const siblingUse = await useSibling(context, refused, siblingControl);
@@ -91,15 +94,18 @@ export const hourExhausted = tierProbe(
 );
 
 interface HourOptions {
-  /** Pause between two bursts of a minute. */
+  /** Pause between the bursts of two minutes. */
   readonly pauseMs: number;
-  /** Requests of this hour that were admitted before. */
+  /** Number of requests of this hour that were admitted before. */
   readonly before: number;
-  /** How many requests were admitted when an earlier hour refused too soon. This hour then pauses in real time at that point. */
+  /**
+   * Number of requests after which an earlier hour refused too soon. This hour pauses in real time there, so that a
+   * slot cannot be the reason again.
+   */
   readonly admittedBefore: number | null;
 }
 
-/** Exhausts the hour minute by minute, never beyond the minute's limit, so that the final refusal comes from the hour's. */
+/** Exhausts the hour minute by minute. It never exceeds the minute's limit, so that the final refusal comes from the hour's limit. */
 async function exhaustHour(
   sender: KeySender,
   { pauseMs, before, admittedBefore }: HourOptions,

@@ -35,7 +35,7 @@ import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 
 /** All requests that the run sent on one key. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
-  /** Whether the run advances the target's clock. In between, that clock may stand still or run. */
+  /** Whether the run advances the target's clock. Between two advances, that clock may stand still or run. */
   readonly hasClock: boolean;
   /** Whether reading usage was observed to count against the allowance. */
   readonly readsCount: boolean;
@@ -82,7 +82,10 @@ function resembles({ request }: Exchange, key: string): boolean {
   return request.headers.some(([name, value]) => name.toLowerCase() === "authorization" && value.includes(beginning));
 }
 
-/** Judges a history against every admissible limiter. A clock that the run advances may stand still or run: a breach must be one by both. */
+/**
+ * Judges a history against every admissible limiter. A clock that the run advances may stand still or run between
+ * advances, so a breach must follow from both assumptions.
+ */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
   return judgeByClocks(
@@ -115,7 +118,7 @@ function historyOf(
   };
 }
 
-/** When a limiter decided on a request, by the target's clock. */
+/** The span of the target's clock in which a limiter decided on a request. */
 function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -125,8 +128,8 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether a request may or may not count. The document leaves open whether a read counts and whether it is refused at the
- * limit. A read of usage certainly counts if reads were observed to count and requests were left.
+ * Whether it is uncertain that a request counts. The document leaves open whether a read counts and whether it is
+ * refused at the limit. A read of usage certainly counts if reads were observed to count and requests were left.
  */
 const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
   isRefusedRead(sample) ||
@@ -134,10 +137,10 @@ const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
     !isAgentCall(sample) &&
     !(readsCount && sample.kind === "usage" && (sample.remaining ?? 0) > 0));
 
-/** Whether a read of usage was refused. It may have a limit of its own, so this proves nothing about invokes. */
+/** Whether a request is a refused read of usage. Reads may have a limit of their own, so this proves nothing about invokes. */
 const isRefusedRead = ({ kind, status }: Sample): boolean => kind === "usage" && status === 429;
 
-/** Whether reading usage counts against the allowance that its headers report, by the two reads before the run. */
+/** Whether reading usage counts against the allowance, as the headers of the discovery's two reads show. */
 export function doReadsCount({ listing, usage }: Discovery): boolean {
   const fall = fallBetween(sampleOf(listing), sampleOf(usage));
   return fall !== null && fall.fell === 1 && statusOf(listing) === 200 && statusOf(usage) === 200;
@@ -146,7 +149,7 @@ export function doReadsCount({ listing, usage }: Discovery): boolean {
 const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionOfResponse(sample, decidedIn(sample, clock), outcome);
 
-/** Maximum number of requests that were certainly admitted within one span of this length, by any clock of the target. */
+/** Maximum number of requests that were certainly admitted within one span of this length, even if the target's clock runs. */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
     samples.filter(isLimited).map((sample) => ({ ...decidedIn(sample, "runs"), count: 1 })),
@@ -157,7 +160,7 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/** Whether as many requests were admitted in the minute before a request as its limit allows. Otherwise something else refused it. */
+/** Whether the minute before a request admitted as many requests as its limit allows. If not, something else refused the request. */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;

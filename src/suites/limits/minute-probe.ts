@@ -42,15 +42,18 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly health: readonly Exchange[];
   readonly early: TimedRetry | null;
   readonly retried: TimedRetry | null;
-  /** Used once the allowance was exhausted. */
+  /** Use of the sibling key while the first key was exhausted. */
   readonly twin: SiblingKeyResult;
   /** A read of usage, sent if no invoke was refused. */
   readonly other: Exchange | null;
 }
 
-/** Time left in the window when the burst starts. It is well below a minute, so that a `retry_after` that is always the whole window is detected. */
+/**
+ * Time left in the window when the burst starts. It is well below a minute, to detect a `retry_after` that always gives
+ * the whole window.
+ */
 const tailSeconds = 40;
-/** Uncertainty between two bursts: the clock tolerance of both, and the time to send. */
+/** Margin between two bursts: the clock tolerance of both, and the time to send. */
 const marginMs = 2 * toleranceMs + 200;
 /** More requests than any limiter with the published numbers admits at once, wherever its windows begin. */
 const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
@@ -123,7 +126,7 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Exhausts the next window too: a key that was used before has its whole allowance only there, and two resets show the window's length. */
+/** Exhausts the next window too. A key that was used before has its whole allowance only there, and two resets show the window's length. */
 async function exhaustAgain(sender: KeySender): Promise<void> {
   const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -135,7 +138,10 @@ async function exhaustAgain(sender: KeySender): Promise<void> {
   }
 }
 
-/** Maximum number of windows to exhaust in a row. They distinguish a window that is too short from a burst across a boundary. */
+/**
+ * Maximum number of windows to exhaust in a row. Several are needed to distinguish a window that is too short from a
+ * burst across a boundary.
+ */
 const maxWindows = 5;
 
 /** A burst, with its time by the target's clock. */
@@ -145,9 +151,10 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Sends a second burst if the first one exceeded the minute's limit: the first may have crossed the boundary of two fixed
- * windows. A second burst at another phase of the minute cannot cross it too. If the second exceeds the limit and the
- * first did not, because of earlier use, a third burst is compared with the second.
+ * Sends a second burst after one that exceeded the minute's limit, because that burst may have crossed the boundary of
+ * two fixed windows. The second burst is at another phase of the minute, so it cannot cross the same boundary. Earlier
+ * use may have kept the first burst below the limit plus the tier's burst. If only the second burst exceeds that sum, a
+ * third burst is compared with the second.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -172,7 +179,7 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
-/** Exhausts the minute once more, after earlier use has expired, so that no slot, burst or earlier refusal explains the early end. */
+/** Exhausts the minute once more, after earlier use has expired. No slot, burst or earlier refusal can then explain an early end. */
 async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
   if (!(await waitIfAllowed(sender.time, idleMs, "an allowance that ended early is exhausted once more"))) return;
@@ -183,7 +190,7 @@ async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBe
 /** Offset of the second burst within the minute, so that no boundary of fixed windows lies in both bursts. */
 const phaseMs = 23_000;
 
-/** Exhausts a minute at once, twice, with no earlier use: nothing else detects a rolling limit that is off by one. */
+/** Exhausts a whole minute in one burst, twice, with no earlier use. Nothing else detects a rolling limit that is off by one. */
 async function burstTwice(sender: KeySender): Promise<void> {
   for (let burst = 0; burst < 2; burst++) {
     await exhaust(sender, wholeMinute(sender.limits));

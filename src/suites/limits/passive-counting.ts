@@ -5,7 +5,7 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
-/** An admitted request and the next one on its key, with only health reads in between. None of them overlap. */
+/** An admitted request and the next one on its key, with only health reads in between. No two of these requests overlap. */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
@@ -16,7 +16,7 @@ export interface ConsecutivePair {
 
 /** How `Remaining` changed over requests that the run sent for other probes. */
 export interface PassiveCounting {
-  /** `null` if the key has enough requests for a probe of its own. */
+  /** Pairs to judge; `null` if the key has enough requests for a separate probe. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -44,7 +44,7 @@ interface OtherRequests {
   readonly keylessMs: readonly number[];
 }
 
-/** @param samples samples of one key */
+/** Finds the consecutive pairs among the samples of one key. */
 export function consecutivePairs(
   samples: readonly Sample[],
   { eventsOf, keylessMs }: OtherRequests,
@@ -72,14 +72,17 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** Minimum number of pairs that prove a breach: a single one may be caused by another user of the key. */
+/** Minimum number of pairs that prove a breach: another user of the key may have caused a single fall. */
 const minPairs = 2;
 /** Minimum number of health reads in between that would show whether they count. */
 const minHealthReads = 2;
 /** Minimum number of events of a stream, so that counted chunks would show. */
 const minEvents = 3;
 
-/** Whether `Remaining` falls by 1 from one invoke to the next, and never by more. Otherwise it proves nothing about requests in between. */
+/**
+ * Whether `Remaining` falls by 1 from one invoke to the next, and never by more. If not, `Remaining` proves nothing
+ * about requests in between.
+ */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
   const falls = plain.flatMap((each) => fallOf(each) ?? []);
@@ -111,7 +114,7 @@ export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<
   return unproven("no stream was observed to be counted");
 }
 
-/** Pairs from the request before a stream to the one after it: the stream's own head may or may not count it already. */
+/** Pairs from the request before a stream to the request after it. The headers of the stream itself may or may not count that stream. */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

@@ -74,7 +74,7 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
 /** Whether the quota had been reached before an invoke. The invoke that reaches it may succeed. */
 const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;
 
-/** The refusal for tokens: after the quota was reached, or with requests left in the window. */
+/** Finds the refusal for tokens: it comes after the quota was reached, or while the window has requests left. */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
@@ -82,7 +82,7 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   return isBeyond(last, quota) || hasAllowance ? last.exchange : null;
 }
 
-/** Whether a status may refuse for tokens. */
+/** Whether a response has a status with which a server may refuse for exhausted tokens. */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
 /** Whether usage grew by more than the responses reported. */

@@ -12,10 +12,10 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Another key of the tier, used for one invoke while the first key is exhausted: limiters are often kept per tier by
- * mistake.
+ * Result of an invoke with another key of the tier while the first key is exhausted. It detects limiters that are kept
+ * per tier instead of per key.
  * - `none`: there is no such key; `isElsewhere` says whether another tier has two keys.
- * - `not asked`: the first key was never refused.
+ * - `not asked`: the other key was not used, because the first key was never refused.
  */
 export type SiblingKeyResult =
   | { readonly kind: "none"; readonly isElsewhere: boolean }
@@ -25,13 +25,16 @@ export type SiblingKeyResult =
       /** Control, sent before the allowance was exhausted; `null` if no earlier use of the key can count. */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /** Sent once the first key had its allowance back; `null` if the sibling was not refused. */
+      /** Invoke after the first key got its allowance back; `null` if the sibling was not refused. */
       readonly again: Exchange | null;
       /** History of the sibling key. */
       readonly use: RunKeyHistory;
     };
 
-/** Sends a control request if the sibling key may have been used before the run. Otherwise it would only use up a shared allowance. */
+/**
+ * Sends a control request if the sibling key may have been used before the run. For an unused key, the request would
+ * only use up a shared allowance.
+ */
 export async function sendSiblingControl({
   client,
   given,
@@ -63,7 +66,10 @@ export async function useSibling(
   return { before, after: await invoke() };
 }
 
-/** Uses the sibling key again once the first key has its allowance back. If it is now admitted, it was not refused for monthly tokens. */
+/**
+ * Uses the sibling key again after the first key got its allowance back. If it is now admitted, its first refusal was
+ * not for monthly tokens.
+ */
 export async function useSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
   used: SiblingUse,
@@ -72,7 +78,7 @@ export async function useSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // In a rolling window that both keys share, the first key may just have taken the request that came back.
+  // In a rolling window that both keys share, the first key may just have used the first request that became available.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

@@ -16,7 +16,7 @@ const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** When a stream sent its first event; infinite if it sent none. A stream with only a head may still wait for a slot. */
+/** When a stream sent its first event; infinite if it sent none. A stream that sent only headers may still wait for a slot. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
@@ -92,7 +92,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // The extra request may have overtaken the others.
+    // Counts the extra request too, because it may have overtaken the others.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
@@ -169,7 +169,8 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // If streams hold no slots at all, that is another fault. If they do, one of the extra streams is refused.
+      // Streams that hold no slots at all are another breach. If streams do hold slots, one of the extra streams is
+      // refused.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );

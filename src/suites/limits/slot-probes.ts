@@ -14,11 +14,14 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { briefParameters, minBriefMs } from "../stream/probes.ts";
 import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-/** Bounds of the real time after which all sent requests have arrived. A connection takes a few round trips; a health read measures one. */
+/**
+ * Bounds of the real time after which all sent requests have arrived. Opening a connection takes a few round trips. A
+ * health read measures one round trip.
+ */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
 const roundTrips = 4;
-/** Real pauses in which a server may still release slots. */
+/** Real pauses before each try, because a server may release slots late. */
 const pausesMs = [0, 400, 1200] as const;
 const maxSlowMs = 60_000;
 
@@ -28,11 +31,17 @@ export interface SlotsHeld {
   /** Concurrent requests, as many as the published slots. */
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
-  /** Sent on another key of the tier while those were in flight, and again after all had ended; `null` if there is no such key. */
+  /**
+   * Invokes on another key of the tier: while the held requests were in flight, and after all had ended. `null` if
+   * there is no such key.
+   */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
-  /** Health of another agent, read while those were in flight. */
+  /** Health of another agent, read while the held requests were in flight. */
   readonly health: Exchange;
-  /** A batch submitted while those were in flight, and again after all had ended if it got a 5xx; `null` if its path is not known. */
+  /**
+   * A batch that was submitted while the held requests were in flight. If it got a 5xx, it was submitted again after
+   * all had ended. `null` if the batch path is not known.
+   */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
   /** Maximum time from the first end among the held requests to the end of the extra one, by the target's clock. */
   readonly extraEndedAfterMs: number;
@@ -115,8 +124,9 @@ export const slotsHeld = tierProbe(
 );
 
 /**
- * Holds all slots, again after a pause while some are refused. Advancing the clock leaves no real time for responses in
- * transit: if an extra request was admitted and they may take some time, holds the slots once more at a slower pace.
+ * Holds all slots. Tries again after a pause while some requests are refused. An advance of the clock leaves no real
+ * time for responses in transit. So if an extra request was admitted and responses are slow, the slots are held once
+ * more at a slower pace.
  */
 async function holdAtPace<T>(
   hold: (tripMs: number) => Promise<T>,
@@ -137,12 +147,12 @@ async function holdAtPace<T>(
 /** Whether agents follow the clock that the run advances. Otherwise they take real time. */
 const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/** Real pause for responses at each step of the advanced clock. Trips longer than the second value need longer pauses. */
+/** Real pause for responses at each step of the advanced clock. Round trips longer than `outrunTripMs` need longer pauses. */
 const quickTripMs = 2;
 const outrunTripMs = 40;
 const maxTripMs = 1500;
 
-/** Twice the longest time that a request of this key without an agent took. */
+/** Estimates a round trip with a margin: twice the longest time that a request of this key without an agent took. */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -153,7 +163,7 @@ function estimateTripMs(samples: readonly Sample[]): number {
 /** Step by which the target's clock is advanced. The time of a response is known only to this precision. */
 const stepMs = 500;
 
-/** Retries after each pause until the request is admitted. */
+/** Invokes an agent. Retries after each pause while the response is a 429. */
 async function invokeWithRetries(
   client: Client,
   agent: string | RoleAssignment,
@@ -168,7 +178,7 @@ async function invokeWithRetries(
   return last ?? client.invoke(agent, body, unpaced);
 }
 
-/** Retries once more after a minute: an exhausted rate comes back with the next minute, a leaked slot does not. */
+/** Retries once more after a minute. An exhausted rate recovers in the next minute, but a slot that was never released does not. */
 async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;
@@ -177,19 +187,19 @@ async function invokeAfterMinute(client: Client, agent: string, time: RunClock):
     : after;
 }
 
-/** Consecutive requests that fail, more than there are slots. */
+/** More failing requests, one after the other, than there are slots. They show whether failures release their slots. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Up to the first that was refused with 429. */
+  /** Requests with invalid input, up to the first that was refused with 429. */
   readonly refusedInput: readonly Exchange[];
-  /** Sent after those. */
+  /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
 
-/** Maximum number of slots for which leaks are tested completely. More would take too many requests. */
+/** Maximum number of slots for which the probes test all slots. More would take too many requests. */
 const maxTestedSlots = 40;
 const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
@@ -231,10 +241,10 @@ export const failuresBeyondSlots = tierProbe(
   },
 );
 
-/** Consecutive streams that end in an error, more than there are slots. */
+/** More streams that end in an error, one after the other, than there are slots. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
-  /** Up to the first that was refused with 429. */
+  /** Failed streams, up to the first that was refused with 429. */
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -263,9 +273,9 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Sent after the first events, and again in mid-stream. */
+  /** Invokes beyond the slots: one after the streams' first events, and one in mid-stream. */
   readonly extras: readonly Exchange[];
-  /** More streams, opened one by one while the others went on, if the first extra request was admitted. */
+  /** More streams, opened one by one while the first streams went on. Empty unless the first extra request was admitted. */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -292,7 +302,10 @@ export const streamsHeld = tierProbe(
   },
 );
 
-/** @param tripMs real pause for requests in transit at each step of the advanced clock */
+/**
+ * Holds all slots by streams, and sends extra requests meanwhile.
+ * @param tripMs real pause for requests in transit at each step of the advanced clock
+ */
 async function holdStreams(
   {
     client,
@@ -327,13 +340,13 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether a response is complete and fulfils a condition. */
+/** Whether a response is already complete and meets a condition. */
 const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
-/** Maximum number of extra streams. They distinguish one or two slots too many from streams that hold no slot. */
+/** Maximum number of extra streams. If one of them is refused, there are one or two slots too many; if none is, streams hold no slots. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -361,7 +374,7 @@ function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
     );
 }
 
-/** Waits for a response, but at most one second: a later one is waiting for a slot. */
+/** Waits for a response, but at most one second: a request without a response by then is waiting for a slot. */
 const settledOrWaiting = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 

@@ -7,7 +7,7 @@ import type { TierProbeContext } from "../../run/probe.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { doReadsCount, keyHistoryOf } from "./key-history.ts";
 
-/** A request sent some time after a refusal. Bounds in seconds of the target's clock. */
+/** A request sent some time after a refusal. The bounds of that time are in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
   /** `retry_after` of the refusal. */
@@ -50,7 +50,7 @@ export async function expireEarlierUse({
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Retries well before `retry_after` is over; `null` if it is too short for that or the run may not wait. */
+/** Retries well before `retry_after` is over. Returns `null` if `retry_after` is too short for that or the run may not wait. */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;
@@ -59,7 +59,7 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
   return timedRetry(await invokeUnpaced(sender), refusal, seconds);
 }
 
-/** Retries when `retry_after` is over; `null` if the run may not wait that long. */
+/** Retries when `retry_after` is over. Returns `null` if the run may not wait that long. */
 export async function retryWhenDue(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 0) return null;
@@ -83,7 +83,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // A clock that the run advances may stand still in between.
+    // A clock that the run advances may stand still between two advances.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

@@ -30,7 +30,7 @@ export interface AllExchanges {
   readonly mayDeploy?: boolean;
 }
 
-/** For checks of rules that apply to every response. */
+/** Collects all exchanges of the run, for checks of rules that apply to every response. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review" },
@@ -45,12 +45,15 @@ export const allExchanges = probe(
 type Requested = Pick<Exchange, "request">;
 type Paths = Pick<AllExchanges, "batchPath">;
 
-/** Remembered by address: a hundred thousand requests have a few hundred addresses, and every check asks for each. */
+/**
+ * The endpoints at a URL. Cached, because a run with a hundred thousand requests has only a few hundred URLs, and every
+ * check needs them.
+ */
 const endpointsAt = memoizeByValue((batch: string | null) =>
   memoizeByValue((url: string) => endpointsAtPath(url, { batch })),
 );
 
-/** The endpoints at the path of a request, whatever its method. None if neither document nor target file has the path. */
+/** The endpoints at the path of a request, for any method. Empty if neither the document nor the target file has the path. */
 export const endpointsAtRequestPath = ({ request }: Requested, all?: Paths): readonly EndpointCall[] =>
   endpointsAt(all?.batchPath ?? null)(request.url);
 
@@ -119,8 +122,9 @@ export const errorsIn = memoizeByObject((all: AllExchanges): readonly Exchange[]
 );
 
 /**
- * Whether a 404 may come from a router, about which the document says nothing. That is so if no success shows that the
- * endpoint exists, and its path has no parameter that could name a missing resource or the document omits its method.
+ * Whether a 404 may come from a router, about which the document says nothing. This is not so if a success shows that
+ * the endpoint exists. Nor is it so if the document specifies the method and the path has a parameter that could name a
+ * missing resource.
  */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);

@@ -62,7 +62,8 @@ export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
 });
 
 /**
- * Follows `present` if any of the roots has the field, else `absent`. Holds for clauses without these two readings.
+ * Returns the reading `present` if any of the roots has the field, else `absent`. A clause without these two readings
+ * holds.
  *
  * @param path of the field; by default that of the clause's first row in the table
  */

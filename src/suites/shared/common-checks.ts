@@ -21,7 +21,7 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
   readonly members: (evidence: E) => readonly Member<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** A further rule, for a case whose fields hold. */
+  /** A further rule for each case whose fields match the table. */
   readonly judge?: (subject: T) => Mismatch | null;
   /** The field whose presence a reading describes. Default: the clause's first. */
   readonly presencePath?: string;

@@ -5,7 +5,7 @@ import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 export const isSameWindow = (a: Sample, b: Sample): boolean =>
   a.limit !== null && a.limit === b.limit && a.reset !== null && b.reset !== null && Math.abs(a.reset - b.reset) <= 2;
 
-/** Whether two responses describe one token bucket: only counted requests delay its reset, each by the refill of one request. */
+/** Whether two responses describe the same token bucket. There, each counted request delays the reset by the refill time of one request. */
 function isSameBucket(from: Sample, to: Sample): boolean {
   if (from.limit === null || from.limit !== to.limit || from.reset === null || to.reset === null) return false;
   const fell = (from.remaining ?? 0) - (to.remaining ?? 0);

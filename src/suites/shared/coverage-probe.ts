@@ -14,35 +14,38 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";
 
-/** A request that covers a cell which no other probe may have covered. */
+/** A request for a cell that the other probes may not have covered. */
 interface CoverageRequest {
   /** The cell that its response is expected to cover. */
   readonly cell: Cell;
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
-  /** Requests for which it is not needed. Default: the same request. */
+  /**
+   * When to skip the request: `covered`, if a response already covers the cell; `never`, not at all. Default: if the
+   * run already sent the same request.
+   */
   readonly unless?: "covered" | "never";
 }
 
-/** Most requests on a real clock, where each may wait for a window to reset. */
+/** Maximum number of requests on a real clock, where each may wait for a window to reset. */
 const maxOnRealClock = 8;
-/** Most listed agents whose health is read: one of them may be degraded or unhealthy. */
+/** Maximum number of listed agents whose health is read. Some of them may be degraded or unhealthy. */
 const maxAgents = 20;
-/** The same with a key of few requests. */
+/** Like `maxAgents`, for a key with few requests. */
 const maxAgentsWithFewRequests = 2;
 
-/** Not JSON, because it is cut off, and so creates nothing. */
+/** Truncated JSON, so that the request creates nothing. */
 const malformed = '{"query": "Hello.';
-/** Larger than most servers accept, and not JSON, so that no agent runs. */
+/** A body larger than most servers accept. It is not JSON, so that no agent runs. */
 const oversized = malformed.padEnd(2 * 1024 * 1024, ".");
 const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
-/** Sent twice: a server may answer the second request from a cache. */
+/** This body is sent twice, because a server may answer the second request from a cache. */
 const cacheable = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
 /**
- * Sends, at the end of a run, the cheapest requests for cells that are not yet covered: health of other agents,
- * parameters within their range, unknown ids, malformed bodies, wrong methods, and the last page of the list.
+ * Sends the cheapest requests for cells that are not yet covered, at the end of a run. They concern health of other
+ * agents, valid parameters, unknown ids, malformed bodies, wrong methods, and the last page of the list.
  */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
@@ -121,7 +124,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...postMalformed("alerts", "/alerts"),
     ...postMalformed("stream", pathOf("stream")),
     ...postMalformed("batch", batch),
-    // The document has a POST at these paths; a GET changes nothing.
+    // The document defines only POST at these paths. A GET changes nothing.
     ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) =>
       request(["other paths", "405"], "GET", path),
     ),
@@ -129,8 +132,9 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversized, unless: "never" }),
-    // The document has a GET at these paths; a PUT without a body changes nothing. The method of an operation is not specified.
-    // A key of few requests is exhausted by now, so its PUT of health would get a 429.
+    // The document defines only GET at these paths, and a PUT without a body changes nothing. Operations are missing
+    // here, because the document does not specify their method. A key with few requests is exhausted by now, so its PUT
+    // of health would get a 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),
@@ -144,7 +148,7 @@ const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[]
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/** Listed agents, without those that play a role and were invoked: a deployment may have changed their version since. */
+/** Listed agents, except agents with a role that were already invoked: a deployment may have changed their version since. */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));

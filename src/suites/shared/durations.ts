@@ -6,12 +6,12 @@ import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
 
-/** A server may round to whole seconds. */
+/** Tolerance for servers that round to whole seconds. */
 const roundingSeconds = 1;
 
 /**
- * Judges that a duration that the server reports is not longer than the request took on the target's clock: the real
- * time, and how far the run advanced that clock meanwhile.
+ * Judges that a reported duration is not longer than the request took on the target's clock. That time is the real time
+ * plus the run's advances of the clock meanwhile.
  */
 export function judgeDuration(
   what: string,
@@ -32,7 +32,7 @@ export function judgeDuration(
 /** An advance of the clock that began before the end of a response is recorded at most this much later. */
 const recordedWithinMs = 50;
 
-/** The exchanges in the order of sending. Sorted once, as several checks ask. */
+/** The exchanges in the order of sending. Cached, because several checks need them. */
 const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
@@ -40,7 +40,7 @@ const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
 
 /**
  * The longest time in milliseconds that each request may have taken on the target's clock, which the run may have
- * advanced meanwhile. Infinite for a request without a later one, which would show how far.
+ * advanced meanwhile. Infinite for the last request, because only a later request shows how far the clock was advanced.
  */
 export function maxDurationIn(exchanges: readonly Exchange[]): (exchange: Exchange) => number {
   const all = inOrder(exchanges);
@@ -50,11 +50,11 @@ export function maxDurationIn(exchanges: readonly Exchange[]): (exchange: Exchan
   };
 }
 
-/** Tolerances that no clock explains: a multiple of the time that the request took, plus some seconds. */
+/** Tolerances that exceed any error of a clock: a multiple of the time that the request took, plus some seconds. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
-/** A mismatch if a duration must be in milliseconds instead of seconds: it is far longer than the request took. */
+/** Returns a mismatch if a duration is far longer than the request took, so that it must be in milliseconds, not in seconds. */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
   if (typeof value !== "number" || value <= maxExtraSeconds + (maxFactor * tookMs) / 1000) return null;
   return {
@@ -64,8 +64,8 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
 }
 
 /**
- * The longest time in milliseconds that an execution of an agent may have taken on the target's clock, if it ended
- * before an instant: that of the longest earlier request to the agent. Infinite if there is none, or if a batch may have
+ * The longest time in milliseconds that an execution of an agent may have taken on the target's clock. The bound is the
+ * longest request to the agent that was sent before `untilMs`. Infinite without such a request, or if a batch may have
  * started the execution.
  *
  * @param untilMs milliseconds since the start of the run

@@ -8,9 +8,9 @@ import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 /** The status and code with which a server must reject a request, and a valid request to compare with. */
 export interface ExpectedRejection {
   readonly status: number;
-  /** `null`: any code but one that the document gives to another status. */
+  /** The expected code. `null` accepts every code except those that the document gives to another status. */
   readonly code: ErrorCodeName | null;
-  /** The same request without the mistake. */
+  /** The same request without the mistake, as a control. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }

@@ -18,7 +18,7 @@ export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "ans
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
-/** The status of a response, with the reason why it broke off; without a response, why there is none. */
+/** The status of a response, with the reason if it broke off. Without a response, the reason why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
   const ending =

@@ -7,7 +7,7 @@ const seed = 1;
 /** The service's public prefix of a key: two letters and an underscore; `null` without one. */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/** A key that was never issued, as long as the real key and with its prefix. The other letters are the same in every run. */
+/** A key that was never issued, with the real key's length and prefix. The letters after the prefix are the same in every run. */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededNumbers(seed);
@@ -17,7 +17,7 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Changes the last character in its highest bit: decoders of base64 may ignore the low bits of that character. */
+/** Changes the highest bit of the last character, because base64 decoders may ignore its low bits. */
 export function withOtherLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -26,7 +26,7 @@ export function withOtherLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/** Padding of base64. Some decoders ignore whatever follows it, so a key changes before it. */
+/** Base64 padding. Some decoders ignore everything after it, so keys are altered before the padding. */
 const padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(padding, "").slice(0, -1);
@@ -34,7 +34,7 @@ export const truncated = (key: string): string => key.replace(padding, "").slice
 /** Adds characters that are valid in base64 and in hexadecimal. */
 export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
-/** Swaps upper and lower case; `null` for a key without both, as a server may then ignore case. */
+/** Swaps upper and lower case. Returns `null` for a key with only one of them, because a server may then ignore case. */
 export function withSwappedCase(key: string): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
@@ -50,7 +50,7 @@ type AlteredKeyKind = Extract<
   | "a scheme without a key"
 >;
 
-/** `Authorization` headers made from a valid key that the server must reject; `null` if the key cannot be altered so. */
+/** `Authorization` headers made from a valid key that the server must reject; `null` if the key cannot be altered in that way. */
 export const alteredAuthorization: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${withOtherLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

@@ -11,7 +11,7 @@ import { isSuccess } from "../response.ts";
 /**
  * The body of a request for a webhook that gets no events, because nothing in a run causes its event type.
  *
- * @param name of the receiver's address, which the receiver opens once
+ * @param name name of the receiver's address
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
   const { url } = receiver.open(name, { secret: null, replies: [{ kind: "status", status: 204 }] });
@@ -35,7 +35,10 @@ export interface Fixtures {
   readonly batchPath: string | null;
 }
 
-/** @param name of the receiver's address for this probe */
+/**
+ * Collects the fixtures that the run has so far, and opens the webhook's address.
+ * @param name name of the receiver's address for this probe
+ */
 export async function prepareFixtures(context: ProbeContext, name: string): Promise<Fixtures> {
   const { target } = context;
   const receiver = await receiverOf(context);

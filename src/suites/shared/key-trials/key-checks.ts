@@ -22,7 +22,7 @@ interface KeyExpectation {
   readonly expects: Expectation;
   /** Endpoints on which the kind of key is tried. */
   readonly on: readonly EndpointName[];
-  /** The need of a run for trials on these endpoints, in addition to the key; `null` if none. */
+  /** A further requirement for trials on these endpoints, besides the key; `null` if there is none. */
   readonly reach: Enabler | null;
 }
 
@@ -81,7 +81,7 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   };
 }
 
-/** The need of a run for a fixture of the endpoint. */
+/** The requirement for the fixture of each endpoint. */
 const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),
@@ -108,7 +108,7 @@ function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): Tr
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(trial.exchange);
-  // The code itself shows that the key is the reason. Without a code, only the success of a valid key shows it.
+  // The code itself shows that the key is the reason. Without a code, only a success of a valid key shows that.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -122,7 +122,10 @@ export interface JudgedTrial {
 export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyTrial) => TrialVerdict): JudgedTrial[] =>
   trials.map((trial) => ({ trial, verdict: verdict(trial) }));
 
-/** @param withControl endpoints on which a valid key succeeded: only these prove that the key was the reason */
+/**
+ * Judges each trial.
+ * @param withControl endpoints on which a valid key succeeded: only there is the key proven to be the reason
+ */
 export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
   judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
 
@@ -137,7 +140,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/** A check of the responses to kinds of keys: a breach if one trial is a violation, proven if one is correct. */
+/** Defines a check of the responses to some kinds of keys. One violation is a breach. Without violations, one correct trial is enough. */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -169,7 +172,7 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
       explainNoVerdict(judged(evidence).map(({ trial }) => trial)),
   });
 
-/** Most violations that a finding names. */
+/** Maximum number of violations that a finding names. */
 const maxNamed = 8;
 
 /** Describes violations by kind of key: "an expired key on list (200), usage (200); …". */

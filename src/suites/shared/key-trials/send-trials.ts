@@ -62,12 +62,12 @@ const streaming: SendOptions = {
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** A probe stops after this many 429s, so that it does not press on with an address that is limited. */
+/** A probe stops after this many 429s, because the server may be limiting the client's address. */
 const maxLimited = 2;
 
 export interface TrialSender {
   readonly fixtures: Fixtures;
-  /** Sends a request with the client's key, or with another `Authorization`; returns `null` if it may not be sent. */
+  /** Sends a request with the client's key, or with another `Authorization`. Returns `null` if the request may not be sent. */
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 

@@ -11,7 +11,9 @@ export function faultsCoveringClauses(faults: readonly Patch[]): readonly Patch[
   });
 }
 
-/** Puts each variant into one group of at most `most`. No two variants of a group replace the same decision. */
+/**
+ * Puts each variant into one group of at most `most` variants. No two variants of a group replace the same decision.
+ */
 export function groupCompatibleVariants(variants: readonly Patch[], most: number): readonly (readonly Patch[])[] {
   const groups: { readonly taken: Set<string>; readonly members: Patch[] }[] = [];
   for (const variant of variants) {

@@ -6,7 +6,7 @@ import type { Patch } from "../reference/patch.ts";
 import { affectsLimits, type Extent } from "./scope.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** Number of trials that share a core: a trial mostly waits for responses and for deliveries that must not come. */
+/** Number of trials that share a core. A trial mostly waits: for responses, or to see that no delivery comes. */
 const trialsPerCore = 3;
 
 /** Tries each patch in worker threads. Returns the trials in the order of the patches. */
@@ -49,7 +49,7 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/** Trials of limits take longest. They come first, so that none of them runs alone at the end. */
+/** Puts trials of limits first, because they take longest. Otherwise one of them could run alone at the end. */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 

@@ -7,17 +7,18 @@ import { replacedDecisions } from "./patch-groups.ts";
 /**
  * The extent of a trial.
  *
- * - `own`: as `short`, with only the sections that cover the clauses that the patch breaks; all sections if those do not detect it.
- * - `short`: probes that exhaust a tier's limits run only for patches of limits, and on free and enterprise, whose hours take hundreds of
- *   requests rather than thousands.
- * - `full`: those probes run for every patch, and for patches of limits on every tier.
+ * - `own`: like `short`, but only with the sections that cover the clauses that the patch breaks. If these do not
+ * detect the patch, all sections run.
+ * - `short`: probes that exhaust a tier's limits run only for patches of limits. They use only free and enterprise,
+ * whose hourly limits are hundreds of requests, not thousands.
+ * - `full`: probes that exhaust a tier's limits run for every patch. For patches of limits they use every tier.
  */
 export type Extent = "own" | "short" | "full";
 
 /** The suites and tiers of one trial. */
 export interface Scope {
   readonly suites: readonly Suite[];
-  /** `small`: free and enterprise; every check runs on them. `all`: pro and team as well. */
+  /** `small`: free and enterprise, which are enough to run every check. `all`: pro and team as well. */
   readonly tiers: "small" | "all";
 }
 
@@ -50,7 +51,7 @@ export function affectsLimits(patch: Patch): boolean {
   );
 }
 
-/** Reduces a scope to the checks of some clauses. */
+/** Reduces a scope to the checks of these clauses. */
 export const judging = (clauses: readonly string[], { suites: all, tiers }: Scope): Scope => ({
   suites: all.map((each) => ({ ...each, checks: each.checks.filter(({ clause }) => clauses.includes(clause)) })),
   tiers,

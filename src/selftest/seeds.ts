@@ -6,20 +6,23 @@ import type { Extent } from "./scope.ts";
 import { replacedDecisions } from "./patch-groups.ts";
 import type { PatchTrial } from "./trial.ts";
 
-/** A server with many legal behaviours at once, and the false findings of the suites. */
+/** A server with many legal variants at once, and the false findings of the suites on it. */
 export interface SeedTrial {
   readonly seed: number;
   readonly variants: readonly string[];
-  /** Empty if there was no false finding. */
+  /** The false findings; empty if there are none. */
   readonly complaints: readonly string[];
-  /** The fewest variants that still show a false finding of the same clause; empty without one. */
+  /**
+   * The smallest set of variants found that still shows a false finding of the same clauses. Empty without a false
+   * finding.
+   */
   readonly fewest: readonly string[];
 }
 
 const minVariants = 10;
 const maxVariants = 20;
 
-/** Draws compatible variants by a seed: no two replace the same decision. */
+/** Draws compatible variants by a seed. No two of them replace the same decision. */
 export function drawVariants(seed: number, from: readonly Patch[] = allVariants): readonly Patch[] {
   const numbers = seededNumbers(seed);
   const wanted = minVariants + Math.floor(numbers() * (maxVariants - minVariants + 1));
@@ -45,7 +48,10 @@ export const complaintsOfLegal = ({ red, breaks, said, errors }: PatchTrial): st
   ...errors.map((error) => `harness error: ${error}`),
 ];
 
-/** Tries the servers of these seeds, several at a time. Reduces a server with false findings to the fewest variants. */
+/**
+ * Tries the servers of these seeds, several at a time. For a server with false findings, finds a small set of variants
+ * that shows them.
+ */
 export async function trySeeds(
   seeds: readonly number[],
   extent: Extent,
@@ -76,8 +82,8 @@ export async function trySeeds(
 const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((clause) => !breaks.includes(clause));
 
 /**
- * Removes halves, then quarters, and at last single variants, as long as one of the red clauses stays red. Judges those clauses alone. If they
- * are not red without the others, nothing is removed.
+ * Finds a small set of patches that still shows a false finding. Removes halves, then quarters, and at last single
+ * patches. Judges only the red clauses. If these are not red when judged alone, removes nothing.
  */
 async function reduced(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
   const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {

@@ -26,7 +26,7 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
     return tryPatch(patch, clauses === null ? scope : judging(clauses, scope));
   };
   const trial = await tryIn(extent);
-  // Requests of other sections may be needed to detect it.
+  // Requests of other sections may be needed to detect the fault.
   const isDetected = patch.breaks.every((clause) => trial.red.includes(clause));
   port?.postMessage(extent === "own" && !isDetected ? await tryIn("short") : trial);
 }

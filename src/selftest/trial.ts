@@ -13,9 +13,9 @@ export interface PatchTrial {
   readonly kind: Patch["kind"];
   readonly section: string;
   readonly summary: string;
-  /** Clauses that the patch breaks, as it declares. */
+  /** Clauses that the patch declares to break. */
   readonly breaks: readonly string[];
-  /** Clauses that it breaks only by chance. */
+  /** Clauses that the patch breaks only in some runs. */
   readonly mayBreak: readonly string[];
   /** Clauses that turned red: failed, warned or noted. */
   readonly red: readonly string[];
@@ -40,7 +40,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      // Short, because some faults never answer. But longer than a busy machine may stall.
+      // Short, because some faults never respond. Still longer than a busy machine may stall.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
     return { ...describePatch(patch), ...summarise(result) };
@@ -49,7 +49,10 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
   }
 }
 
-/** Keeps only free and enterprise among the keys for general use: their hours take hundreds of requests. */
+/**
+ * Keeps only the free and enterprise keys for general use, because their hourly limits take hundreds of requests, not
+ * thousands.
+ */
 export function withSmallTiers(target: Target): Target {
   const general = new Set(usableKeys(target).map(({ name }) => name));
   return {
@@ -109,7 +112,7 @@ function summarise(result: RunResult): Summary {
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
-/** Describes every difference from what the patch declares. */
+/** Describes every difference from the effects that the patch declares. */
 export function complaintsOf(trial: PatchTrial): string[] {
   const missed = trial.breaks.filter((clause) => !trial.red.includes(clause));
   const extra = trial.red.filter((clause) => !trial.breaks.includes(clause) && !trial.mayBreak.includes(clause));
@@ -123,11 +126,13 @@ export function complaintsOf(trial: PatchTrial): string[] {
   ];
 }
 
-/** A legal server must not lose a verdict: no check of a `must` clause may be skipped because of a variant. */
+/**
+ * Returns skipped checks of `must` clauses. A variant must not cause one, because a legal server would lose a verdict.
+ */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** A selftest has no flags to name: reasons and needs appear as the core names them. */
+/** Shows reasons and needs as the core names them, because a selftest has no flags to name. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

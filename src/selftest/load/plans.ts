@@ -7,9 +7,12 @@ export interface LoadFaultPlan {
   /** Name of the scenario. */
   readonly scenario: string;
   readonly tier: TierName;
-  /** The findings that the scenario must have, and no others: clauses that the fault breaks, or demands of load beyond the document, such as `load/slow-refusals`. */
+  /**
+   * The findings that the scenario must have, and no others. They are clauses that the fault breaks, or demands of load
+   * beyond the document, such as `load/slow-refusals`.
+   */
   readonly finds: readonly string[];
-  /** Clauses that the fault also breaks, but that show only by chance. */
+  /** Clauses that the fault also breaks, but only in some runs. */
   readonly mayFind?: readonly string[];
 }
 
@@ -41,7 +44,7 @@ export const loadFaultPlans: readonly LoadFaultPlan[] = [
   },
 ];
 
-/** Scenarios that keep a core busy, and so run alone. */
+/** Scenarios that run alone, because they keep a processor core busy. */
 export const exclusiveScenarios: ReadonlySet<string> = new Set([
   "burst",
   "noisy-neighbour",

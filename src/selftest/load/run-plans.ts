@@ -13,7 +13,7 @@ import { referenceTiers } from "../../reference/keys.ts";
 import { exclusiveScenarios, type LoadFaultPlan } from "./plans.ts";
 import { coreMessages } from "../trial.ts";
 
-/** Opens an embedded server with these patches for load; `close` ends it. */
+/** Opens an embedded server for load, with these patches. `close` ends the server. */
 export type EnvironmentOpener = (
   patches: readonly PatchName[],
 ) => LoadEnvironment & { readonly close: () => Promise<void> };
@@ -36,9 +36,9 @@ interface Found {
 
 /** The result of a trial. */
 export interface LoadFaultResult extends LoadFaultTrial {
-  /** Each claim once, in order. */
+  /** The first finding of each clause or demand, sorted by its name. */
   readonly found: readonly Found[];
-  /** Why the load proved nothing; `null` if it did. */
+  /** Why the load proved nothing; `null` if its result is valid. */
   readonly problem: string | null;
   readonly seconds: number;
 }
@@ -58,13 +58,16 @@ export function trialsOf(presses: readonly LoadFaultPlan[], engines: readonly En
   });
 }
 
-/** The same loads on a server without a fault, each once. They must find nothing. */
+/** Returns the same loads for a server without a fault, each load once. They must find nothing. */
 export function withoutFaults(trials: readonly LoadFaultTrial[]): LoadFaultTrial[] {
   const byName = new Map(trials.map((result) => [trialName(result.trial), result]));
   return [...byName.values()].map((result) => ({ ...result, fault: null, finds: [], mayFind: [] }));
 }
 
-/** Every scenario with each of its engines, on the server without a fault. Each round uses another tier. */
+/**
+ * Returns a load of every scenario by each of its engines, for the server without a fault. Each round uses another
+ * tier.
+ */
 export function cleanRound(round: number, engines: readonly EngineName[]): LoadFaultTrial[] {
   return scenarios.flatMap((scenario) => {
     const tiers = scenario.enterpriseLimits === null ? scenarioTiers(scenario) : (["enterprise"] as const);
@@ -86,10 +89,13 @@ export async function enginesHere(): Promise<EngineName[]> {
   }
 }
 
-/** Number of quiet trials that run at once: they wait more than they work. */
+/** Number of quiet trials to run at once. They wait more than they work. */
 const concurrentQuietTrials = 4;
 
-/** Runs all trials, the loud ones in sequence. Returns the results in the order of the trials. */
+/**
+ * Runs all trials, those of {@link exclusiveScenarios} one after the other. Returns the results in the order of the
+ * trials.
+ */
 export async function runLoadFaults(
   trials: readonly LoadFaultTrial[],
   openEnvironment: EnvironmentOpener,
@@ -110,10 +116,13 @@ export async function runLoadFaults(
   return trials.flatMap((trial) => done.get(trial) ?? []);
 }
 
-/** Number of loads that a trial may send. A race shows by chance; on a busy machine it shows less often, or the load is sent too late to prove anything. */
+/**
+ * Number of loads that a trial may send. A race shows by chance. On a busy machine it shows less often, or the load is
+ * sent too late to prove anything.
+ */
 const maxLoads = 6;
 
-/** Runs a trial, and repeats it while it proves nothing or the fault does not show. Any other finding ends it. */
+/** Runs a trial. Repeats it while the load proves nothing or the fault does not show. Any finding ends the trial. */
 async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   for (let load = 1; ; load += 1) {
     const result = await runTrial(trial, openEnvironment);
@@ -122,7 +131,6 @@ async function runUntilDetected(trial: LoadFaultTrial, openEnvironment: Environm
   }
 }
 
-/** Runs one trial. */
 async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpener): Promise<LoadFaultResult> {
   const environment =
     result.fault === null
@@ -153,7 +161,10 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Time that must be left of a minute. Around its end, the limit may rightly be admitted twice, so the trial waits for the next minute. */
+/**
+ * Minimum time left of the current minute when a load starts. Around the end of a minute, the server may rightly admit
+ * the limit twice. With less time left, the trial waits for the next minute.
+ */
 const minTimeLeftMs = 6000;
 
 async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void> {
@@ -162,7 +173,7 @@ async function waitForTimeInMinute({ scenario, tier }: LoadTrial): Promise<void>
   if (leftMs < minTimeLeftMs) await sleep(leftMs);
 }
 
-/** How long a load waits for deliveries. A fault that loses them loses them for good. */
+/** How long a load waits for deliveries. A short wait is enough: a fault that loses deliveries never sends them. */
 const deliveryWaitMs = 4000;
 
 function withShortDeliveryWait(environment: ReturnType<EnvironmentOpener>): ReturnType<EnvironmentOpener> {
@@ -199,7 +210,7 @@ function findingsOf(outcome: TrialResult | undefined): Pick<LoadFaultResult, "fo
   }
 }
 
-/** Describes every difference from what the trial must find. */
+/** Describes every difference from the findings that the trial must have. */
 export function complaintsOf({ finds, mayFind, found, problem }: LoadFaultResult): string[] {
   return [
     ...(problem === null ? [] : [`did not run: ${problem}`]),

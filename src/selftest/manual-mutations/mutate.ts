@@ -7,7 +7,7 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { type AnsweredExchange, answeredWith, isAnswered, withEvents, withJson, withText } from "../mutants/edits.ts";
 import { replaceEvidence } from "../mutants/replacing.ts";
 
-/** One thing that a server does differently, applied to a run's evidence. It returns unaffected parts as they are. */
+/** Changes a run's evidence as if the server did one thing differently. Returns unaffected parts unchanged. */
 export interface ManualMutation {
   readonly exchange?: (exchange: Exchange) => Exchange;
   readonly delivery?: (delivery: Delivery) => Delivery;
@@ -21,8 +21,8 @@ export interface Recorded {
 }
 
 /**
- * Returns the evidence of a server that does one thing differently. Checks are pure, so the server need not run. Requests that probes would have
- * sent in reaction stay as they were.
+ * Returns the evidence of a server that does one thing differently. Checks are pure, so the server need not run. The
+ * requests stay the same, even those that probes would have changed in reaction.
  */
 export const mutatedResults = (
   { results, exchanges, deliveries }: Recorded,
@@ -98,7 +98,7 @@ export const statusIs =
   (exchange: Exchange): boolean =>
     isAnswered(exchange) && statuses.includes(exchange.answer.status);
 
-/** Matches responses of an endpoint with one of these statuses, or with any if none is given. */
+/** Matches responses of an endpoint with one of these statuses. Without statuses, matches all of them. */
 export const answersOf =
   (name: string, ...statuses: readonly number[]) =>
   (exchange: Exchange): boolean =>

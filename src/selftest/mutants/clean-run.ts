@@ -3,14 +3,14 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { ConfiguredPaths } from "../../spec/endpoints.ts";
 import type { ProbeResults } from "../../run/judge/judge.ts";
 
-/** The evidence of a run without a breach, which mutants are made of. */
+/** The evidence of a run without a breach. Mutants are made from it. */
 export interface CleanRun {
-  /** Name of the server. */
+  /** Name of the server that was tested. */
   readonly source: string;
   readonly results: ProbeResults;
   readonly exchanges: readonly Exchange[];
   readonly deliveries: readonly Delivery[];
-  /** Names of the keys that may do everything. */
+  /** Names of the valid keys without restrictions. */
   readonly validKeys: readonly string[];
   readonly paths: ConfiguredPaths;
 }

@@ -44,7 +44,10 @@ export async function cleanRunOf(source: string, target: Target): Promise<CleanR
   });
 }
 
-/** Reduces the evidence of probes that read the whole run to one of each kind of response. A mutant is then judged much faster, with the same result. */
+/**
+ * Reduces the evidence of probes that read the whole run to one response of each kind. A mutant is then judged much
+ * faster, with the same result.
+ */
 export function reducedRun(run: CleanRun): CleanRun {
   const kept = representativeIds(run);
   const isDropped = (value: unknown): boolean =>

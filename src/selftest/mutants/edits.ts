@@ -7,7 +7,10 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 export const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Returns the exchange with a part of its response changed. It is a new object, because caches go by an exchange's identity. */
+/**
+ * Returns an exchange with a part of its response changed. The result is a new object, because caches use an exchange's
+ * identity as the key.
+ */
 export const answeredWith = (exchange: AnsweredExchange, changes: Partial<Answered>): AnsweredExchange => ({
   ...exchange,
   answer: { ...exchange.answer, ...changes },
@@ -19,7 +22,7 @@ export const withText = (exchange: AnsweredExchange, text: string): AnsweredExch
 export const withJson = (exchange: AnsweredExchange, value: unknown, style?: JsonStyle): AnsweredExchange =>
   withText(exchange, jsonText(value, style));
 
-/** Replaces the value of a header by others; by none to remove it. */
+/** Replaces the value of a header by other values. Without other values, removes the header. */
 export function withHeader(
   exchange: AnsweredExchange,
   name: string,
@@ -43,10 +46,13 @@ export const headerOf = (headers: readonly Header[], name: string): string | nul
 export const withEvents = (exchange: AnsweredExchange, events: readonly StreamEvent[]): AnsweredExchange =>
   answeredWith(exchange, { events });
 
-/** The path of a value: names of members and indexes of arrays. */
+/** The path to a value in JSON: names of members and indexes of arrays. */
 export type Steps = readonly (string | number)[];
 
-/** Returns where the values of a path in the document's tables are. `[]` is each item of an array, `*` each value of a map. Absent values are left out. */
+/**
+ * Finds the values at a path of the document's tables. `[]` stands for each item of an array, `*` for each value of a
+ * map. Leaves out absent values.
+ */
 export function stepsOf(value: unknown, path: string): Steps[] {
   let found: { readonly steps: Steps; readonly value: unknown }[] = [{ steps: [], value }];
   for (const name of stepsOfPath(path))
@@ -66,7 +72,7 @@ export function valueAt(value: unknown, steps: Steps): unknown {
   return current;
 }
 
-/** Returns a copy with another value at a place; `undefined` removes a member of an object. */
+/** Returns a copy with another value at a path; `undefined` removes a member of an object. */
 export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return to;
@@ -79,15 +85,15 @@ export function changedAt(value: unknown, steps: Steps, to: unknown): unknown {
   );
 }
 
-/** A way to write a JSON value. Every way gives the same value when parsed. */
+/** A way to write JSON. Every style gives the same value when parsed. */
 export interface JsonStyle {
-  /** Keys of every object from last to first. */
+  /** Whether the keys of every object are in reverse order. */
   readonly isReversed: boolean;
-  /** Integers as `1.0`. */
+  /** Whether integers are written with a fraction, as `1.0`. */
   readonly hasFractions: boolean;
-  /** Everything but plain letters and digits as `\u00e9`. */
+  /** Whether all characters except ASCII letters and digits are written as escapes such as `\u00e9`. */
   readonly isEscaped: boolean;
-  /** Blanks, tabs and line ends wherever JSON allows them. */
+  /** Whether blanks, tabs and line ends are added wherever JSON allows them. */
   readonly isSpaced: boolean;
 }
 

@@ -12,11 +12,11 @@ import { type ProbesById, probesByIdOf, replaceEvidence } from "./replacing.ts";
 /**
  * The result of a mutant.
  *
- * - `killed`: an illegal one turned red a clause that covers it.
- * - `killed elsewhere`: an illegal one turned red another clause only.
- * - `survived`: an illegal one turned nothing red.
- * - `unchanged`: a legal one changed no outcome.
- * - `changed`: a legal one changed an outcome.
+ * - `killed`: an illegal mutant turned red a clause that covers it.
+ * - `killed elsewhere`: an illegal mutant turned red only clauses that do not cover it.
+ * - `survived`: an illegal mutant turned no clause red.
+ * - `unchanged`: a legal mutant changed no outcome.
+ * - `changed`: a legal mutant changed an outcome.
  * - `crashed`: a check threw an error.
  */
 export type MutantStatus = "killed" | "killed elsewhere" | "survived" | "unchanged" | "changed" | "crashed";
@@ -25,11 +25,13 @@ export interface MutantTrial {
   readonly mutant: Omit<Mutant, "make">;
   readonly source: string;
   readonly status: MutantStatus;
-  /** The checks whose outcome differs from the clean run's, with their texts. Empty if the status is as it should be. */
+  /**
+   * The checks whose outcome differs from the clean run's, with their texts. Empty if the status is the expected one.
+   */
   readonly changes: readonly string[];
   /** For an illegal mutant, red clauses that do not cover it. */
   readonly alsoRed: readonly string[];
-  /** Whether every check that reads the changed evidence judged it. */
+  /** Whether the mutant was judged by every check that reads the changed evidence. */
   readonly isWhole: boolean;
 }
 
@@ -43,9 +45,9 @@ export interface JudgedCleanRun {
 type Outcome = "pass" | "fail" | "warning" | "note" | "observed" | "skipped" | "inapplicable" | "error";
 
 /**
- * Judges a clean run as it is.
+ * Judges an unchanged clean run.
  *
- * @throws {Error} if it is not clean
+ * @throws {Error} if the run has a breach
  */
 export function judgeCleanRun(run: CleanRun): JudgedCleanRun {
   const judgements = judgeAll(suites, run.results);
@@ -67,7 +69,8 @@ function outcomeOf({ check, finding: { kind } }: Judgement): Outcome {
 /**
  * Judges a mutant by the checks whose evidence it changes.
  *
- * @param isWhole whether to run all these checks even if one that covers an illegal mutant turns red
+ * @param isWhole whether to run all of these checks. Otherwise the first red clause that covers an illegal mutant ends
+ * the judging.
  */
 export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolean): MutantTrial {
   const evidence = mutateEvidence(bench, mutant.make());
@@ -76,12 +79,12 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
   return trialOf(bench, mutant, changed, isWhole);
 }
 
-/** Number of legal mutants judged together. */
+/** Number of legal mutants to judge together. */
 const maxTogether = 20;
 
 /**
- * Judges legal mutants of different responses together, and one by one if that changes an outcome. Nearly all change none, and no mutant repairs
- * what another one breaks.
+ * Judges legal mutants of different responses together, because nearly all of them change no outcome. If an outcome
+ * changes, judges them one by one. No mutant repairs what another mutant breaks.
  */
 export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxTogether).flatMap((batch) => {
@@ -161,7 +164,10 @@ function statusOf({ kind, expects }: Mutant, changed: readonly Judgement[]): Mut
   return red.some(({ check }) => expects.includes(check.clause)) ? "killed" : "killed elsewhere";
 }
 
-/** Whether a changed outcome is a defect. A legal response may draw a note, and may leave a gap or a recommendation unproven, but nothing more. */
+/**
+ * Whether a changed outcome of a legal mutant is a defect. A legal response may cause a note, and may leave a gap or a
+ * recommendation unproven, but nothing more.
+ */
 function isHarm(judgement: Judgement): boolean {
   const outcome = outcomeOf(judgement);
   return (
@@ -183,7 +189,7 @@ export interface Batch {
   readonly replacement: Replacement;
 }
 
-/** Combines mutants of different exchanges and deliveries, at most `most` in a batch. */
+/** Combines mutants of different exchanges and deliveries into batches of at most `most` mutants. */
 export function batchesOf(mutants: readonly Mutant[], most: number): Batch[] {
   const batches: Batch[] = [];
   for (const mutant of mutants) {

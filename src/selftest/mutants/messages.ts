@@ -10,11 +10,11 @@ import type { MutationSite } from "./mutation-sites.ts";
 
 /** A JSON value that a table of the document describes, and a function that replaces it. */
 export interface MutableMessage {
-  /** Its name in reports. */
+  /** Name of the message in reports. */
   readonly place: string;
   /** Id of the exchange or delivery. */
   readonly id: string;
-  /** Every table that describes it, and where the table's fields begin. */
+  /** Every table that describes the value, and the path at which the table's fields begin. */
   readonly tables: readonly { readonly name: FieldTableName; readonly steps: Steps }[];
   readonly value: unknown;
   /** How long the request took, in milliseconds of the harness's clock; `null` for a delivery. */
@@ -22,7 +22,7 @@ export interface MutableMessage {
   readonly with: (value: unknown, style?: JsonStyle) => Replacement;
 }
 
-/** Returns the body of a response; `null` if it is no JSON object. */
+/** Returns the body of a response; `null` if the body is not a JSON object. */
 export function bodyMessage(place: MutationSite): MutableMessage | null {
   const { exchange, name } = place;
   const value = bodyJson(exchange);
@@ -42,7 +42,7 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
 
 const tookMs = ({ answer, sentMs }: AnsweredExchange): number => answer.endMs - sentMs;
 
-/** Returns where a table's fields begin in a body; `null` if the table does not describe it. */
+/** Returns the path at which a table's fields begin in a body; `null` if the table does not describe the body. */
 function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body: unknown): Steps | null {
   const { message, fields }: FieldTable = fieldTableOf(table);
   if (fields === null) return null;
@@ -67,7 +67,7 @@ function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body
 const isOfForm = (body: unknown, form: "form-a" | "form-b"): boolean =>
   form === "form-b" ? getPath(body, "status") === "error" : getPath(body, "error", "status") !== undefined;
 
-/** Finds where an endpoint's own fields begin: at the top, or within the envelope. */
+/** Returns the path of an endpoint's own fields: at the top, or within the envelope. */
 function rootOf(body: unknown, names: readonly string[]): Steps {
   const candidates: readonly Steps[] = [[], ["data"], ["data", "result"]];
   const counted = candidates
@@ -79,7 +79,7 @@ function rootOf(body: unknown, names: readonly string[]): Steps {
   return counted.toSorted((one, other) => other.has - one.has)[0]?.steps ?? [];
 }
 
-/** Returns the data of a stream's events: the first and the last of each name. */
+/** Returns the data of a stream's events, of each name the first and the last event only. */
 export function eventMessages({ exchange, name }: MutationSite): MutableMessage[] {
   const { events } = exchange.answer;
   return events.flatMap((event, at) => {
@@ -106,7 +106,7 @@ export function eventMessages({ exchange, name }: MutationSite): MutableMessage[
   });
 }
 
-/** Returns the body of a delivery; `null` if it is no JSON object. */
+/** Returns the body of a delivery; `null` if the body is not a JSON object. */
 export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   const value = deliveryJson(delivery);
   const type = getPath(value, "type");
@@ -126,11 +126,14 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
   };
 }
 
-/** Its name in reports. First attempts have a name of their own, because a sender's first request to a new webhook may be a ping. */
+/**
+ * Returns the name of a delivery in reports. First attempts have a separate name, because a sender's first request to a
+ * new webhook may be a ping.
+ */
 export const placeOf = (delivery: Delivery): string =>
   `${delivery.attempt === 1 ? "first " : ""}deliveries of ${String(getPath(deliveryJson(delivery), "type"))}`;
 
-/** Replaces the body, and leaves the delivery signed correctly: only the body is wrong. */
+/** Replaces the body of a delivery and signs the new body, so that only the body is wrong. */
 export const withDeliveryText = (delivery: Delivery, text: string): Delivery => ({
   ...delivery,
   request: { ...delivery.request, body: { kind: "text", text, bytes: Buffer.byteLength(text) } },

@@ -11,28 +11,31 @@ export interface Replacement {
 /**
  * Whether a change breaks the document.
  *
- * - `illegal`: it does; a clause must turn red.
- * - `legal`: it does not; no outcome may change.
+ * - `illegal`: the change breaks the document; a clause must turn red.
+ * - `legal`: the document allows the change; no outcome may change.
  */
 type MutantKind = "illegal" | "legal";
 
 /** One change of a clean run's evidence, as if the server had behaved that way. */
 export interface Mutant {
   readonly kind: MutantKind;
-  /** The change: "a required field is left out". */
+  /** The kind of change, such as "a required field is left out". */
   readonly operator: string;
   /** The place: an endpoint and a status, `stream events`, or `deliveries`. */
   readonly place: string;
   /** The header, field or event that is changed. */
   readonly subject: string;
-  /** Id of the exchange or delivery; of the first, if there are several. */
+  /** Id of the changed exchange or delivery; if there are several, of the first. */
   readonly id: string;
-  /** Clauses that cover the change according to the document's tables. One of them must turn red if it is illegal. */
+  /**
+   * Clauses that cover the change according to the document's tables. If the mutant is illegal, one of them must turn
+   * red.
+   */
   readonly expects: readonly ClauseId[];
   readonly make: () => Replacement;
 }
 
-/** Makes a mutant. It is legal if no clause covers the change. */
+/** Creates a mutant. A mutant is legal if no clause covers its change. */
 export const mutantOf = (
   operator: string,
   where: Pick<Mutant, "place" | "subject" | "id">,

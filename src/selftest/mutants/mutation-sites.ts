@@ -6,15 +6,15 @@ import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
 
-/** A response that mutants are made of. It stands for all similar responses. */
+/** A response from which mutants are made. It represents all similar responses. */
 export interface MutationSite {
   readonly run: CleanRun;
   readonly exchange: AnsweredExchange;
-  /** `null` for a path or a method that the document does not define. */
+  /** The called endpoint; `null` for a path or a method that the document does not define. */
   readonly endpoint: EndpointName | null;
   readonly status: number;
   readonly hasValidKey: boolean;
-  /** Its name in reports: `invoke 200`, with a trait that distinguishes it from others of that name. */
+  /** Name in reports: `invoke 200`, with a trait that distinguishes this response from others of that name. */
   readonly name: string;
 }
 
@@ -50,7 +50,7 @@ function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
 
-/** A trait of a response that distinguishes it from others of its endpoint and status; `null` if there is none. */
+/** Returns a trait that distinguishes a response from others of its endpoint and status; `null` if there is none. */
 function traitOf(
   { key, request: { url, body, headers } }: AnsweredExchange,
   endpoint: EndpointName | null,
@@ -75,7 +75,7 @@ function shapeOf({ request: { url, body } }: Exchange): string {
   return [...queried, ...names(sent), ...names(getPath(sent, "parameters"))].join(",");
 }
 
-/** Whether the allowance was exhausted, or other requests of the key were in flight. */
+/** Describes the state of the key: whether its allowance was exhausted, or other requests were in flight. */
 function stateOf(exchange: AnsweredExchange, { exchanges }: CleanRun): string {
   if (headerOf(exchange.answer.headers, headerNames.rateRemaining) === "0") return "used up";
   const isConcurrent = (other: Exchange): boolean =>

@@ -6,7 +6,7 @@ import { readRateLimitInfo, rateLimitInfoOf } from "../../rules/limits/rate-limi
 import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge.ts";
 import type { Replacement } from "./mutant.ts";
 
-/** For each exchange, delivery or sample, by its id: the names of the probes whose evidence contains it. */
+/** For each exchange, delivery or sample, by its id: the names of the probes that have it in their evidence. */
 export type ProbesById = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function probesByIdOf(results: ProbeResults): ProbesById {
@@ -34,7 +34,10 @@ function idsIn(value: unknown): Iterable<string> {
   return isPart(value) ? [value.id] : namesHolding(value).keys();
 }
 
-/** For each part, by its id: the members or indexes of an object that contain it. Cached, because thousands of mutants ask it of one run. */
+/**
+ * Lists, for each part by its id, the members or indexes of an object that contain the part. Cached, because thousands
+ * of mutants replace parts of the same run.
+ */
 const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, string[]>();
   for (const [name, inner] of Object.entries(holder))
@@ -46,7 +49,7 @@ const namesHolding = memoizeByObject((holder: object): ReadonlyMap<string, reado
   return found;
 });
 
-/** Returns the evidence with some parts replaced. An object without a change stays the same object. */
+/** Returns the evidence with some parts replaced. An object that does not change stays the same object. */
 export function replaceEvidence(
   results: ProbeResults,
   probes: ReadonlySet<string>,
@@ -75,7 +78,7 @@ function replacedIn(value: unknown, replacement: Replacement): unknown {
   if (!Array.isArray(value))
     return { ...value, ...Object.fromEntries(changes.map(({ name, before, after }) => [name, after ?? before])) };
   const items: unknown[] = [...value];
-  // From the end, so that a removal does not shift the items that are still to be changed.
+  // Goes from the end, so that a removal does not shift the items that are still to be changed.
   for (const { name, after } of changes.toSorted((one, other) => Number(other.name) - Number(one.name)))
     items.splice(Number(name), 1, ...(after === null ? [] : [after]));
   return items;
@@ -84,7 +87,7 @@ function replacedIn(value: unknown, replacement: Replacement): unknown {
 interface Change {
   readonly name: string;
   readonly before: unknown;
-  /** `null` if the part is removed. */
+  /** The new part; `null` removes the part. */
   readonly after: unknown;
 }
 
@@ -98,7 +101,7 @@ function changesIn(holder: object, replacement: Replacement): Change[] {
   });
 }
 
-/** Returns the keys of both maps, looking up those of the smaller one. */
+/** Returns the keys that are in both maps. Iterates over the smaller map. */
 const inBoth = (one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): string[] =>
   one.size <= other.size ? [...one.keys()].filter((name) => other.has(name)) : inBoth(other, one);
 
@@ -108,7 +111,7 @@ function otherPart(part: Part, { exchanges, deliveries }: Replacement): Part | n
   return other === undefined ? part : other;
 }
 
-/** Reads the rate-limit values of a sample again, from the exchange that replaces its own. */
+/** Updates a sample's rate-limit values from the exchange that replaces the sample's own exchange. */
 function readSampleAgain(sample: Sample, exchange: Exchange | undefined): Sample {
   if (exchange?.answer.kind !== "answered") return sample;
   const { status, headers } = exchange.answer;

@@ -37,7 +37,10 @@ export interface MutantsShare extends MutantSelection {
   readonly of: number;
 }
 
-/** Runs every source concurrently, as runs mostly wait. Then tries the mutants in worker threads, one share for each core. */
+/**
+ * Runs every source concurrently, because runs mostly wait. Then tries the mutants in worker threads, one share for
+ * each core.
+ */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
   const runs = await Promise.all(sources.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
@@ -57,14 +60,17 @@ async function inWorker(share: MutantsShare): Promise<MutantTrial[]> {
   }
 }
 
-/** One in this many illegal mutants is judged by every check that reads it, to see which other clauses turn red. */
+/**
+ * One in this many illegal mutants is judged by every check that reads its evidence, to see which other clauses turn
+ * red.
+ */
 const oneWhole = 20;
 
 /** Tries one share of the mutants of clean runs. */
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // The last run is the largest. It gets the part of the sample that the others leave.
+    // The last run is the largest. It gets the rest of the sample that the other runs leave.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;
@@ -88,23 +94,23 @@ function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readon
   return sample === null ? all : drawSample(all, sample, seed);
 }
 
-/** A server whose clean run mutants are made of. */
+/** A server from whose clean run mutants are made. */
 export interface Source {
   readonly name: string;
   /** Variants of the reference server to apply. */
   readonly variants: readonly string[];
-  /** Whether a mutant differs from those of the plain reference server. */
+  /** Whether a mutant differs from the mutants of the plain reference server. */
   readonly isNew: (mutant: Mutant) => boolean;
 }
 
-/** Mutants of fields, bodies and the rate-limit header that these variants change. */
+/** Whether a mutant changes an error's fields, body or rate-limit header, which the variants of `form B` affect. */
 const ofErrors = ({ place, subject }: Mutant): boolean =>
   / (4\d\d|500)/.test(place) && /^(error|status|the body|X-RateLimit-Limit)/.test(subject);
 
 const ofEnvelopes = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
-/** The largest run comes last. */
+/** Servers from whose runs mutants are made. The largest run comes last. */
 export const sources: readonly Source[] = [
   {
     name: "form B",

@@ -8,7 +8,7 @@ export interface MutantGroup {
   readonly place: string;
   readonly subject: string;
   readonly count: number;
-  /** The first of them: its source, its exchange or delivery, and the checks that changed. */
+  /** The first mutant of the group: its source, its exchange or delivery, and the checks that changed. */
   readonly example: { readonly source: string; readonly id: string; readonly said: readonly string[] };
   /** Why the result is accepted; `null` if it is a defect. */
   readonly reason: SurvivalReason | null;
@@ -21,11 +21,13 @@ export interface MutantSummary {
   readonly fates: Readonly<Record<MutantStatus, number>>;
   /** Illegal mutants that were not killed, and legal ones that changed an outcome. */
   readonly groups: readonly MutantGroup[];
-  /** Number of mutants with a wrong result that no row of the table excuses. */
+  /** Number of mutants with a wrong result that no row of the table of survivors excuses. */
   readonly unexplained: number;
-  /** Rows of the table that excuse no mutant. Means nothing for a sample. */
+  /** Rows of the table of survivors that excuse no mutant. Meaningless for a sample of the mutants. */
   readonly needless: readonly string[];
-  /** Side effects of illegal mutants that every check judged: how many turned red a clause that does not cover them. */
+  /**
+   * Side effects of the illegal mutants that every check judged: how many turned red a clause that does not cover them.
+   */
   readonly sideEffects: {
     readonly judged: number;
     readonly alsoRed: number;

@@ -1,7 +1,7 @@
 import { globOf } from "../../base/glob.ts";
 import type { MutantStatus } from "./judging.ts";
 
-/** Why an illegal change is not detected, or by another clause only. */
+/** Why an illegal mutant turns no clause red, or only another clause. */
 export type SurvivalReason = string;
 
 interface Survivor {
@@ -110,7 +110,7 @@ const patterns = survivors.map((known) => ({
     globOf(known.subject)(subject),
 }));
 
-/** Renders them as a Markdown table. */
+/** Renders the survivors as a Markdown table. */
 export const survivorsTable = (): string =>
   [
     "| what is done | where | to what | why it is let live |",
@@ -123,7 +123,7 @@ export const survivorsTable = (): string =>
     ),
   ].join("\n");
 
-/** Returns the rows that excuse none of these groups: their mutants have been killed since, or no longer exist. */
+/** Returns the rows that excuse none of these groups. Their mutants have been killed since, or no longer exist. */
 export const staleRows = (groups: readonly Grouped[]): string[] =>
   patterns
     .filter(({ fits }) => !groups.some(fits))

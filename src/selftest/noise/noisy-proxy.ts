@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A simulated network between two machines. */
+/** Disturbances of a simulated network between two machines. */
 export interface Network {
   /** Longest delay of a piece of data, in milliseconds. Most pieces wait much less; pieces of a connection keep their order. */
   readonly jitterMs: number;
@@ -11,10 +11,10 @@ export interface Network {
   readonly dateLagSeconds: number;
 }
 
-/** A bad network on loopback, in front of one port of this machine. */
+/** A proxy on loopback that simulates a bad network in front of one port. */
 export interface NoisyProxy {
   readonly port: number;
-  /** Number of connections that it has reset. */
+  /** Returns the number of connections that the proxy has reset. */
   readonly resets: () => number;
   readonly close: () => Promise<void>;
 }
@@ -22,6 +22,7 @@ export interface NoisyProxy {
 /**
  * Starts the proxy on a free port.
  *
+ * @param to the port to forward to
  * @param numbers random numbers in [0, 1) that decide the fate of each piece
  */
 export async function startNoisyProxy(to: number, network: Network, numbers: () => number): Promise<NoisyProxy> {
@@ -57,10 +58,13 @@ export async function startNoisyProxy(to: number, network: Network, numbers: () 
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Exponent of the delays: half of all pieces wait less than a hundredth of the longest delay, one in ten more than half of it. */
+/**
+ * Exponent of the random delays. Half of all pieces wait less than a hundredth of the longest delay; one in ten waits
+ * more than half of it.
+ */
 const steepness = 6.6;
 
-/** Forwards data from one socket to the other with delays, and then the end. */
+/** Forwards data from one socket to another with delays, then forwards the end. */
 function carry(
   from: Socket,
   to: Socket,
@@ -82,7 +86,7 @@ function carry(
   from.on("close", () => later(() => void to.end()));
 }
 
-/** Sets back the `Date` in a piece of a response, without changing its length. */
+/** Sets back the `Date` header in a piece of a response, without changing the length of the piece. */
 function setBack(piece: Buffer, seconds: number): Buffer {
   if (seconds === 0) return piece;
   const text = piece.toString("latin1").replace(/(\r\ndate: )([^\r\n]+ GMT)/gi, (_, name: string, date: string) => {

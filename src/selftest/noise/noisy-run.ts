@@ -11,18 +11,21 @@ import { drawVariants } from "../seeds.ts";
 import { withSmallTiers } from "../trial.ts";
 import { type Network, startNoisyProxy } from "./noisy-proxy.ts";
 
-/** Disturbances of a run. In milliseconds. */
+/** Disturbances of a run. Times are in milliseconds. */
 export interface Noise extends Network {
   readonly name: string;
-  /** Longest time for which the event loop of this process is blocked, ten times a second. A reference server in this process is blocked, too. */
+  /**
+   * Longest time for which the event loop of this process is blocked, ten times a second. This also blocks a reference
+   * server in the same process.
+   */
   readonly loopMs: number;
-  /** How long one thread for each core computes out of each 100 ms. */
+  /** Milliseconds in each 100 ms during which a thread on each core computes, to keep the processor busy. */
   readonly hogMs: number;
 }
 
 const calm = { jitterMs: 0, resets: 0, dateLagSeconds: 0, loopMs: 0, hogMs: 0 } as const;
 
-/** Each disturbance by itself, the fastest first, then all together. */
+/** Each disturbance alone, the fastest first, then all of them together. */
 export const noises: readonly Noise[] = [
   { ...calm, name: "connections that are reset", jitterMs: 10, resets: 0.01 },
   { ...calm, name: "a `Date` that lags", dateLagSeconds: 5 },
@@ -35,12 +38,15 @@ export const noises: readonly Noise[] = [
 /** A correct server as a target. */
 export interface Server {
   readonly target: Target;
-  /** Advisory clauses that its legal behaviours break. */
+  /** Advisory clauses that the server breaks by legal behaviour. */
   readonly notes: readonly string[];
   readonly close: () => void | Promise<void>;
 }
 
-/** Starts the reference server with the legal variants that a seed draws, without tiers whose hour takes thousands of requests. */
+/**
+ * Starts the reference server with legal variants drawn by a seed. Leaves out tiers whose hourly limit takes thousands
+ * of requests to exhaust.
+ */
 export async function startLegal(seed: number): Promise<Server> {
   const patches = drawVariants(seed);
   const { target, close } = await startEmbedded(patches);
@@ -49,7 +55,7 @@ export async function startLegal(seed: number): Promise<Server> {
   return { target: { ...small, keys }, notes: patches.flatMap(({ breaks }) => breaks), close };
 }
 
-/** Picks half of the suites by the seed, because every request waits for the noise. */
+/** Picks half of the suites by the seed, to save time: the noise delays every request. */
 function someSuites(seed: number): typeof suites {
   const numbers = seededNumbers(seed);
   return suites.filter(() => numbers() < partOfSuites);
@@ -57,7 +63,7 @@ function someSuites(seed: number): typeof suites {
 
 const partOfSuites = 0.5;
 
-/** Runs a correct server through the noise and returns its false alarms. */
+/** Runs the suites against a correct server under the noise. Returns the false alarms. */
 export async function alarmsIn(noise: Noise, server: Server, seed: number): Promise<string[]> {
   const numbers = seededNumbers(seed);
   const at = new URL(server.target.baseUrl);
@@ -88,7 +94,7 @@ export async function alarmsIn(noise: Noise, server: Server, seed: number): Prom
   }
 }
 
-/** Occupies the processor until it is closed. */
+/** Work that keeps the processor busy until it is closed. */
 export interface Busy {
   readonly close: () => Promise<void>;
 }
@@ -106,7 +112,7 @@ export function hogCores(workMs: number, everyMs: number): Busy {
   return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
 }
 
-/** Blocks the event loop of this thread for up to `mostMs` at a time, with pauses of `everyMs`. */
+/** Blocks the event loop of this thread for up to `mostMs` at a time, once every `everyMs`. */
 export function delayLoop(mostMs: number, everyMs: number, numbers: () => number): Busy {
   const timer = setInterval(() => {
     const until = performance.now() + numbers() * mostMs;

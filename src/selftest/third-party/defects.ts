@@ -1,9 +1,12 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** The result of a defect in a run with every role: clauses of which at least one turns red, or why none does. */
+/**
+ * The result for a defect in a run with every role. `found`: clauses of which at least one turns red. `missed`: why no
+ * clause turns red.
+ */
 export type Found = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
-/** The defects of the vendor in Go, by the names of its switches. */
+/** The defects of the third-party server in Go, by the names of its switches. */
 export const goDefects: Readonly<Record<string, Found>> = {
   "hdr-none-stream-400": { found: ["HDR-2"] },
   "hdr-none-401-expired": { found: ["HDR-3"] },

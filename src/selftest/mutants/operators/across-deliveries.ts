@@ -12,14 +12,14 @@ const typeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), 
 const withId = (delivery: Delivery, id: unknown): Delivery =>
   withDeliveryText(delivery, JSON.stringify(changedAt(deliveryJson(delivery), ["id"], id)));
 
-/** Gives a delivery the request of another one. The signature stays with its body. */
+/** Gives a delivery the request of another delivery, with the signature that belongs to its body. */
 const withRequestOf = (delivery: Delivery, { request, computedSignature }: Delivery): Delivery => ({
   ...delivery,
   request,
   computedSignature,
 });
 
-/** For each pair of event types, the first two deliveries that one address received. */
+/** Returns, for each pair of event types, the first two deliveries of them that one address received. */
 function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   const found = new Map<string, readonly [Delivery, Delivery]>();
   for (const received of Map.groupBy(
@@ -34,7 +34,9 @@ function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   return [...found.values()];
 }
 
-/** Whether two events belong to one execution. Events of two executions may lie far apart, and are awaited separately. */
+/**
+ * Whether two events belong to one execution. Two executions may lie far apart, so each event is awaited separately.
+ */
 function isOfOneRequest(one: Delivery, other: Delivery): boolean {
   const [first, second] = [one, other].map((each) => getPath(deliveryJson(each), "data", "request_id"));
   return typeof first === "string" && first === second;
@@ -55,7 +57,7 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
   });
 }
 
-/** Gives each later attempt another id. */
+/** Changes the event id in one retry of a delivery. */
 function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
   return deliveries
     .filter(({ hook, attempt }) => hook === failingHook && attempt > 1 && attempt <= deliveryPolicy.maxAttempts)

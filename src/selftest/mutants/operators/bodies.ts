@@ -70,7 +70,7 @@ const styles: Readonly<Record<string, JsonStyle>> = {
   "JSON with white space": { ...plainJson, isSpaced: true },
 };
 
-/** Writes the same JSON value in other ways. */
+/** Writes the same JSON value in other styles. */
 export const writtenMutants = (message: MutableMessage): Mutant[] =>
   Object.entries(styles).map(([operator, style]) =>
     mutantOf(operator, { place: message.place, subject: "the body", id: message.id }, [], () =>
@@ -96,7 +96,7 @@ export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): 
 /** Returns a code that the document gives to another status. */
 const codeOfOtherStatus = (status: number): string => (status === 404 ? "INVALID_API_KEY" : "AGENT_NOT_FOUND");
 
-/** Statuses that the document does not have, or has for other codes. */
+/** Statuses that the document does not define, or that do not belong to the error's code. */
 const otherStatuses = [402, 409, 418, 200] as const;
 
 const statusOfCode = (code: unknown): unknown => {

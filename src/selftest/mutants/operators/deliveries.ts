@@ -25,14 +25,14 @@ export function deliveriesToMutate({ deliveries }: CleanRun): Delivery[] {
   });
 }
 
-/** Name of the receiver that fails every delivery. */
+/** Name of the webhook whose receiver fails every delivery. */
 export const failingHook = "webhook-failing";
 
 type Row = readonly [
   operator: string,
   subject: string,
   expects: readonly ClauseId[],
-  /** Returns `null` if there is nothing to change. */
+  /** Changes a delivery. Returns `null` if the change does not apply. */
   change: (delivery: Delivery) => Delivery | null,
 ];
 
@@ -50,7 +50,6 @@ const withHeaders = (delivery: Delivery, headers: Delivery["request"]["headers"]
   request: { ...delivery.request, headers },
 });
 
-/** Reverses hexadecimal digits. */
 const reversed = (digits: string): string => digits.split("").toReversed().join("");
 
 const textOf = ({ request: { body } }: Delivery): string => (body.kind === "text" ? body.text : "");
@@ -115,7 +114,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Any other attempt would come after its successor if it was this late.
+    // Only the last attempt can be this late: any other would come after its successor.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

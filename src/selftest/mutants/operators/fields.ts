@@ -5,7 +5,7 @@ import { type Steps, changedAt, stepsOf, valueAt } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
 import { type Mutant, mutantOf } from "../mutant.ts";
 
-/** Values of other types, by a description of the value. */
+/** For each type of field: values of other types, by a description of the value. */
 const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
   string: { "a number": 7, true: true, "an object": { text: "seven" }, "a list": ["seven"] },
   integer: { "a string": "7", "a fraction": 7.5, true: true, "an object": { value: 7 } },
@@ -29,7 +29,7 @@ const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>>
 
 interface Change {
   readonly operator: string;
-  /** `undefined` removes the field. */
+  /** The new value; `undefined` removes the field. */
   readonly to: unknown;
   readonly isLegal?: boolean;
 }
@@ -62,7 +62,10 @@ function changesOf(
   ];
 }
 
-/** A duration in milliseconds instead of seconds can only be detected if it is longer than the request by this much. */
+/**
+ * Minimum excess, in seconds, over the time of the request. A duration given in milliseconds instead of seconds is only
+ * detected above it.
+ */
 const farSeconds = 5;
 
 function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | null): Change[] {
@@ -77,7 +80,7 @@ function unitChanges({ unit, path }: FieldRow, value: unknown, tookMs: number | 
   ];
 }
 
-/** Changes each field that the tables know in a JSON value. */
+/** Changes each field of a JSON value that a table describes. */
 export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
@@ -102,7 +105,10 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/** Adds unknown fields to each object that has fields of its own. Leaves out maps, in which the document covers every value. */
+/**
+ * Adds unknown fields to each object whose fields are listed in a table. Leaves out maps, in which the document covers
+ * every value.
+ */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>
@@ -131,7 +137,7 @@ const unknownFields = { x_text: "more", x_null: null, x_object: { more: [1, "two
 const forms = ["ERR-3", "ERR-4"] as const;
 const limited = ["HDR-18", "ERR-16"] as const;
 
-/** Further clauses that cover a field, apart from the one of its row, by table and path. */
+/** Clauses that cover a field in addition to its row's clause, by table and path. */
 export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
   "invoke.metadata.execution_time": ["INV-9"],
   "invoke.result": ["REQ-7"],
@@ -156,7 +162,7 @@ export const relatedClauses: Readonly<Record<string, readonly ClauseId[]>> = {
 interface ConditionalField {
   readonly table: FieldTableName;
   readonly path: string;
-  /** @param root the object with the table's fields */
+  /** Whether the field is required here. `root` is the object with the table's fields. */
   readonly where: (root: unknown) => boolean;
   readonly clause: ClauseId;
 }
@@ -183,11 +189,11 @@ const conditionallyRequired: readonly ConditionalField[] = [
   },
 ];
 
-/** Returns the clause that requires an optional field here; `null` if none does. */
+/** Returns the clause that requires an optional field in this case; `null` if no clause requires it. */
 export const requiringClause = (table: FieldTableName, path: string, root: unknown): ClauseId | null =>
   conditionallyRequired.find((each) => each.table === table && each.path === path && each.where(root))?.clause ?? null;
 
-/** Required fields that may be `null` until something is known of them. */
+/** Required fields that may be `null` until the server has a value for them. */
 export const maybeUnknown: ReadonlySet<string> = new Set([
   "webhookMetrics.average_response_time",
   "webhookMetrics.last_delivery",

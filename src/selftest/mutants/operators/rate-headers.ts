@@ -4,14 +4,14 @@ import { headerOf, withHeader } from "../edits.ts";
 import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
-/** Clauses that require the four headers, each for a part of all responses. */
+/** Clauses that require the four headers. Each covers some of the responses. */
 const presence = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7", "HDR-8"] as const;
 
 const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
 const counts = [rateLimit, rateRemaining];
 const times = [rateReset, rateResetAfter];
 
-/** Returns a header's new values, or `null` if there is nothing to change. */
+/** Returns a header's new values, or `null` if the change does not apply. An empty list removes the header. */
 type Change = (value: string, site: MutationSite) => readonly string[] | null;
 
 const toNumber =
@@ -21,7 +21,7 @@ const toNumber =
     return changed === null || String(changed) === value ? null : [String(changed)];
   };
 
-/** Takes over the value of another header of the same response. */
+/** Copies the value of another header of the same response. */
 const toValueOf =
   (other: string, change: (value: string) => string = (value) => value): Change =>
   (_, { exchange }) => {

@@ -6,15 +6,15 @@ import type { MutationSite } from "../mutation-sites.ts";
 
 type Events = readonly StreamEvent[];
 
-/** A change of a stream's events. */
+/** A change of a stream's events. Returns `null` if the change does not apply. */
 type Change = (events: Events) => Events | null;
 
 type Row = readonly [
   operator: string,
   expects: readonly ClauseId[],
-  /** Returns `null` if the stream has no such events. */
+  /** Returns `null` if the stream does not have the events to change. */
   change: Change,
-  /** Whether the change applies after a request with this body. Default: after any. */
+  /** Whether the change applies to the stream of a request with this body. Default: to every stream. */
   needs?: (requestBody: string) => boolean,
 ];
 
@@ -38,7 +38,7 @@ const saying = (events: Events, at: number, data: (before: string) => string): E
   const event = events[at];
   return event === undefined ? null : events.with(at, { ...event, data: data(event.data) });
 };
-/** Applies to complete streams only: one that the harness closed has no end. */
+/** Limits a change to complete streams. A stream that the harness closed has no end. */
 const ended = (change: (events: Events, end: number) => Events | null) => (events: Events) => {
   const end = events.findIndex(isEnd);
   return end === -1 ? null : change(events, end);

@@ -93,7 +93,7 @@ async function measuredRow(row: Row, { rounds, scale }: Flags): Promise<FigureRo
 const writeJson = (file: string, figures: Figures): void =>
   writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
 
-/** Rows that were not measured now keep their figures. */
+/** Saves new figures. Rows that were not measured now keep their old ones. */
 function keep(fresh: readonly FigureRow[], scale: number): void {
   if (scale !== 1) throw new Error("--write needs results of the full size: omit --scale.");
   const kept = existsSync(figuresFile) ? readFigures(figuresFile).rows : [];

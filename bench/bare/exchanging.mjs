@@ -1,10 +1,10 @@
-// Fastify and undici in one process, as in a run on the embedded server: reads of usage and invokes, then the end.
-// Plain JavaScript, so that no time goes into stripping types.
+// The baseline of a whole run: fastify and undici in one process exchange reads of usage and invokes, then exit. Plain
+// JavaScript, so that Node spends no time on stripping types.
 import fastify from "fastify";
 import { Pool } from "undici";
 
 const [, , reads, invokes] = process.argv.map(Number);
-/** About what a run keeps on the way. */
+/** Requests in flight: about as many as in a run. */
 const atOnce = 10;
 
 const headers = {

@@ -1,4 +1,5 @@
-// Reads files as JSON and writes as many bytes as a page has: what no renderer of a page can do without.
+// The baseline of a report's page: reads files as JSON, and writes as many bytes as the page has. Every renderer must
+// do this.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [, , out, bytes, ...files] = process.argv;

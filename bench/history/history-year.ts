@@ -6,7 +6,10 @@ import { readHistory, writeNight } from "../../src/app/nightly/history-store.ts"
 import { nothingHappens, simulateNights } from "../../src/report/history/testing/simulated.ts";
 import { renderTrendPage } from "../../src/report/history/trend/page.ts";
 
-/** How long a history of 365 nights of 300 checks and 8 load runs takes to be read and rendered. `node bench/history/history-year.ts` */
+/**
+ * Measures how long it takes to read and render a history of 365 nights with 300 checks and 8 load runs. `node
+ * bench/history/history-year.ts`
+ */
 const folder = mkdtempSync(join(tmpdir(), "history-"));
 for (const { night } of simulateNights(1, { ...nothingHappens, nights: 365, checks: 300 })) writeNight(folder, night);
 const startMs = performance.now();

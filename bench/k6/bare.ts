@@ -1,7 +1,7 @@
 import http from "k6/http";
 import type { Options } from "k6/options";
 
-/** The minimal script that sends the same requests with as many virtual users and reads the responses. */
+/** The baseline of a k6 script: sends the same requests with as many virtual users, and only reads the responses. */
 const { perMinute, concurrent } = JSON.parse(__ENV["LIMITS"] ?? "{}") as {
   readonly perMinute: number;
   readonly concurrent: number;

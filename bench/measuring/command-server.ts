@@ -7,9 +7,9 @@ export interface CommandServer {
 }
 
 /**
- * Starts a command of this Node; resolves when it has said its first words.
+ * Starts a command with this process's Node. Resolves at the command's first output.
  *
- * @throws {Error} where it ends before that
+ * @throws {Error} if the command ends before any output
  */
 export async function startCommandServer(args: readonly string[]): Promise<CommandServer> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

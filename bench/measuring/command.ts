@@ -11,7 +11,7 @@ import type { Measurement } from "./measurement.ts";
 
 /** A command that runs to its end. */
 export interface Command {
-  /** Arguments of this Node. */
+  /** Arguments for `node`. */
   readonly args: readonly string[];
   /** Exit codes of success. */
   readonly codes: readonly number[];
@@ -25,7 +25,11 @@ export interface CommandTook extends Measurement {
 const exitUsage = fileURLToPath(new URL("exit-usage.cjs", import.meta.url));
 const usageSchema = z.object({ pid: z.int(), cpuUs: z.number(), maxRssKb: z.number() });
 
-/** @throws {Error} if it ends with another exit code; the message has the end of its output */
+/**
+ * Runs a command and measures it.
+ *
+ * @throws {Error} if the command ends with another exit code; the message has the end of its output
+ */
 export async function runCommand({ args, codes }: Command): Promise<CommandTook> {
   const usageFile = scratchFile("usage", "jsonl");
   const startedMs = performance.now();

@@ -17,7 +17,7 @@ export interface BenchServer {
   readonly urls: readonly string[];
   /** A valid key; empty if the server needs none. */
   readonly key: string;
-  /** CPU time of its process so far. */
+  /** Returns the CPU time that the server's process has used so far. */
   readonly cpuMs: () => Promise<number>;
   readonly close: () => Promise<void>;
 }

@@ -12,7 +12,7 @@ export async function timed(work: () => unknown): Promise<Measurement> {
   return { wallMs, cpuMs: cpuMsSince(before), bytes: null };
 }
 
-/** CPU time of this process since then. */
+/** CPU time of this process since `before`. */
 export function cpuMsSince(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;

@@ -26,7 +26,7 @@ const kept: Row = {
   },
 };
 
-/** Memory is flat where ten times as many requests take about as much of it. */
+/** Memory counts as flat if ten times as many requests take at most this many times as much. */
 const flat = 1.25;
 
 const simulated: Row = {

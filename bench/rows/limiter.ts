@@ -4,7 +4,7 @@ import { nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const counts = [1, 1000, 1_000_000] as const;
 const fullDecisions = 2_000_000;
-/** The most that a key may hold, in bytes. */
+/** Maximum memory of a key, in bytes. */
 const mostBytes = 200;
 
 const side =

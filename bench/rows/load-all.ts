@@ -10,7 +10,7 @@ import { scratchFile } from "../measuring/scratch.ts";
 import { atMost } from "../tool/goal.ts";
 import { nothingToClose, type Row } from "../tool/row.ts";
 
-/** Exit codes of load: all is well; something was invalid, as it may be where the machine has other work. */
+/** Exit codes to accept. 3 means that some result was invalid, as may happen if the machine has other work. */
 const codes = [0, 3];
 
 /** The real seconds that the trials of `load --all` need together, as their scenarios state. */
@@ -23,7 +23,7 @@ async function secondsOfAll(): Promise<number> {
   }, 0);
 }
 
-/** One scenario stands for all of them where the bench itself is tried. */
+/** Replaces `--all` in a test of the bench itself, which must be quick. */
 const short = ["burst"];
 
 export const loadAllRow: Row = {

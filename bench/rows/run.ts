@@ -10,7 +10,7 @@ import { longGoes, nothingToClose, type Row, type Side } from "../tool/row.ts";
 
 const bareExchanging = fileURLToPath(new URL("../bare/exchanging.mjs", import.meta.url));
 
-/** A whole run that writes its report. `requests` is the number that it sent. */
+/** Runs all checks and writes the report. `requests` is the number of requests sent. */
 async function wholeRun(...flags: readonly string[]): Promise<CommandTook & { readonly requests: number }> {
   const out = scratchFile("run", "report");
   const took = await runCommand({ args: conformance("run", "--quiet", "--out", out, ...flags), codes: [0] });
@@ -19,7 +19,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandTook & { re
   return { ...took, requests: report.requests };
 }
 
-/** Most of what a run sends is the reads of usage that use up an hour. */
+/** Share of reads of usage among a run's requests: most requests use up an hour's window by such reads. */
 const readsOf = 8 / 9;
 
 const embedded: Row = {
@@ -37,7 +37,7 @@ const embedded: Row = {
   },
 };
 
-/** On a server that is as fresh as the embedded one is at each run. */
+/** Starts a new server for each run, because each run on the embedded server has a new one, too. */
 const overTargetFile: Side = async () => {
   const target = scratchFile("target", "json");
   const server = await startCommandServer(

@@ -7,11 +7,11 @@ import { atLeast } from "../tool/goal.ts";
 import type { Row, Side } from "../tool/row.ts";
 
 const atOnce = 200;
-/** Characters to a chunk. */
+/** Characters per chunk. */
 const chunkSize = 8;
-/** Beside the chunks a stream has `start` and `done`. */
+/** Events of a stream besides its chunks: `start` and `done`. */
 const otherEvents = 2;
-/** The beginning of the agent's response, before the query. */
+/** Length of the agent's response before the query. */
 const prefixLength = "You said: ".length;
 
 /** A body whose response has this number of events. */
@@ -70,5 +70,5 @@ function rowOf(events: number, fullStreams: number): Row {
   };
 }
 
-/** The reference server's streams; the processor time is the server's. */
+/** Rows of the reference server's streams. The CPU time is the server's. */
 export const streamRows: readonly Row[] = [rowOf(20, 4000), rowOf(2000, 200)];

@@ -19,7 +19,7 @@ function vendorsFile({ urls, key }: BenchServer): string {
   return file;
 }
 
-/** Servers are new in every go: what a run has used up would be missing in the next one. */
+/** Each measurement has new servers, because the last run has used up part of the limits of the old ones. */
 const judging =
   (targets: number): Side =>
   async () => {

@@ -6,7 +6,10 @@ import { agentSchemas } from "../../src/reference/server/agent-schemas.ts";
 /** The response of the reference server to the same requests. */
 const optionsSchema = z.object({ invoke: z.unknown(), health: z.unknown(), list: z.unknown() });
 
-/** Fastify with the routes, schemas and bodies of the reference server, and nothing else: no key, no limit, no header of its own. */
+/**
+ * Starts fastify with the routes, schemas and bodies of the reference server, but without keys, limits or headers of
+ * its own.
+ */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { invoke, health, list } = optionsSchema.parse(options);
   const app = fastify();

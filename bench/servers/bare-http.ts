@@ -2,13 +2,16 @@ import { createServer, type ServerResponse } from "node:http";
 
 import { z } from "zod";
 
-/** The status, headers and writes of an answer. */
+/** The status, headers and writes of a response. */
 const optionsSchema = z.object({
   headers: z.record(z.string(), z.string()),
   writes: z.array(z.string()),
 });
 
-/** `node:http` that writes the same bytes to whoever asks, each write by itself, and waits where a socket is full. */
+/**
+ * Starts a `node:http` server that sends the same bytes to every client, write by write. Waits while a socket's buffer
+ * is full.
+ */
 export async function start(options: unknown): Promise<{ readonly url: string; readonly key: string }> {
   const { headers, writes } = optionsSchema.parse(options);
   const server = createServer((request, response) => {

@@ -25,7 +25,11 @@ export interface Result {
 /** The side that runs first in a round. The sides alternate, so that neither always finds the machine warmer. */
 export const firstOf = (round: number): Round["first"] => (round % 2 === 0 ? "baseline" : "subject");
 
-/** @throws {Error} if a row of memory has no memory measurement */
+/**
+ * Summarizes the rounds of a row.
+ *
+ * @throws {Error} if a row of memory has no memory measurement
+ */
 export function resultOf(compared: Compared, rounds: readonly Round[]): Result {
   const ratios = rounds.map(({ subject, baseline }) => ratioOf(compared, subject, baseline));
   return {

@@ -2,9 +2,9 @@ import { globOf } from "../../src/base/glob.ts";
 import type { Row } from "./row.ts";
 
 /**
- * The rows of these names, families or patterns, in the order of the table; all of them where nothing was named.
+ * Chooses rows by name, family or pattern, in the order of the table. Chooses all rows if there are no names.
  *
- * @throws {Error} where a name fits no row
+ * @throws {Error} if a name fits no row
  */
 export function chosenRows(rows: readonly Row[], names: readonly string[]): readonly Row[] {
   const fits = (row: Row, name: string): boolean => [name, `${name}-*`].some((pattern) => globOf(pattern)(row.name));

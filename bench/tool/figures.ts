@@ -94,7 +94,11 @@ export function figureRow(measured: Measured, at: Date): FigureRow {
 
 const declared = ({ name, what, against, compared, goal }: Row) => ({ name, what, against, compared, goal });
 
-/** @throws {z.ZodError} if the file has another format */
+/**
+ * Reads saved figures.
+ *
+ * @throws {z.ZodError} if the file has another format
+ */
 export const readFigures = (file: string): Figures => figuresSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 
 /** Replaces figures by those of a later run, in the order of the declared rows. Drops rows that are no longer declared. */

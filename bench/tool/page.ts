@@ -30,7 +30,7 @@ export function markdownOf(figures: Figures): string {
   ].join("\n");
 }
 
-/** A table of Markdown as the formatter leaves it: every column as wide as its widest cell. */
+/** Formats a Markdown table as the formatter does: every column is as wide as its widest cell. */
 function tableLines(rows: readonly Cells[]): string[] {
   const all = [heads, ...rows].map((cells) => shown.map((name) => cells[name].replaceAll("|", "\\|")));
   const widths = shown.map((_, at) => Math.max(3, ...all.map((cells) => displayWidth(cells[at] ?? ""))));
@@ -41,9 +41,9 @@ function tableLines(rows: readonly Cells[]): string[] {
 }
 
 /**
- * The page with other figures in it.
+ * Replaces the figures in the page.
  *
- * @throws {Error} where the page has no place for them
+ * @throws {Error} if the page has no place for them
  */
 export function withFigures(page: string, figures: Figures): string {
   const from = page.indexOf(begin);

@@ -4,7 +4,7 @@ import type { Goal } from "./goal.ts";
 /** The compared figure. `rate` is work per second, the inverse of the time, since both sides do the same work. */
 export type Compared = "wall time" | "CPU time" | "rate" | "memory";
 
-/** One go of a side: it does the whole of its work once, and says what that took. */
+/** One measurement of a side: does all of the side's work once, and returns its time and memory. */
 export type Side = () => Promise<Measurement>;
 
 /** The subject and its baseline. Both are as warm as in real use before the first round. */
@@ -30,12 +30,12 @@ export interface Row {
   readonly against: string;
   readonly compared: Compared;
   readonly goal: Goal;
-  /** More rounds would take too long; `null`: as many as were asked for. */
+  /** Maximum number of rounds, if more would take too long; `null` for as many as the user wants. */
   readonly mostRounds: number | null;
   readonly open: (size: Size) => Promise<Sides>;
 }
 
-/** Most rounds of a row whose goes take many seconds. */
+/** Maximum number of rounds of a row whose measurements take many seconds. */
 export const longGoes = 3;
 
 export const sizeOf = (scale: number): Size => ({

@@ -23,7 +23,7 @@ export function terminalTable(rows: readonly FigureRow[]): string {
 export const machineText = ({ cores, model, memoryBytes, system, node }: Machine): string =>
   `${cores} cores (${model}), ${bytesText(memoryBytes)}, ${system}, Node ${node}`;
 
-/** One line on a row, as soon as it is there. */
+/** The line to print as soon as a row is measured. */
 export function lineOf(row: FigureRow): string {
   const { name, subject, baseline, ratio, spread, cpu, goal, met } = cellsOf(row);
   if (row.kind === "failed") return `${name.padEnd(24)} failed: ${subject}`;

@@ -11,7 +11,10 @@ import type { Measurement } from "../measuring/measurement.ts";
 
 const inputSchema = z.object({ url: z.string(), key: z.string(), connections: z.int(), amount: z.int() });
 
-/** A scenario sent by autocannon and judged: from its first request to the verdict. The processor time is that of both processes. */
+/**
+ * Sends a scenario with autocannon and judges it: from its first request to the verdict. The CPU time is that of both
+ * processes.
+ */
 export async function run(input: unknown): Promise<Measurement> {
   const { url, key, connections, amount } = inputSchema.parse(input);
   const shape = { kind: "shared", atOnce: connections, requests: amount } as const;

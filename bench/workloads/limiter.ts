@@ -17,18 +17,18 @@ const inputSchema = z.object({
   decisions: z.int(),
 });
 
-/** Compiled code does not count as memory of a key. */
+/** Decisions before the measurement, so that compiled code does not count as memory of a key. */
 const warmUp = 20_000;
-/** Keys whose memory is measured together. */
+/** Number of keys whose memory is measured together. */
 const mostMeasured = 200_000;
 
-/** One decision on the request of a key, by its name. */
+/** Decides on one request of the key with this name. */
 type Decide = (name: string) => void;
 
 /** Measures a million decisions over this number of keys, or the bytes per key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // A set makes of each name what a look-up makes of it: that is no memory of the limiter's.
+  // A Set prepares each string as a Map look-up does, so that this memory does not count as the limiter's.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -60,7 +60,10 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Finds the account of a key, refuses or counts, and reads what the headers are to say: as the server does with each request. */
+/**
+ * Finds the account of a key, refuses or counts, and reads the values of the headers, as the server does for each
+ * request.
+ */
 function limiter(): Decide {
   const clock = systemClock();
   const behaviour = applyPatches([]);
@@ -86,7 +89,7 @@ function limiter(): Decide {
   };
 }
 
-/** A look-up of a key, and the clock, without which no limiter does. */
+/** The baseline: looks up a key and reads the clock, which every limiter must do. */
 function mapLookUp(): Decide {
   const counts = new Map<string, number>();
   const seen = { last: 0, sum: 0 };
@@ -98,7 +101,7 @@ function mapLookUp(): Decide {
   };
 }
 
-/** Places in an order in which no cache helps, the same in each go. */
+/** Indexes in an order in which no CPU cache helps. The order is the same in each measurement. */
 function shuffled(count: number): Uint32Array {
   const order = Uint32Array.from({ length: count }, (_, at) => at);
   let seed = 1;

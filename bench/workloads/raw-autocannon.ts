@@ -27,7 +27,7 @@ const settings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;
 
-/** Autocannon alone; the processor time is its own. */
+/** Sends requests with autocannon alone, and measures autocannon's CPU time. */
 export async function run(input: unknown): Promise<Measurement> {
   const requests = requestsSchema.parse(input);
   return timed(async () => {

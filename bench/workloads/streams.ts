@@ -11,11 +11,11 @@ export const streamsSchema = z.object({
   body: z.string(),
   atOnce: z.int(),
   amount: z.int(),
-  /** Minimum per stream. */
+  /** Minimum number of bytes per stream. */
   bytes: z.int(),
 });
 
-/** Opens streams, several at a time, and reads them to their end. */
+/** The streams to open, several at a time. Each is read to its end. */
 export type Streams = z.infer<typeof streamsSchema>;
 
 export async function run(input: unknown): Promise<Measurement> {

@@ -103,7 +103,7 @@ function named() {
   return { code: lines.length === 0 ? 0 : 1, output: lines.join("\n") };
 }
 
-/** In CI nothing may be left out. */
+/** Lists the tests that did not run. In CI this is a failure. */
 function leftOut() {
   const names = skippedTests(join(root, testResults));
   if (names.length === 0) return { code: 0, output: "" };
@@ -157,7 +157,7 @@ function testSummary(output) {
   return lines.filter((line) => /^\s*(Test Files|Tests|Start at|Duration) {2}/.test(line)).join("\n");
 }
 
-/** The linter always colours its output. */
+/** Removes colours unless a terminal shows them, because the linter always colours its output. */
 function say(text) {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`);
 }
@@ -180,7 +180,7 @@ function tell({ name, summary }, { code, output, seconds }) {
 /** Starts steps, all at once. Returns each with its pending result. */
 const together = (steps) => steps.map((step) => ({ step, result: timed(step) }));
 
-/** As {@link together}, each as soon as the one before has ended. */
+/** Starts steps one by one, each as soon as the last has ended. Returns each with its pending result. */
 function inTurn(steps) {
   let last = Promise.resolve();
   return steps.map((step) => ({ step, result: (last = last.then(() => timed(step))) }));

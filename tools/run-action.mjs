@@ -8,8 +8,10 @@ import { parse } from "yaml";
 import { capture } from "./process.mjs";
 
 /**
- * @param {{ checkout: string, cwd: string, inputs: Record<string, string>, env: NodeJS.ProcessEnv }} how
- *   `checkout` is the action's own, `cwd` the user's; `env` is the whole environment of the step
+ * Runs the steps of action.yml.
+ *
+ * @param {{ checkout: string, cwd: string, inputs: Record<string, string>, env: NodeJS.ProcessEnv }} how `checkout` is
+ * the action's own, `cwd` the user's; `env` is the whole environment of the step
  * @returns {Promise<{ code: number, output: string, outputs: Record<string, string> }>}
  */
 export async function runAction({ checkout, cwd, inputs, env }) {

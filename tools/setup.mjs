@@ -100,7 +100,7 @@ async function nodeIsReady() {
   return code === 0 && Number(/^v(\d+)/.exec(output)?.[1]) >= REQUIRED_NODE;
 }
 
-/** Without our node_modules/.bin: npm must not run on the Node that it is about to replace. */
+/** The environment without our node_modules/.bin, because npm must not run on the Node that it is about to replace. */
 function hostEnvironment() {
   const own = inRoot("node_modules", ".bin");
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== own);

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 
 function testsIn(path) {
-  // Vitest was stopped before it wrote them. Its own step has failed.
+  // Vitest was stopped before it wrote the results. Its own step has failed.
   if (!existsSync(path)) return [];
   const { testResults } = JSON.parse(readFileSync(path, "utf8"));
   return testResults.flatMap(({ name: file, assertionResults }) => assertionResults.map((test) => ({ file, ...test })));
@@ -26,8 +26,10 @@ export function faultyNames(path) {
 }
 
 /**
+ * Lists the tests that did not run.
+ *
  * @param {string} path of the results
- * @returns {string[]} full names of the tests that did not run
+ * @returns {string[]} full names of the tests
  */
 export function skippedTests(path) {
   return testsIn(path).flatMap(({ status, fullName }) =>
@@ -36,9 +38,10 @@ export function skippedTests(path) {
 }
 
 /**
+ * Lists the tests that failed, and the files that could not be run.
+ *
  * @param {string} path of the results
- * @returns {string[]} a line for each test that failed, and for each file that could not be run: its name, its place, and the first line of the
- * reason
+ * @returns {string[]} a line for each: its name, its place, and the first line of the reason
  */
 export function failedTests(path) {
   if (!existsSync(path)) return [];

@@ -58,9 +58,11 @@ const clause =
 const wordsOf = (name) => name.split(/[-_$]|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
 
 /**
+ * Finds names that contain a private word.
+ *
  * @param {string} file its path, for its own name
  * @param {string} text
- * @returns {string[]} a line for each name with a private word
+ * @returns {string[]} a line for each name
  */
 export function wordsInNames(file, text) {
   const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "").replace(/(["'`])(?:\\.|(?!\1)[^\\])*\1/g, "");
@@ -73,9 +75,11 @@ export function wordsInNames(file, text) {
 }
 
 /**
+ * Finds comments that begin with a clause.
+ *
  * @param {string} file
  * @param {string} text
- * @returns {string[]} a line for each comment that begins with a clause
+ * @returns {string[]} a line for each comment
  */
 export function clausesInComments(file, text) {
   const lines = text.split("\n");
@@ -101,6 +105,8 @@ function sourcesIn(root, folder) {
 }
 
 /**
+ * Checks every source file.
+ *
  * @param {string} root of the checkout
  * @returns {string[]} a line for each finding
  */

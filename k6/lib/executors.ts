@@ -2,11 +2,14 @@ import type { Scenario } from "k6/options";
 
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
-/** Requests that one virtual user has in flight. With more, the requests of a burst would no longer leave within a few milliseconds. */
+/**
+ * Requests that one virtual user has in flight. With more than this, the requests of a burst would not leave within a
+ * few milliseconds.
+ */
 const REQUESTS_PER_USER = 20;
 /** How long k6 waits for responses after a closed or constant-rate flow has ended. */
 const GRACE = "60s";
-/** Longer than any flow with a fixed number of requests. */
+/** Maximum duration of a flow with a fixed number of requests. No such flow takes this long. */
 const MAX_DURATION = "2h";
 
 /** k6 allows letters, digits, `-` and `_` in the name of a scenario. */

@@ -63,7 +63,7 @@ function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | 
   return sample;
 }
 
-/** Ends the loop against a server without limits. */
+/** Maximum number of requests until a refusal, so that the loop ends against a server without limits. */
 const MAX_UNTIL_REFUSED = 20_000;
 
 /** Margin for the difference of the two clocks, added to `retry_after`. */
@@ -86,7 +86,10 @@ function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   }
 }
 
-/** `null` if the server answers with any other status than 200 or 429, or never refuses. */
+/**
+ * Sends requests until one is refused. Returns `null` if the server never refuses, or answers with a status other than
+ * 200 or 429.
+ */
 function sendUntilRefused(options: IterationOptions): SampleLine | null {
   for (let sent = 0; sent < MAX_UNTIL_REFUSED; sent++) {
     const sample = sendOne(options, null);

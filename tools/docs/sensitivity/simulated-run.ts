@@ -80,7 +80,10 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
 
 const invokePath = "/agents/echo/invoke";
 
-/** No response shows whether reading usage counts, so only invokes exhaust the window. */
+/**
+ * Stands for each read of usage. Without a response, nothing shows whether such reads count, so only invokes exhaust
+ * the window.
+ */
 const unanswered: Exchange = {
   id: "x0",
   key: null,

@@ -33,16 +33,16 @@ export interface AlertCrossed {
   readonly after: readonly Delivery[];
   /** How long the probe waited for a message, by the target's clock. */
   readonly waitedMs: number;
-  /** Why no message may have reached the receiver; `null` if it can be reached. */
+  /** Reason why a message may not have reached the receiver; `null` if the receiver can be reached. */
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests spent on crossing a threshold. More are fine with a test clock, where requests cost little. */
+/** Maximum number of requests spent on crossing a threshold. With a test clock, requests cost little, so `maxOnTestClock` applies. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
 /** Time after which no request counts in a minute. With a test clock this includes limiters that weigh in the minute before. */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
-/** Real time in which a ping to the new address arrives. Servers may send one. */
+/** Real time to wait for a ping to the new address, which some servers send. */
 const pingMs = { advanced: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
@@ -104,7 +104,7 @@ const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason 
 async function idle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
-  // A clock that the run advances may stand still in between.
+  // A clock that the run advances may stand still between two advances.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
@@ -142,7 +142,7 @@ const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
 const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
   countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 
-/** Bounds of how many requests of a window a key has used, from the target's reports and the run's own count. */
+/** Bounds of how many requests of a window a key has used, by the target's reports or the run's own count. */
 export interface Used {
   readonly limit: number;
   readonly min: number;
@@ -151,7 +151,7 @@ export interface Used {
 
 /**
  * Reads usage and measures the hour and the minute. If neither the report nor the headers describe a window, uses the
- * run's own count: at most everything that may count, at least what was sent since the alert was created.
+ * run's own count. Its maximum is everything that may count; its minimum is what was sent since the alert was created.
  * @param sinceMs when the alert was created, by the run's real clock
  */
 async function measure(client: Client, { recorder, target, time }: ProbeContext, sinceMs = Infinity): Promise<Used[]> {
@@ -160,8 +160,8 @@ async function measure(client: Client, { recorder, target, time }: ProbeContext,
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedOn(client, recorder);
-  // An alert may also watch a minute's limit that includes the burst. That threshold takes more requests, so only with a
-  // test clock.
+  // An alert may also watch a minute's limit that includes the burst. Crossing that threshold takes more requests, so
+  // this is tried only with a test clock.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -228,7 +228,7 @@ async function crossThreshold(
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
-/** @param agent an agent to invoke first, if any */
+/** Measures, after an invoke if an agent is given. Returns `null` if the run may not wait until the key can send more. */
 async function measureWithin(
   client: Client,
   context: ProbeContext,
@@ -248,15 +248,15 @@ async function measureWithin(
 const percentOf = (windows: readonly Used[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
-/** Real time in which a message arrives. With a test clock, most of the wait advances that clock instead. */
+/** Real time to wait for a message. With a test clock, most of the wait advances that clock instead. */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
-/** Advances of the target's clock while waiting, five minutes in all: a job may look for alerts periodically. */
+/** Advances of the target's clock while waiting, five minutes in all: a target may check its alerts in a periodic job. */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Further waits without a test clock, as far as the run may wait: a job that looks every minute is common. */
+/** Further waits without a test clock, as far as the run may wait. A job that runs every minute is common. */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
-/** Waits for a message. Returns how long nothing came, on the target's time. */
+/** Waits for a message. Returns how long the wait took on the target's clock. */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))

@@ -52,7 +52,7 @@ const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchan
 
 const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
 
-/** The first conclusive trial on an endpoint that accepts a valid key. AUTH-2 and AUTH-3 judge this one, AUTH-8 all others. */
+/** The first conclusive trial on an endpoint that accepts a valid key. AUTH-2 and AUTH-3 judge this trial, AUTH-8 judges all others. */
 const firstConclusiveTrial = (
   trials: readonly KeyTrial[],
   withControl: ReadonlySet<EndpointName>,
@@ -77,7 +77,7 @@ const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Che
     },
   });
 
-/** Unproven if a required endpoint, or one that was tried, has no correct trial, else `null`. */
+/** Returns unproven if a required or tried endpoint has no correct trial, else `null`. */
 function unprovenOnSome(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
   const expected = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
@@ -94,7 +94,7 @@ type InvalidKey = "a wrong key" | "no key";
 /**
  * Judges the trials of one kind of invalid key.
  *
- * @param afterRejection if the first conclusive trial got 401, returns the verdict of each trial that is a violation
+ * @param afterRejection returns the verdict of each violation if the first conclusive trial got 401
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,

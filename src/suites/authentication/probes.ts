@@ -23,7 +23,7 @@ import {
 } from "../shared/key-trials/send-trials.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** Runs late, so that webhooks and operations exist to request. */
+/** Runs late, so that webhooks and operations exist for its requests. */
 export const expiredKeySent = probe(
   "an expired key is used on every endpoint, and on the second page of the list",
   { needs: ["keys.expired"], requests: 0, reads: true, stage: "limits" },
@@ -51,7 +51,7 @@ export const everyKeyUsed = probe(
   { requests: 0, reads: true },
   async ({ client, target, discovery }) => {
     const agent = target.agents.answering;
-    // Discovery may have sent one with the main key.
+    // Discovery may have sent a health check with the main key.
     const answers: Exchange[] = [...discovery.health].slice(0, 1);
     const others = usableKeys(target).filter(({ name }) => answers.length === 0 || name !== client.key.name);
     if (agent !== undefined) for (const key of others) answers.push(await client.as(key).health(agent));
@@ -61,13 +61,13 @@ export const everyKeyUsed = probe(
 
 /** Responses to requests without a valid key. A request that was not sent is absent. */
 export interface UnauthenticatedTrials extends KeyTrials {
-  /** Health with the valid key behind `bearer` in lower case. */
+  /** A health check with the valid key behind `bearer` in lower case. */
   readonly lowerCase: Exchange | null;
   /** One request with a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
-  /** A wrong key and no query, for an agent that exists; `null` if none is known. */
+  /** A request with a wrong key and no query, for an agent that exists; `null` if no agent is known. */
   readonly keyAndBodyWrong: Exchange | null;
-  /** No key and an empty body, on other endpoints than invoke. */
+  /** Requests without a key and with an empty body, on other endpoints than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
@@ -79,7 +79,7 @@ const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly 
 /** A key with at least this many requests per minute can be used on every endpoint. */
 const manyPerMinute = 100;
 
-/** Runs late, so that webhooks and operations exist to request. */
+/** Runs late, so that webhooks and operations exist for its requests. */
 export const unauthenticatedSent = probe(
   "every endpoint is asked without a key, with a wrong one, and with what comes close to a good one",
   { requests: 1, reads: true, stage: "limits", mayDropRequests: true },
@@ -95,7 +95,7 @@ export const unauthenticatedSent = probe(
     const missing = await sendTrials(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentOf({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // With few requests, `allWrong` is the only such request.
+    // With few requests, `allWrong` is the only request with a wrong key and a wrong body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null
@@ -120,7 +120,7 @@ export const unauthenticatedSent = probe(
   },
 );
 
-/** Lists deliveries with the main key, as a control, if no other probe did. The trials count even if this may not wait. */
+/** Lists deliveries with the main key, as a control, if no other probe did. If the run may not wait for that, the trials still count. */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
   if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;

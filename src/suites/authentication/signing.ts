@@ -56,11 +56,11 @@ const mistakes = {
 
 /** Requests with an incorrect signature. */
 export interface SignedBadly {
-  /** The same request, not signed. */
+  /** Control: a request without a signature. */
   readonly control: Exchange;
   /** The requests, by the mistake in their signature. */
   readonly asked: Readonly<Record<string, Exchange>>;
-  /** The same request, not signed, with a key that requires signatures; `null` if the target has no such key. */
+  /** A request without a signature, with a key that requires signatures; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
 }
 
@@ -196,7 +196,7 @@ export const signingChecks = [
 /** The signed parts of a request. */
 export interface SignableRequest {
   readonly method: string;
-  /** The path from the origin, percent-encoded as sent, with or without the query. */
+  /** The path of the URL, percent-encoded as sent, with or without the query string. */
   readonly path: string;
   /** Unix seconds, as a decimal string. */
   readonly timestamp: string;

@@ -135,7 +135,7 @@ const signatureHeader = "X-Service-Signature";
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
-/** Codes of executions that fail in a stream. */
+/** Whether a delivery is about an execution that failed in a stream, by its error code. */
 const isStreamFailure = (delivery: Delivery): boolean =>
   ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === getPath(deliveryJson(delivery), "data", "error", "code"));
 
@@ -164,7 +164,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, sentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, sentForEachInvoke("agent.completed")),
-  // Early in the suite: on a real clock, the retries arrive while the other probes run.
+  // These checks come early in the suite: on a real clock, the retries arrive while the other probes run.
   ...retryChecks,
   check("HOOK-9", failedProbes, sentAfterFailure),
   check("HOOK-10", timedOutProbes, sentAfterFailure),
@@ -243,7 +243,7 @@ export const deliveries = suite("Webhook deliveries", [
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", webhookProbes, ({ all }) => {
-    // The mismatched receiver has another secret on purpose.
+    // The receiver of the script `mismatched` has another secret on purpose.
     const signed = withoutPings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );

@@ -23,14 +23,15 @@ interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
   /** The error of the triggering call; `null` if the call succeeded. */
   readonly failure: string | null;
-  /** The deliveries from then on. */
+  /** The deliveries after the trigger. */
   readonly deliveries: readonly Delivery[];
 }
 
 /**
  * Triggers a deployment event and waits until a webhook of an earlier probe gets it.
  *
- * @param isFollowed also calls the agent that the event names, and creates a webhook for later events of that agent
+ * @param isFollowed whether to call the agent that the event names, and to create a webhook for later events of that
+ * agent
  */
 const triggered = (event: TriggeredEvent["event"], what: string, isFollowed = false) => {
   const trigger = `triggers.${event}` as const;
@@ -67,7 +68,7 @@ const triggered = (event: TriggeredEvent["event"], what: string, isFollowed = fa
   );
 };
 
-/** The agent that an event names; `null` if none came that names one. */
+/** The agent that an event names; `null` if no delivered event names an agent. */
 function agentOfEvent(deliveries: readonly Delivery[], event: TriggeredEvent["event"]): string | null {
   const agents = eventsOfType(deliveries, event).map((each) => getPath(deliveryJson(each), "agent_id"));
   return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;

@@ -42,8 +42,8 @@ function invokedAgent({ request }: Exchange): string | null {
 const toleranceMs = 60_000;
 
 /**
- * Judges whether `created` of events is about the time of the invoke, by its `Date` header. The tolerance includes how far
- * the run advanced the target's clock, as that header may follow the clock or not.
+ * Judges whether `created` of events is close to the time of the invoke, as the `Date` header of its response gives it.
+ * The tolerance includes how far the run advanced the target's clock, because `Date` may or may not follow that clock.
  */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);

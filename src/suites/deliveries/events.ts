@@ -39,8 +39,8 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 export const wasAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);
 
 /**
- * Deliveries without the pings that some senders send to a new address before its first event. A ping is the first
- * attempt of a type that is not published; its type also occurs at an address that gets published events.
+ * Returns the deliveries without pings, which some senders send to a new address before its first event. A ping is the
+ * first attempt of an unpublished type. That type must also occur at an address that gets published events.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));

@@ -5,7 +5,7 @@ import type { RequestedWebhook, Reach } from "../webhooks/create-webhook.ts";
 import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
-/** Unproven if the receiver dropped deliveries to these webhooks because it was full, else `null`. */
+/** Returns unproven if the receiver dropped deliveries to these webhooks because it was full, else `null`. */
 export function droppedByReceiver(
   { unkept }: AllDeliveries,
   webhooks: readonly Pick<RequestedWebhook, "hook">[],
@@ -18,7 +18,7 @@ export function droppedByReceiver(
       );
 }
 
-/** Unproven if a missing delivery may not be the target's fault: no webhook exists, or none can reach the receiver. */
+/** Returns unproven if a missing delivery may not be the target's fault: no webhook exists, or no delivery can reach the receiver. */
 export function missingDeliveryExcuse(
   reach: Reach,
   all: AllDeliveries,
@@ -39,7 +39,7 @@ export function missingDeliveryExcuse(
 
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
-/** Unproven if a delivery has an unpublished type, which HOOK-2 judges: it may be the missing event. */
+/** Returns unproven if a delivery has an unpublished type, which HOOK-2 judges: that delivery may be the missing event. */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))
     ? unproven("deliveries came whose `type` is not a published one; see HOOK-2")

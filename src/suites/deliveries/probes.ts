@@ -32,13 +32,13 @@ import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 export interface FailedExecution {
   readonly reach: Reach;
   readonly event: "agent.failed" | "agent.timeout";
-  /** Selects the event by its name. */
+  /** A webhook that selects the event by its name. */
   readonly named: RequestedWebhook;
-  /** Selects `agent.*`. */
+  /** A webhook that selects `agent.*`. */
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /** Whether webhooks may also get events of streams that fail, because these have the same agent. */
+  /** Whether these webhooks may also get events of streams that fail, because the same agent runs those streams. */
   readonly hearsStreams: boolean;
 }
 
@@ -71,7 +71,7 @@ async function failWithWebhooks(
   };
 }
 
-/** Whether a role that fails in streams is played by an agent that has webhooks. */
+/** Whether an agent with webhooks also has a role that fails in streams. */
 function streamsFailOn(target: Target, agent: string): boolean {
   const { answering, webhooked } = target.agents;
   const withWebhooks = [agent, answering, webhooked];
@@ -83,7 +83,7 @@ const failingStreamName = "agent-failed-stream";
 /** The receiver's address for events of an agent that fails during a stream. */
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
-/** Streams from an agent that fails meanwhile. Checks judge the event if one is sent, but do not require it. */
+/** Streams from an agent that fails during the stream. Checks judge the event if one is sent, but do not require it. */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
@@ -134,7 +134,7 @@ export const timingOutWithWebhooks = probe(
 /** All deliveries to webhooks during a run. */
 export interface AllDeliveries {
   readonly deliveries: readonly Delivery[];
-  /** Until when the receiver listened. Milliseconds since the start of the run. */
+  /** When the receiver stopped listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
   /** The clock offset of the target at that time. */
   readonly clockMs: number;
@@ -169,7 +169,8 @@ async function awaitRetries(receiver: Receiver, time: RunClock): Promise<void> {
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // After all first retries, only the silence after a success remains to be observed, which takes the whole wait.
+  // After all first retries, only the silence after a success remains to be observed. That takes the whole wait, so a
+  // shorter wait is pointless.
   const isPointless = (): boolean => !time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried);
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

@@ -39,7 +39,7 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** Attempts of one event this close to each other may be one attempt sent twice: only an immediate retry comes sooner. */
+/** Two attempts this close to each other may be one attempt sent twice. Of the retries, only an immediate one comes sooner. */
 const duplicateWithinMs = 45_000;
 
 /** The longest that a sender may wait for a receiver's reply before its retry is due. */
@@ -47,7 +47,7 @@ const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** Judges the attempts to deliver one event to a receiver. Unproven if they prove nothing, or if there are none. */
+/** Judges the attempts to deliver one event to a receiver. Unproven if there are no attempts or they prove nothing. */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
@@ -114,7 +114,7 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
-/** At least this many repeated events of one webhook are a rule and not a duplicate. */
+/** This many repeated events of one webhook are a pattern, not a single duplicate. */
 const minRepeated = 2;
 
 /**
@@ -204,7 +204,7 @@ function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): stri
   return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
-/** More attempts than any reading allows. */
+/** Maximum number of attempts that any reading allows. */
 const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
 const judgeAttempts = (

@@ -44,8 +44,8 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 }
 
 /**
- * When an attempt was made, in milliseconds of the target's time. A span, because a clock that the run advances may also
- * tick: the real time since `first` may count or not.
+ * Returns when an attempt was made, in milliseconds of the target's time. This is a span, because a clock that the run
+ * advances may also run by itself. The real time since `first` may then count or not.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, { sent: { passed } }: RetryEvidence): TimeSpan {
   if (passed === null) return { fromMs: attempt.receivedMs, toMs: attempt.receivedMs };
@@ -71,7 +71,7 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Fewer attempts may be a first one and immediate retries. */
+/** Fewer attempts may be a first attempt and its immediate retries. */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice. Receivers must tolerate duplicates. */

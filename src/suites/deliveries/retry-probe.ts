@@ -75,22 +75,25 @@ export interface FailingReceivers {
   /** `null` for a webhook that was not requested, because the key has few requests. */
   readonly webhooks: Readonly<Record<ReceiverScript, RequestedWebhook | null>>;
   readonly invoked: Exchange;
-  /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if none came. */
+  /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if no delivery arrived. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** `null` without a test clock, or if the sender's retries do not follow the clock. */
+  /** The retries that followed the advanced clock; `null` without a test clock, or if the sender's retries do not follow the clock. */
   readonly passed: CompletedRetries | null;
   /** Periods in which no receiver listened, in milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The retries up to the end of the schedule, made by advancing the target's clock. */
+/** The retries up to the end of the schedule, caused by advances of the target's clock. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** Advances of the target's clock, in milliseconds on it. */
+  /** Advances of the target's clock, as spans of its offset. */
   readonly moves: readonly TimeSpan[];
   /** The clock offset at the end. */
   readonly untilMs: number;
-  /** The deliveries that the target lists for the webhook that always failed, and its record; `null` if its id is unknown. */
+  /**
+   * The target's list of deliveries for the webhook that always failed. `shown` is the record of that webhook. Both are
+   * `null` if its id is unknown.
+   */
   readonly listed: Exchange | null;
   readonly shown: Exchange | null;
   /** One more invoke after the end, and how many deliveries it brought to the webhook that always failed. */
@@ -171,7 +174,10 @@ async function openWebhooks(
   return opened;
 }
 
-/** Delay of a reply well within the sender's timeout, even if the sender polls its queue; and well beyond it. */
+/**
+ * Delays of two replies. `slowReplyMs` is well within the sender's timeout, even if the sender polls its queue.
+ * `lateReplyMs` is well beyond that timeout.
+ */
 const slowReplyMs = 1500;
 const lateReplyMs = 2 * deliveryPolicy.responseTimeoutMs;
 
@@ -204,7 +210,7 @@ async function replyAfter(
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/** Like {@link replyAfter}, plus the delay of this process's event loop, which may have recorded the delivery late. */
+/** Like {@link replyAfter}, but adds the delay of this process's event loop, because the delivery may have been recorded late. */
 async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -222,8 +228,9 @@ async function replyInTime(
 const delayResolutionMs = 10;
 
 /**
- * Waits until the sender has given up deliveries without a reply. Its timers need some real time after an advance of its
- * clock, or do not follow that clock at all; and while it waits, it may not send other deliveries.
+ * Waits until the sender has given up deliveries without a reply. The sender's timers need some real time after an
+ * advance of the clock, or do not follow that clock at all. Until the sender gives up, it may not send other
+ * deliveries.
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
@@ -288,7 +295,7 @@ async function passSchedule(context: ScheduleContext): Promise<CompletedRetries 
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // A sender that polls its queue in real time needs some of it before the clock advances again.
+      // A sender that polls its queue in real time needs some real time before the clock advances again.
       if (isAwaited)
         await address.waitForDeliveries(before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
@@ -313,9 +320,9 @@ async function passSchedule(context: ScheduleContext): Promise<CompletedRetries 
 }
 
 /**
- * Whether the sender retries in real time, as a worker that sleeps does. If no retry followed the clock, waits for one,
- * unless the target file promises that agents follow the clock. Also returns `true` if a retry may be due by either clock,
- * because the advances took too long.
+ * Whether the sender retries in real time, as a worker that sleeps between attempts does. If no retry followed the
+ * clock, waits for a retry in real time, unless the target file promises that agents follow the clock. Also returns
+ * `true` if the advances took so long that a retry may be due by either clock.
  */
 async function retriesUseRealTime({ opened, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -351,7 +358,7 @@ interface DelayBases {
 const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
-/** The order that explains when an attempt came; `null` if both orders do, or neither, or no attempt came. */
+/** The order that explains when an attempt came; `null` if both orders or neither explain it, or if no attempt came. */
 function observedOrder(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
@@ -365,15 +372,15 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Added at the end of the schedule, as real time may pass for the target, too. */
+/** Margin at the end of the schedule, because real time may also pass for the target. */
 const endMarginMs = 60_000;
 /** Distance between a stop and a due instant. It covers real time that may also pass for the target. */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
 /** A sender with timers has certainly made an attempt by this time after it is due. */
 const timerLagMs = 1000;
-/** How long to wait for an attempt that is due, in settle times. */
+/** How long to wait for an attempt that is due, as a multiple of the settle time. */
 const dueSettles = 4;
-/** How long to wait for an attempt that would be early, in polls of the sender. */
+/** How long to wait for an attempt that would be early, as a multiple of the sender's longest queue delay so far. */
 const earlyPolls = 3;
 
 /** How long to wait for a sender that polls its queue, from the longest delay so far; 0 if it has timers instead. */

@@ -7,11 +7,11 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** The observed attempts of one delivery that always failed. In milliseconds of the target's time. */
+/** The observed attempts to deliver one event that always failed, in milliseconds of the target's time. */
 export interface ObservedAttempts {
   /** The spans in which the attempts were made, in order. */
   readonly created: readonly TimeSpan[];
-  /** Every attempt before this was observed, except in `unwatched`. */
+  /** Every attempt before this time was observed, except in `unwatched`. */
   readonly untilMs: number;
   /** When no receiver listened, so that an attempt may have been missed. */
   readonly unwatched: readonly TimeSpan[];
@@ -48,7 +48,7 @@ export interface Explanation {
   readonly expected: TimeSpan | null;
 }
 
-/** A sender may poll its queue every few seconds, and an attempt may take up to its timeout. */
+/** Maximum delay of an attempt: a sender may poll its queue every few seconds, and an attempt may take up to its timeout. */
 const maxLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
@@ -56,10 +56,10 @@ export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, to
 
 /** The longest pause of the schedule, with its tolerance. A sender that pauses longer has finished. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
-/** By then every reading has the first retry. An attempt without a reply fails only after the sender's timeout. */
+/** Time by which every reading of the schedule has the first retry. An attempt without a reply fails only after the sender's timeout. */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/** When each later retry is overdue, counted from the first attempt. Last comes the end of the pause after the last retry. */
+/** When each later retry is overdue, counted from the first attempt. The last entry is the end of the pause after the last retry. */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );

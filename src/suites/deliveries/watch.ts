@@ -13,7 +13,7 @@ export interface ProbeEntry {
   readonly result: ProbeResult;
 }
 
-/** Deliveries to a receiver that listens after the end of a run. Milliseconds since the start of the run. */
+/** Deliveries to a receiver that listens after the end of a run. Times are milliseconds since the start of the run. */
 export interface WatchedDeliveries {
   /** All deliveries, including those of the run. */
   readonly deliveries: readonly Delivery[];
@@ -24,7 +24,7 @@ export interface WatchedDeliveries {
 /** The rest of the retry schedule. Times are milliseconds since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
-  /** By some reading of the schedule, another attempt is due. */
+  /** Another attempt is due by some reading of the schedule. */
   | {
       readonly kind: "awaited";
       readonly attempts: number;
@@ -65,7 +65,7 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** Shorter, for attempts that break the schedule anyway. */
+/** A shorter pause, for attempts that break the schedule anyway. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });

@@ -53,7 +53,7 @@ const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
 interface ErrorCheckOptions<R extends string> {
-  /** Probes that must have run, for their errors. */
+  /** Probes whose errors the check needs. */
   readonly on?: Probes;
   readonly matrix?: CoverageMatrix;
   /** Whether the clause covers an error. */
@@ -111,7 +111,7 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
     judgeAcross: followForm,
   });
 
-/** Judges a rule for one of the two forms. Follows `absent` if the run has errors, but none of that form. */
+/** Judges a rule for one of the two forms. The reading is `absent` if the run has errors, but none of that form. */
 const inForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
@@ -174,16 +174,16 @@ const mayNameField = ({ request: { body } }: Exchange): boolean =>
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
-/** How far `reset_at` may be from a computed instant: 2 seconds, and 1 as either may be rounded to whole seconds. */
+/** How far `reset_at` may be from a computed instant: 2 seconds, plus 1 because either may be rounded to whole seconds. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
 /** `retry_after` must be in other units if the wait ends later than this after `reset_at`. */
 const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at` in the details of an error, if present. It must be a timestamp and one of these: the end of the wait
- * that `retry_after` gives; a future end of a window, which may be before or after the end of the wait; the reset of the
- * window in the headers. Judges only the form if the timestamp has no zone or the target's clock is unknown.
+ * Judges `reset_at` in the details of an error, if present. It must be a timestamp. It must match the end of the wait
+ * that `retry_after` gives, the future end of a window, or the reset in the headers. The end of a window may be before
+ * or after the end of the wait. Judges only the form if the timestamp has no zone or the target's clock is unknown.
  */
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");

@@ -8,7 +8,7 @@ import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
 import { doReadsCount } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
-/** Requests of one key. Its limits are `null` if the tier was only read off the headers, which cannot prove themselves. */
+/** Requests of one key. Its limits are `null` if only the headers showed the tier, because the checks judge those headers. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
 }
@@ -105,7 +105,10 @@ const rolling = [
   { seconds: 3600, blurSeconds: 60 },
 ] as const;
 
-/** Counts requests that may have left a rolling window between two responses. With `canMove`, the target's clock may stand still otherwise. */
+/**
+ * Counts requests that may have left a rolling window between two responses. With `canMove`, the target's clock may
+ * stand still unless the run advances it.
+ */
 export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
     rolling.some(({ seconds, blurSeconds }) => {
@@ -118,7 +121,7 @@ export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sam
 }
 
 export interface RoundFall {
-  /** Fall from the request before the round to the request after it. */
+  /** Fall of `Remaining` from the request before the round to the request after it. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
@@ -140,7 +143,7 @@ export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
 /** Whether no order of the requests explains `Remaining`, even if a rolling window gave back requests during the round. */
 export const isImpossibleFall = (round: Round): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Whether no order of the requests explains `Remaining` by itself. A rolling window still may. */
+/** Like {@link isImpossibleFall}, but without the requests that a rolling window may have given back. */
 export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isUnexplainedFall(round, 0);
 
 function isUnexplainedFall(round: Round, mayReturn: number): boolean {

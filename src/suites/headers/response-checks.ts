@@ -50,7 +50,7 @@ interface Evidence {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/** All of these responses in the run. Of some invokes only the sample was kept, not the exchange. */
+/** All accepted samples of the run, as cases. Some invokes have only a sample, because their exchange was not kept. */
 const sampleCases = ({ samples, all }: Evidence): readonly Member<AcceptedSample>[] => casesIn(all)(samples);
 
 const casesIn = memoizeByObject((all: AllExchanges) =>

@@ -55,7 +55,7 @@ const windowsSeconds = [60, 3600] as const;
 /** How far the clock of a limiter may be off. */
 const toleranceSeconds = 0.5;
 
-/** Number of earlier requests that may leave a rolling window between two responses, because they are as old as the window is long. */
+/** Number of earlier requests that may leave a rolling window between two responses: their age reaches the length of the window. */
 const countLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): number =>
   samples.filter(
     (each) =>
@@ -161,12 +161,18 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   return errors;
 }
 
-/** The read itself, if `Remaining` was computed before it was counted, and the request after it. */
+/**
+ * Maximum fall of `Remaining` after a read. The next request counts, and so may the read itself, if its `Remaining` was
+ * computed before that.
+ */
 const maxFallAfterRead = 2;
 /** How long after a batch its entries may still be counted one by one. */
 const batchMs = 10_000;
 
-/** Judges that `Remaining` of a GET agrees with that of the next request. Both were sent alone, so it may fall by at most these two. */
+/**
+ * Judges that `Remaining` of a GET agrees with that of the next request. Neither overlaps another request, so
+ * `Remaining` may fall by at most these two.
+ */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
   const batches = all.exchanges.filter((each) => endpointOf(each, all) === "batch");

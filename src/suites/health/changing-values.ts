@@ -89,9 +89,9 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two compared uptimes, because an uptime may be rounded. */
 const minUptimeGapMs = 20;
-/** A single pair may have a clock advance in between that was not yet recorded. */
+/** Minimum number of pairs that prove a wrong unit. Within a single pair, the clock may have advanced without being recorded yet. */
 const minPairs = 2;
-/** Bounds of the rise per second that indicate milliseconds. A rounded second rises by less. */
+/** Bounds of the rise per second that indicate milliseconds. An uptime in rounded seconds rises by less. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {

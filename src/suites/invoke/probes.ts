@@ -19,11 +19,11 @@ export interface TimedExchange {
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the agent was given by the user. Otherwise it was found through the list. */
+  /** Whether the user named the agent. Otherwise the agent was found through the list. */
   readonly promised: boolean;
 }
 
-/** Longer than {@link fewTokens}, so that an agent that repeats its query has to be cut off. */
+/** A query longer than {@link fewTokens}, so that the response of an agent that repeats its query has to be cut off. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -84,7 +84,7 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxFeatures, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/** For a key with few requests, the webhook probes send the same request and this one costs nothing. */
+/** Returns 0 for a key with few requests, because the webhook probes already send the same request. */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }

@@ -36,7 +36,7 @@ const describeRestricted = (what: string, asked: Exchange | null): Observation =
   return observed(`${what}: ${describeVerdict(asked)}`);
 };
 
-/** Fields that tell key usage from the envelope around it. */
+/** Fields that distinguish key usage from the envelope around it. */
 const usageFields = ["requests", "tokens", "usage", "key", "key_id", "name", "tier", "period", "last_used"];
 const recordFields =
   /^(key|key_id|id|name|label|type|tier|plan|scopes?|agents?|allowed_ips|created(_at)?|expires(_at)?|last_used(_at)?)$/;

@@ -37,7 +37,7 @@ export const keyPrefixesRead = probe(
   }),
 );
 
-/** Control for the key's expiry. Runs before any probe that lets time pass. */
+/** Positive control for the expiry of the temporary key. Runs before any probe that lets time pass. */
 export const temporaryKeyUsed = probe(
   "a temporary key is used while it lives",
   { needs: ["keys.temporary"], requests: 0 },
@@ -52,11 +52,11 @@ export const temporaryKeyUsed = probe(
   },
 );
 
-/** The key may have been issued a little after the run began, or the server's clock may be a little behind. */
+/** Margin after the key's life: the key may have been issued a little after the run began, or the server's clock may be behind. */
 const expiryMarginMs = 5000;
 const endOfLifeMs = (key: TargetKey): number => (key.expiresInSeconds ?? 0) * 1000 + expiryMarginMs;
 
-/** When the temporary key has certainly expired. */
+/** Seconds after the start of the run when the temporary key has certainly expired; 0 without such a key. */
 const temporaryLifeSeconds = (target: Target): number => {
   const temporary = Object.values(target.keys).find((key) => !key.expired && key.expiresInSeconds !== null);
   return temporary === undefined ? 0 : endOfLifeMs(temporary) / 1000;
@@ -82,7 +82,7 @@ async function requestAfterExpiry(
   return { cells, expiredKeys };
 }
 
-/** A clock that the run advances may stand still in between. */
+/** Time that has certainly passed for the target. A clock that the run advances may stand still between two advances. */
 const elapsedMs = (time: RunClock): number => (time.canAdvance ? time.clockOffsetMs() : time.targetMs());
 
 /** Uses the key in the middle of its life, so that a server that extends the life with each use is detected. */
@@ -116,7 +116,7 @@ export const temporaryKeyExpiryAwaited = probe(
     requestAfterExpiry(context, "of-late-temporary-key", context.time.canAdvance ? laterEndpoints : endpointNames),
 );
 
-/** Control for keys that must not create a webhook. */
+/** Positive control for the keys that must not create a webhook. */
 export const webhookCreated = probe(
   "a webhook is created with the main key",
   {

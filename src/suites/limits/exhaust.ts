@@ -42,7 +42,7 @@ export interface ExhaustOptions {
   readonly max: number;
   /** Number of requests that the limiter should admit. A refusal before that number is retried. */
   readonly expected: number;
-  /** How many of the expected requests the run may already have sent. */
+  /** Number of expected requests that the run may already have sent. */
   readonly alreadySent?: number;
   /** After this many admitted requests, a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`. */
   readonly trustedFrom?: number;

@@ -31,7 +31,7 @@ export interface BatchSubmitted {
 
 const queries = [defaultQuery, "Good evening. Please answer in a few words."] as const;
 
-/** Target time between two polls of an operation. */
+/** Time on the target's clock before each poll of an operation, with and without a test clock. */
 const pollWaitsMs = { advanced: [0, 1000, 5000, 15_000, 40_000, 60_000, 180_000], real: [0, 500, 1500, 3000] } as const;
 
 const pollWaits = { mode: "optional", seconds: sumOf(pollWaitsMs.real) / 1000 } as const;
@@ -53,7 +53,8 @@ export const batchSubmitted = probe(
     const control = await client.invoke(agent, { query: queries[0] });
     const submitted = await post(path, { batch: queries.map((query) => ({ query })) });
     const started = await post(operation, { query: queries[0] });
-    // A second handle to judge. It ends while the first is polled, so that its use is not attributed to the next probe.
+    // Starts a second operation, to judge its handle too. It ends while the first is polled, so that its usage is not
+    // attributed to the next probe.
     if (submitted !== null && isSuccess(submitted) && !hasFewRequests(target))
       await post(path, { batch: [{ query: defaultQuery }] });
     const id = [submitted, started].flatMap((each) => startedId(each) ?? [])[0];
@@ -62,7 +63,7 @@ export const batchSubmitted = probe(
   },
 );
 
-/** The id of a started operation; `null` if there is none or it cannot stand in a path. */
+/** The id of a started operation; `null` if there is none or it cannot be part of a path. */
 function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
   return typeof id === "string" && isSegment(id) ? id : null;

@@ -30,7 +30,7 @@ const agentDetailsRead = probe(
   }),
 );
 
-/** Fields that tell an agent's record from the envelope around it. */
+/** Fields that distinguish an agent's record from the envelope around it. */
 const agentFields = ["agent_id", "agent_name", "agent_architecture", "entrypoints", "deployment"] as const;
 
 /** All agent records that the target shows, in detail and in the list. */

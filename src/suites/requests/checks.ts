@@ -65,7 +65,7 @@ const isDeclaredAsJson = ({ request: { headers, body } }: Exchange): boolean =>
 const acceptsEventStream = ({ request }: Exchange): boolean =>
   request.headers.some(([name, value]) => name.toLowerCase() === "accept" && value.includes("text/event-stream"));
 
-/** The place of an endpoint's fields; `elsewhere` is neither of the published shapes, `null` means not found. */
+/** Place of an endpoint's fields in a body. `elsewhere` is neither of the published shapes, `null` means not found. */
 type ResponseShape = "top-level" | "envelope" | "elsewhere" | null;
 
 /** Endpoints whose shape the document leaves open, with a test for their own fields. */
@@ -102,7 +102,7 @@ const isEnveloped = (body: unknown): boolean =>
   getPath(body, "data") !== undefined &&
   getPath(body, "pagination") === undefined;
 
-/** Judges that all responses of an endpoint have the same one of the two shapes. */
+/** Judges that all responses of an endpoint have the same published shape. */
 const judgeShape =
   (endpoint: OpenEndpoint) =>
   ({ all }: { readonly all: AllExchanges }): Finding<"top-level" | "envelope"> => {

@@ -13,7 +13,10 @@ const spellings = {
 
 export type Spelling = keyof typeof spellings;
 
-/** One invoke with all spellings at once. If it failed, also a plain invoke; if that succeeded, one invoke per spelling. */
+/**
+ * Result of an invoke with all spellings at once. If it failed, a plain invoke was sent too. If that succeeded, each
+ * spelling was sent alone.
+ */
 export interface SpellingResult {
   readonly together: Exchange;
   readonly plain: Exchange | null;
@@ -51,7 +54,7 @@ function plainBody(): string {
   return '{"query":"Hello."}';
 }
 
-/** Exceeds common gateway limits. The padding is white space, so that it costs no tokens. */
+/** Length of a body that exceeds common gateway limits. The padding is white space, so that it costs no tokens. */
 export const longBodyBytes = 300 * 1024;
 
 export const invokedWithLongBody = probe(
@@ -75,7 +78,7 @@ export const invokedWithoutJson = probe(
   },
 );
 
-/** The list and the usage report that the discovery read. */
+/** The list and the usage report that the discovery read. The probe sends no further request. */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },

@@ -20,7 +20,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { eventsOf, isEventStream, hasEnded } from "./events.ts";
 import { streamedSlowly, type TimedStream } from "./probes.ts";
 
-/** Holds all slots of a key by streams, closes them, and opens streams again. */
+/** Result of holding all slots of a key by streams, closing the streams, and opening streams again. */
 export type Disconnect =
   | { readonly kind: "no known limit" }
   | { readonly kind: "not opened"; readonly held: readonly Exchange[] }
@@ -71,7 +71,8 @@ const disconnected = probe(
     const again: StreamAttempt[] = [];
     const openCount = (): number => again.filter(({ isOver }) => !isOver).length;
     for (const [index, pauseMs] of pausesMs.entries()) {
-      // The agent has to write once more, in real time or by the advanced clock, and its socket works in real time.
+      // The server notices a closed stream at the agent's next write. That write may follow the real or the advanced
+      // clock, but sockets work in real time.
       await sleep(index > 0 && context.time.canAdvance ? pauseMs : networkMs);
       await context.time.passTime(pauseMs, "the closed streams must release their slots");
       while (openCount() < wanted) {

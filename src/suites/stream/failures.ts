@@ -30,7 +30,7 @@ export function missingStream(exchange: Exchange) {
 /** Whether the server closed the connection before a response. */
 const isDropped = ({ answer }: Exchange): boolean => answer.kind === "unanswered" && answer.reason === "broken";
 
-/** Checks the fields of a clause on every `error` event of the run. `asked` is a probe that causes one. */
+/** Checks the fields of a clause on every `error` event of the run. `asked` is a probe that causes such an event. */
 const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: string): Check =>
   checkFields(
     clause,

@@ -34,7 +34,7 @@ const streams = { plain: streamed, all: everyStream };
 const nothingToJudge = ({ plain }: Streams): Unproven =>
   unproven(`no stream has events that can be judged (the plain request: ${outcomeOf(plain.exchange)})`);
 
-/** Streams whose events all have names of the document. The others break SSE-2. */
+/** Streams whose events all have names of the document. Streams with other names break SSE-2. */
 const wellNamed = ({ all }: Streams): Exchange[] =>
   all.streams.filter((each) => eventsOf(each).length > 0 && isWellNamed(each));
 

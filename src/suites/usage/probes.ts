@@ -46,7 +46,10 @@ export function tokenGrowth({
   return { ...growthOf(before, after, bounds), ...bounds, remaining: after.remaining };
 }
 
-/** Measures, and once more if usage grew by too much: an earlier request whose client disconnected may have been charged meanwhile. */
+/**
+ * Measures, and measures again if usage grew by too much. In the meantime, the target may have charged an earlier
+ * request whose client disconnected.
+ */
 export async function remeasureIfDisturbed<T extends TokenGrowth>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
@@ -61,7 +64,7 @@ export interface UsageRead {
   readonly quota: number | null;
 }
 
-/** The read of the discovery, so that it costs no further request. */
+/** The usage report that the discovery read, so that this probe sends no further request. */
 export const usageRead = probe(
   "usage is read",
   { requests: 0, reads: true },
@@ -77,7 +80,7 @@ const quotaOf = (key: TargetKey, target: Target): number | null =>
 
 /** Two reads of usage, and the requests of the key between them. */
 export interface UsageGrowth extends TokenGrowth, UsageRead, KeyHistory<Sample, TierLimits | null> {
-  /** From the run's first read to the first of these two; `null` if the run advances the target's clock, because a month may have ended. */
+  /** Growth from the run's first read to `usage`; `null` if the run advances the target's clock, because a month may have ended. */
   readonly allAlong: TokenGrowth | null;
 }
 
@@ -123,7 +126,7 @@ export interface StreamAccounted extends TokenGrowth {
   readonly streamed: Exchange;
 }
 
-/** Target time between the stream and all earlier requests. */
+/** Time on the target's clock between the stream and all earlier requests. */
 const apartMs = 5000;
 /** Real time to wait as well, if an agent may use another clock and report whole seconds. */
 const secondMs = 1100;
@@ -148,7 +151,7 @@ async function accountStream({
   if (!isKnownClock) await time.sleepReal(secondMs);
   const streamed = await client.stream(agent, { query: "Hello. Please answer in a few words." }, { noRetry: true });
   const reports = [before, await client.health(agent)] as const;
-  // For the check that compares `Remaining` of a read with that of the next request.
+  // This read is for the check that compares `Remaining` of a read with that of the next request.
   await client.send("GET", "/keys/usage");
   const later = await client.send("GET", "/usage");
   const { key } = client;

@@ -29,7 +29,7 @@ export const awaitDeliveries = (expected: readonly ExpectedDeliveries[], time: R
     time,
   );
 
-/** Waits until a condition holds that does not depend on a single address. Returns whether it does. */
+/** Waits until a condition is met that does not depend on a single address. Returns whether it was met. */
 export const awaitCondition = (isMet: () => boolean, time: RunClock): Promise<boolean> =>
   awaitQueue(async (realMs) => {
     for (let waitedMs = 0; !isMet() && waitedMs < realMs; waitedMs += pollMs) await time.sleepReal(pollMs);

@@ -97,7 +97,10 @@ export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebh
   exchange,
 });
 
-/** The id of a created webhook: `webhook_id` or `id`, at the top or in the envelope; `null` if there is none or it cannot stand in a path. */
+/**
+ * The id of a created webhook: `webhook_id` or `id`, at the top or in the envelope; `null` if there is none or it
+ * cannot be part of a path.
+ */
 export function webhookIdOf(exchange: Exchange): string | null {
   if (!isSuccess(exchange)) return null;
   const body = bodyJson(exchange);

@@ -28,7 +28,10 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   return found !== null && is2xx(statusOf(found.exchange)) && respondsQuickly(found.exchange) ? found.agent : null;
 }
 
-/** Agents named by the user that no later probe invokes. Triggered deployments may be of the degraded agent, which is then invoked. */
+/**
+ * Agents named by the user that no later probe invokes. A triggered deployment may be of the degraded agent, and a
+ * probe then invokes that agent.
+ */
 function namedIdleAgents({ agents, triggers }: Target): string[] {
   const { answering, webhooked, remembering, degraded } = agents;
   const triggersDeployments = Object.keys(triggers).length > 0;

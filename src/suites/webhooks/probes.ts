@@ -24,7 +24,7 @@ import {
 import { awaitDeliveries, awaitUnexpected } from "./await-deliveries.ts";
 import { idleAgents } from "./idle-agents.ts";
 
-/** Webhooks of the agent that is then invoked, by their purpose. */
+/** Webhooks of the invoked agent, by the events that they select. */
 export type Subscription =
   /** `agent.*` */
   | "wildcard"
@@ -43,7 +43,7 @@ type MinSubscription = "wildcard" | "both";
 /** Deliveries to webhooks of an invoked agent. */
 export interface InvokedWithWebhooks {
   readonly reach: Reach;
-  /** `null` if not created, because the key has few requests. */
+  /** `null` for a webhook that was not created, because the key has few requests. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** A webhook of another agent, which was not invoked; `null` if the target has none. */
@@ -53,7 +53,7 @@ export interface InvokedWithWebhooks {
   readonly deliveries: readonly Delivery[];
   /** List of deliveries of the webhook `both`; `null` if its id is not known. */
   readonly listed: Exchange | null;
-  /** Responses of paths that may have its metrics. */
+  /** Responses of paths that may have metrics of the webhook. */
   readonly shown: readonly Exchange[];
 }
 
@@ -65,7 +65,7 @@ const subscribed = {
   deployments: { events: deploymentEvents, isSigned: true, status: 200 },
 } as const;
 
-/** Large enough for several TCP segments. As context, it costs few tokens. */
+/** Context large enough for several TCP segments. As context, the text costs few tokens. */
 const largeContext = { text: "conformance ".repeat(1700) };
 
 export const invokedWithWebhooks = probe(
@@ -140,7 +140,7 @@ async function createIdleWebhook(context: ProbeContext<"receiver">, agent: strin
   const { client, given, target } = context;
   const other = chooseIdleAgent(context, agent);
   if (other === null) return null;
-  // Selects one event only: the rest of the run may invoke this agent thousands of times.
+  // The rest of the run may invoke the answering agent thousands of times, so its webhook selects only one event.
   const events = other === target.agents.answering ? ["agent.completed"] : ["agent.*"];
   return createWebhook(client, given.receiver, { name: "elsewhere", events, agent: other, isSigned: true });
 }
@@ -163,7 +163,7 @@ function chooseIdleAgent(context: ProbeContext, agent: string): string | null {
 /** Webhook creations with malformed bodies. They select events that no invoke causes. */
 export interface MalformedWebhooks {
   readonly numberAsUrl: Exchange;
-  /** `null`, like all that follow, if not sent because the key has few requests. */
+  /** `null`, like all fields below, if the request was not sent because the key has few requests. */
   readonly textAsEvents: Exchange | null;
   readonly withoutUrl: Exchange | null;
   readonly unknownEvent: Exchange | null;

@@ -2,8 +2,9 @@ import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./s
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
 /**
- * Uses up a minute four times, each time on an empty window: twice with just more than its number, and twice with more than minute and burst
- * can allow together. One of each pair lies within a single fixed minute, wherever the target's minutes end.
+ * Uses up a minute four times, each time on an empty window. Two flows send just more than the minute's number. The
+ * other two send more than minute and burst can allow together. One flow of each pair lies within a single fixed
+ * minute, wherever the target's minutes end.
  */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
@@ -50,7 +51,7 @@ export const minuteLimit: Scenario = {
 
 /**
  * Starts of the flows, in seconds. Within their minutes, the two starts of a pair lie half a minute apart. The whole
- * allowance has come back before each start, even for a limiter that weighs the previous minute. Flows with many
+ * allowance is available again at each start, even for a limiter that weighs the previous minute. Flows with many
  * refusals come last: if refusals count, a bucket needs minutes to recover.
  */
 const fillSeconds = [0, 150] as const;

@@ -30,7 +30,7 @@ export type ScenarioNeed =
 
 /** Traffic that tests the limits of one tier, and the clauses that its evidence is judged by. */
 export interface Scenario {
-  /** The same as the file's name. */
+  /** The name, which is also the file's. */
   readonly name: string;
   /** The behaviour that must hold, in one line. */
   readonly title: string;
@@ -126,8 +126,8 @@ const minEarlySeconds = 4;
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * When an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted from 0) do: the refusal of an
- * early retry may postpone admission, so that a `retry_after` that was too short could not be detected in the same round.
+ * When an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted from 0) do.
+ * The refusal of an early retry may postpone admission, which would hide a `retry_after` that is too short.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];

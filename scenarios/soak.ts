@@ -2,8 +2,8 @@ import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
- * A closed loop that lasts longer than the other scenarios, to detect memory or latency that grows with each request. autocannon only: in
- * a closed loop k6 uses more CPU than the server, so that latencies would be those of k6.
+ * A closed loop that lasts longer than the other scenarios, to detect memory or latency that grows with each request.
+ * Only autocannon sends it. In a closed loop k6 uses more CPU than the server, so the latencies would be those of k6.
  */
 export const soak: Scenario = {
   name: "soak",

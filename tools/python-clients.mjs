@@ -12,8 +12,8 @@ const python = join(environment, ...(process.platform === "win32" ? ["Scripts", 
 const stamp = join(environment, ".installed-from");
 
 /**
- * Makes the clients ready. Resolves to `null` on success, otherwise to one line that says what is missing and what to do, with the output of the
- * command that failed.
+ * Makes the clients ready. Resolves to `null` on success. Otherwise resolves to one line that says what is missing and
+ * what to do, with the output of the command that failed.
  *
  * @returns {Promise<{ message: string, detail: string } | null>}
  */

@@ -23,8 +23,8 @@ export interface Start {
 }
 
 /**
- * Makes a sample of a response. The clock of a script counts whole milliseconds, so the times are widened: the request was sent, and the server
- * decided on it, between `sentMs` and `headMs`.
+ * Makes a sample of a response. The clock of a script counts whole milliseconds, so the times are widened. The request
+ * was sent, and the server decided on it, between `sentMs` and `headMs`.
  */
 export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
   const { timings, headers } = response;

@@ -4,7 +4,7 @@ import { publishedTiers, type TierLimits, type TierName, tierNames } from "../..
 
 /** The settings of a script, from `-e NAME=value` or the environment. */
 export interface Settings {
-  /** Ends in `/v1`, without a slash after it. */
+  /** The base URL. Ends in `/v1`, without a slash after it. */
   readonly baseUrl: string;
   readonly tier: TierName;
   readonly limits: TierLimits;

@@ -9,8 +9,9 @@ import type { Settings } from "./settings.ts";
 const MIN_WINDOW_SECONDS = 15;
 
 /**
- * k6's `setup`, which runs once before the load. Under `conformance load` it waits for the moment at which all processes start. In a script
- * started by hand it checks that the target answers, with a health request that no limit counts, and waits for a new window if needed.
+ * k6's `setup`, which runs once before the load. Under `conformance load` it waits for the moment at which all
+ * processes start. In a script started by hand it checks that the target answers, by a health request, which no limit
+ * counts. It then waits for a new window if needed.
  */
 export function waitUntilReady(flows: readonly Flow[], settings: Settings): void {
   if (settings.startAtMs !== null) sleepSeconds((settings.startAtMs - Date.now()) / 1000);

@@ -81,8 +81,8 @@ export function unansweredSample(
 }
 
 /**
- * Whether the headers of a response are known, so that an absent one proves something. k6 reports no headers of an incomplete response, and
- * the status of an incomplete stream is inferred from its body.
+ * Whether the headers of a response are known, so that an absent one proves something. k6 reports no headers of an
+ * incomplete response. The status of an incomplete stream is inferred from its body.
  */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&

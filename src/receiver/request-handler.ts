@@ -125,8 +125,8 @@ const receivedOf = (id: string, incoming: IncomingMessage, body: ReceivedBody, t
 });
 
 /**
- * Computes the signature of a body that arrives in pieces, in lower-case hexadecimal: the HMAC-SHA256 of the raw
- * bytes, keyed with the secret of the webhook. Source: Delivery security and policy 1.
+ * Computes the signature of a body that arrives in pieces: the HMAC-SHA256 of the raw bytes, in lower-case hexadecimal.
+ * The key is the secret of the webhook. Source: Delivery security and policy 1.
  */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));

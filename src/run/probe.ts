@@ -34,7 +34,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly discovery: Discovery;
   /** Opens the receiver, for probes that use one only if the target has it. */
   readonly receiver: () => Promise<Receiver>;
-  /** Only GET may be sent. */
+  /** Whether only GET may be sent. */
   readonly readOnly: boolean;
 }
 
@@ -89,7 +89,7 @@ interface ProbeTraits {
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number;
-  /** Without it, only the limits of its key can delay the probe. */
+  /** Waits besides those for the limits of the probe's key. Default: none. */
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
@@ -114,7 +114,7 @@ interface TierProbeTraits {
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest) => number;
   /**
-   * The probe may run for several tiers at once on a test clock: its result does not depend on how much real time its
+   * The probe may run for several tiers at once on a test clock. Its result does not depend on how much real time its
    * waits take.
    */
   readonly concurrent?: true;

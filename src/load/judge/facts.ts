@@ -111,7 +111,10 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
 /** Maximum tokens of a short question whose response has no token count. */
 const maxTokens = 500;
 
-/** A month's tokens do not come back within a run: if a request was admitted after the last refusal, they were not exhausted. */
+/**
+ * Whether the month's tokens may be exhausted. They do not come back within a run, so they were not if a request was
+ * admitted after the last refusal.
+ */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
   const tokens = admitted.reduce((sum, each) => sum + (each.tokens ?? maxTokens), 0);

@@ -61,7 +61,8 @@ export function overFirstMinute(
 }
 
 /**
- * Counts the first requests that may belong to the previous minute: sent before its end, but answered after it, they report the reset of this minute. Those that the headers report as used counted in this minute after all.
+ * Counts the first requests that may belong to the previous minute. They were sent before its end, but answered after
+ * it, and so report the reset of this minute. Those that the headers report as used counted in this minute after all.
  */
 function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = named.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);

@@ -131,9 +131,10 @@ const minSeconds = 4;
 const maxRoundingSeconds = 2;
 
 /**
- * Waits in target ms, by request, of refusals that announce that a published window is exhausted. A refusal counts only if it reports `Remaining: 0`
- * and the window's reset as the wait, if an admitted response reported the window as nearly exhausted, and if no request was admitted before the
- * wait was over. Other servers may report the same in refusals for a slot.
+ * Waits in target ms, by request, of refusals that announce that a published window is exhausted. Other servers may
+ * announce the same in refusals for a slot. So a refusal counts only if three conditions hold: it reports `Remaining:
+ * 0` and the window's reset as the wait, an admitted response reported the window as nearly exhausted, and no request
+ * was admitted before the wait was over.
  */
 export function announcedWaits(
   sent: readonly SampledRequest[],

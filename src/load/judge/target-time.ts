@@ -83,7 +83,7 @@ function drifting(bounds: readonly Bound[], speed: number): TargetTime | null {
         0,
         begins.findLastIndex((ms) => ms <= clientMs),
       );
-      // Between two parts, either offset may be right.
+      // Between two parts, the offset of either part may be right.
       const adjacent = offsets.slice(Math.max(0, index - 1), index + 2);
       return {
         fromMs: speed * clientMs + Math.min(...adjacent.map(({ fromMs }) => fromMs)),

@@ -33,7 +33,9 @@ export interface ResponseBody extends ErrorResponse {
   readonly contentType: string | null;
 }
 
-/** A rule that one response must follow by itself, whatever came before. It is judged as soon as the response is there. */
+/**
+ * A rule that one response must follow by itself, whatever came before. A response is judged as soon as it has arrived.
+ */
 export interface BodyRule {
   readonly clause: ClauseId;
   /** Whether the clause covers responses of an endpoint with a status. */

@@ -32,8 +32,9 @@ const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges that once an admitted request was told `Remaining: 0`, no further one of its window is admitted, whatever the burst (HDR-19). Requests
- * of other windows, or after the reset, prove nothing. Neither do requests that a refill, a fading window or an error may have given back.
+ * Judges that no request of a window is admitted after an admitted request's response reported `Remaining: 0`, whatever
+ * the burst (HDR-19). Requests of other windows, or after the reset, prove nothing. Neither do requests that a refill,
+ * a fading window or an error may have given back.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);

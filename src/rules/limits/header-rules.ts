@@ -77,7 +77,7 @@ export const headerRules: readonly HeaderRule[] = [
 /** A rate-limit header that was sent, but not as HDR-9 demands. */
 export interface MalformedHeader {
   readonly name: RateValue;
-  /** Begins with the header's name. */
+  /** The actual header as text, which begins with its name. */
   readonly actual: string;
 }
 

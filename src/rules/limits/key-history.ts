@@ -7,7 +7,7 @@ import { type RequestSample, isRefused } from "./sample.ts";
 
 /** All requests on one key, with its limits. Suites and load add what only they know. */
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
-  /** In any order. */
+  /** The requests, in any order. */
   readonly samples: readonly S[];
   /** Limits of the key's tier. */
   readonly limits: L;

@@ -60,7 +60,7 @@ export function readRateLimitInfo(
   });
 }
 
-/** Reads a rate-limit header: times may have decimals, numbers of requests not. Returns `null` if it is no such number. */
+/** Reads a rate-limit header: times may have decimals, numbers of requests not. Returns `null` for any other text. */
 export const rateNumber = (name: RateValue, text: string | undefined): number | null =>
   rateHeaders[name].unit === "requests" ? wholeNumber(text) : decimalNumber(text);
 

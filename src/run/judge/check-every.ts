@@ -113,7 +113,7 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly Judged<unknown>[]):
 /** Counts of each cell, in maps by endpoint and kind for speed, because there are thousands of responses. */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
-  /** In the order of the first case of each cell. */
+  /** The cells, in the order of their first case. */
   readonly inOrder: readonly CellCoverage[];
 }
 

@@ -59,9 +59,9 @@ export function buildSchedule(
 type Probes = readonly PlannedProbe[];
 
 /**
- * Puts the concurrency stage before the first probe that creates a webhook: it causes many failing agent runs, and
- * each would be sent to that webhook. Probes that abandon streams run after those that count slots, since their slots
- * may stay taken for some seconds.
+ * Puts the concurrency stage before the first probe that creates a webhook. The stage causes many failing agent runs,
+ * and each would be sent to that webhook. Probes that abandon streams run after those that count slots, since their
+ * slots may stay taken for some seconds.
  */
 function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));

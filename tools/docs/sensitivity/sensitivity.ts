@@ -36,7 +36,7 @@ const epochMs = 1_800_000_000_000;
 
 /** A limit that a server keeps too loosely, and the checks that should detect it. */
 export interface LooseLimit {
-  /** Any of these may detect it. */
+  /** Ids of the checks, any of which may detect the limit. */
   readonly checks: readonly string[];
   readonly kinds: readonly LimiterKind[];
   readonly serverOf: (

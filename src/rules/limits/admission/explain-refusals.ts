@@ -20,8 +20,9 @@ export interface RefusalReasons {
 const maxRounds = 12;
 
 /**
- * Finds which refusals a limiter can have made at all. The first refusal of a history can be explained only by requests that were not refused;
- * the next by the first refusal, too, and so on. So a limiter that refuses below its number does not excuse each refusal by all the others.
+ * Finds which refusals a limiter can have made at all. Only requests that were not refused can explain the first
+ * refusal of a history. The first refusal can then help to explain the next one, and so on. So a limiter that refuses
+ * below its number does not excuse each refusal by all the others.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();

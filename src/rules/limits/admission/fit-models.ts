@@ -90,7 +90,7 @@ function fitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, and with no more admitted than the capacity, every phase fits.
+    // Without refusals, every phase fits if no more requests were admitted than the capacity.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -123,7 +123,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models that, each with some of the others, explain every refusal. */
+/** Returns the models that explain every refusal, each together with some of the others. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

@@ -29,8 +29,8 @@ export type HistoryVerdict =
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key against every admissible limiter. It is a breach only if no admissible limiter explains the history, whatever
- * the instants of the decisions within their spans (Limits, "Request rate (per API key)").
+ * Judges the requests on one key against every admissible limiter (Limits, "Request rate (per API key)"). It is a
+ * breach only if no admissible limiter explains the history, whatever the instants of the decisions within their spans.
  *
  * @param everyReading whether to look for every reading that explains the history, not only the first
  */

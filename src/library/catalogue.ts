@@ -32,7 +32,7 @@ export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
 /** A fault or variant of the reference server. */
 export interface BehaviourEntry {
   readonly name: string;
-  /** Heading of the interface document that it concerns. */
+  /** Heading in the interface document that describes the behaviour. */
   readonly section: string;
   readonly summary: string;
   /** Clauses that it breaks; empty for a variant. */

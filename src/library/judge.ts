@@ -57,7 +57,7 @@ function keptIn(folder: string): ReturnType<typeof readSavedRun> {
   try {
     return readSavedRun(folder);
   } catch (error) {
-    // The only use case error about a folder: it holds the report of a load.
+    // Reading a run throws this kind of error only if the folder holds the report of a load.
     if (error instanceof UseCaseError)
       throw new UsageProblem(`${folder} is the report of a load run. Give that of a run.`);
     throw error;

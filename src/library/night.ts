@@ -47,7 +47,7 @@ export interface JudgedNight {
  *
  * @param history folder, created if it is missing; each target needs its own
  * @throws {UsageProblem} if the target or an option cannot be used, or the history is another target's; nothing was sent then.
- * @throws {NothingToJudge} if the signal came: the night is not kept.
+ * @throws {NothingToJudge} if the signal ended the night early: the night is then not saved.
  */
 export async function night(
   target: TargetDescription,

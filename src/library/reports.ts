@@ -40,7 +40,7 @@ export function renderText(
 /**
  * The exchanges of a run as an HTTP Archive 1.2, redacted as they are in the evidence.
  *
- * @throws {UsageProblem} if there are none: of load, and of a report that was read without its `evidence.json`
+ * @throws {UsageProblem} if there are no exchanges: the report is of a load, or was read without its `evidence.json`
  */
 export function renderHar({ report, evidence }: ReportDocument): string {
   if (evidence === null)
@@ -87,7 +87,11 @@ export function compare(older: ReportDocument, newer: ReportDocument, regression
   return compareReports(older, newer, readRules(regression));
 }
 
-/** @throws {UsageProblem} if it cannot be understood */
+/**
+ * Parses the changes that count as regressions.
+ *
+ * @throws {UsageProblem} if the text cannot be parsed
+ */
 export function readRules(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);

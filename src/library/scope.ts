@@ -7,9 +7,9 @@ import { libraryMessages } from "./messages.ts";
 
 /** Selects checks. Patterns are clause ids, check ids, suites, or globs of them (`SSE-*`). */
 export interface CheckSelection {
-  /** Only these. Default: all. */
+  /** Patterns of the checks to run. Default: all checks. */
   readonly only?: readonly string[];
-  /** All but these. */
+  /** Patterns of the checks to leave out. Default: none. */
   readonly skip?: readonly string[];
 }
 
@@ -31,7 +31,11 @@ const isListOfTexts = (given: unknown): boolean =>
 /** Which checks run, and the limits of the run. Everything has a default. */
 export type JudgeScope = CheckSelection & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
-/** @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number */
+/**
+ * Adds the default of every option that is not given.
+ *
+ * @throws {UsageProblem} if a pattern matches nothing, or a limit is not a valid number
+ */
 export function scopeOf(scope: JudgeScope): RunScope {
   const bounds = boundNames.flatMap((name) => (scope[name] === undefined ? [] : [[name, checked(name, scope[name])]]));
   return {

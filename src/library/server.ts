@@ -16,9 +16,9 @@ import { UsageProblem } from "./errors.ts";
 
 /** Options of the reference server. Everything has a default. */
 export interface ServerOptions {
-  /** Default `127.0.0.1`. */
+  /** Address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** Default 0: any free port. */
+  /** Port to listen on. Default: 0, which takes any free port. */
   readonly port?: number;
   /** `virtual`: time passes only in {@link ReferenceServer.advance}. Default: `machine`. */
   readonly clock?: "machine" | "virtual";
@@ -95,7 +95,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Referenc
   return server;
 }
 
-/** Longer than any rate-limit window, and short enough for valid dates. */
+/** Maximum advance of a virtual clock. It is longer than any rate-limit window, and keeps dates valid. */
 const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 
 function readAdvance(ms: unknown): number {

@@ -56,7 +56,11 @@ const plainSchema = z.strictObject({
   network: networkSchema.optional(),
 });
 
-/** @throws {UsageProblem} */
+/**
+ * Finds out which kind of description this is, and makes a target of it.
+ *
+ * @throws {UsageProblem} if the description is invalid
+ */
 export function resolveTarget(description: TargetDescription): ResolvedTarget {
   const given: unknown = description;
   if (typeof given !== "object" || given === null)

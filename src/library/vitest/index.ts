@@ -29,8 +29,8 @@ export interface ConformanceTestOptions extends JudgeOptions {
 const defaultTimeoutMs = 300_000;
 
 /**
- * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. The run happens once,
- * before the first of them, and takes just the checks whose tests run: `vitest -t SSE` sends what those need. A check that could not be
+ * Registers a test for each check, in a group for each part of the interface: `INV-10 An absent query answers …`. All tests share one run, which
+ * takes place before the first test. It has only the checks whose tests run: `vitest -t SSE` sends only what these need. A check that could not be
  * exercised is a skipped test, with the reason.
  *
  * @throws {UsageProblem} if a pattern of `only` or `skip` matches nothing.
@@ -63,7 +63,11 @@ export function conformanceTests(options: ConformanceTestOptions): void {
 
 const nameOf = ({ id, says }: CheckEntry): string => `${id} ${says.replaceAll("`", "")}`;
 
-/** @param names names of the tests that run; `null`: unknown */
+/**
+ * Judges the target by the checks whose tests run.
+ *
+ * @param names names of these tests; `null` if they are unknown: then all checks run
+ */
 async function judgeSelected(options: ConformanceTestOptions, names: ReadonlySet<string> | null): Promise<Judged> {
   const target = typeof options.target === "function" ? await options.target() : options.target;
   const chosen = listChecks(options).filter((entry) => names === null || names.has(nameOf(entry)));

@@ -38,7 +38,7 @@ export function rejudgeRun(
   };
 }
 
-/** Selects the run's checks, and newer checks that the evidence of its probes suffices for. */
+/** Selects the checks of the run, and newer checks that need no more evidence than the run has. */
 function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
   const selected = new Set(findings.map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));

@@ -40,10 +40,10 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxAgents = 50;
-/** A health request is free, but a person waits for the result. */
+/** Maximum number of health requests. They cost nothing, but a person waits for the result. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** An exhausted key has requests left again after a minute. */
+/** Maximum wait for rate limits: an exhausted key has requests left again after a minute. */
 const maxWaitMs = 65_000;
 
 const interrupted = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;

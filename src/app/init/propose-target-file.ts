@@ -39,7 +39,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays if it gets the right query, and which of the two chosen agents gets it. */
+/** Roles that an agent plays if it gets the right query. `agent` says which of the two chosen agents gets the query. */
 export const promptRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -103,8 +103,8 @@ function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable
 }
 
 /**
- * Network settings for a target file. Paths become relative to the folder of the file. A proxy URL with a password is left out:
- * it belongs into the environment.
+ * Network settings for a target file. Paths become relative to the folder of the file. A proxy URL that may contain a password is left out, because
+ * the file must hold no secret: an environment variable can give the URL.
  */
 function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
   const folder = dirname(resolve(out));
@@ -117,7 +117,7 @@ function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<Pa
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-/** Path of the JSON schema relative to the target file: below it, or where a project installs the harness. */
+/** Path of the JSON schema relative to the target file. If the harness is not below the file's folder, the path leads to `node_modules`. */
 function schemaPath(out: string): string {
   const installed = "./node_modules/agent-hosting-conformance/schemas/target.schema.json";
   if (isSea()) return installed;
@@ -135,7 +135,7 @@ export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null):
   tier,
 });
 
-/** The target without agents for discovery, or with the agents of the target file. */
+/** The target from the answers: without agents for discovery, or with the agents of the target file. */
 export const targetOf = (
   answers: TargetAnswers,
   tier: string | null,

@@ -13,7 +13,7 @@ import { secretsOf } from "./secrets.ts";
 import { describeRoles } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 
-/** The result of a run without secrets: only this may leave the process. */
+/** The result of a run without secrets. Nothing else of a run may be written or shown. */
 export type RedactedRun =
   | (Kept & {
       readonly kind: "judged";
@@ -46,7 +46,7 @@ export interface RedactedRunOptions extends RunOptions {
 }
 
 /**
- * Runs the suites and removes every secret from the result. No evidence leaves the process in another way.
+ * Runs the suites and removes every secret from the result. All evidence passes through here before it is written or shown.
  *
  * @param unselected must clauses whose checks were not selected
  */
@@ -66,7 +66,7 @@ export async function runAndRedact(
   }
 }
 
-/** The result if making the report failed: an error for each check. */
+/** The result if the report could not be made: no evidence, and an error for each check. */
 function withoutEvidence(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
@@ -97,7 +97,7 @@ function sessionOf(
       result: describeResult(outcome, messages),
     })),
   };
-  // In one pass: objects that report and evidence share stay shared.
+  // Both are redacted in one pass, so that objects in both are still shared afterwards.
   const { deep } = redactorOf([...secrets, ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

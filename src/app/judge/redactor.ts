@@ -11,7 +11,10 @@ import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 /** Redacts secrets, except in texts that the harness itself writes into every report. */
 export const redactorOf = (secrets: readonly Secret[]): Redactor => redactorFor(secrets, isHarnessText);
 
-/** Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Secrets of the harness do not count. */
+/**
+ * Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Leaves out the webhook secrets that the harness
+ * itself generated.
+ */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
   const found = exchanges.flatMap(({ answer }) =>
@@ -26,7 +29,7 @@ export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
 
 const secretNames = ["secret", "signing_secret", "webhook_secret", "api_key", "apiKey", "access_token"] as const;
 const secretField = new RegExp(`"(?:${secretNames.join("|")})"`);
-/** Responses are a few levels deep; a hostile one may be deeper. */
+/** Maximum depth of the search. Valid responses have a few levels; a hostile response may have very many. */
 const maxDepth = 8;
 
 function secretsWithin(value: unknown, depth: number): string[] {
@@ -39,8 +42,8 @@ function secretsWithin(value: unknown, depth: number): string[] {
 }
 
 /**
- * Whether the harness writes a text into every report, so that it reveals no key. Redacting it would make the report unreadable: an
- * example is the key `agent-hosting-conformance`.
+ * Whether the harness writes a text into every report, so that it reveals no key. For example, redacting the key `agent-hosting-conformance`
+ * everywhere would make the report unreadable.
  *
  * @param gram consecutive characters in lower case
  */

@@ -10,7 +10,7 @@ export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit
 /**
  * Returns the scenarios with the given names, without duplicates; without names, the default scenarios.
  *
- * @throws {UnsendableLoadError} with near names where there is no such scenario
+ * @throws {UnsendableLoadError} if a scenario is unknown; the message suggests similar names
  */
 export function chooseScenarios(names: LoadParameters["scenarios"], isRealTime: boolean): readonly Scenario[] {
   if (names === "all") return scenarios;

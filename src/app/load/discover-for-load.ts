@@ -18,12 +18,12 @@ export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /** Keys that discovery used to try agents, with the end time by `performance.now()`: they are no longer fresh. */
+      /** Keys that discovery used, and when it ended, by `performance.now()`. These keys must pause before the first trial. */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "unsendable agent" | "interrupted" }>;
 
-/** Discovery sends few requests, and must not wait for rate-limit windows. */
+/** Maximum wait of discovery. It sends few requests, so it should not wait until a rate-limit window ends. */
 const maxWaitMs = 5000;
 
 /**

@@ -9,7 +9,7 @@ import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
  * Judges saved load evidence: files, logs of k6 pods, or the folder of a load report.
  *
  * @param clocksApartMs maximum difference between the clocks of the machines that sent segments
- * @throws {UsageError} if it cannot be read
+ * @throws {UsageError} if the evidence cannot be read
  */
 export function judgeSavedLoad(paths: readonly string[], clocksApartMs: number): ReportDocument {
   const kept = judgeSavedEvidence(paths, clocksApartMs);

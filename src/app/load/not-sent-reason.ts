@@ -15,14 +15,14 @@ export type NotSentReason =
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
   /** Discovery found no usable target. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
-  /** URLs cannot contain the agent's name. */
+  /** The agent's name cannot be part of a URL. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
   /** Load invokes agents, and only GET requests are allowed. */
   | { readonly kind: "read only" }
   | { readonly kind: "interrupted" }
   | { readonly kind: "not agreed" };
 
-/** Load parameters with which no load can be sent, whatever the target responds. */
+/** Invalid load parameters: no load can be sent with them, whatever the target responds. */
 export class UnsendableLoadError extends UsageError {
   readonly reason: NotSentReason;
 

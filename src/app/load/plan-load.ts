@@ -113,7 +113,7 @@ function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** Cooldown of a key between two trials. */
+/** Pause of a key between two trials, so that its minute window is empty again. */
 const restSeconds = 61;
 
 /** Creates the preview. It leaves out trials that will be skipped. */

@@ -13,7 +13,7 @@ import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../r
 import { packageVersion } from "../version.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
-/** The result of a load without secrets: only this may leave the process. */
+/** The result of a load without secrets. Nothing else of a load may be written or shown. */
 export interface SentLoad {
   readonly document: ReportDocument;
   /** Digests of the written evidence files, for a statement. */
@@ -58,7 +58,7 @@ export function openLoadWriter(
       const text = `${JSON.stringify(evidence)}\n`;
       load.set(file, evidence);
       digests[file] = sha256Of(text);
-      // Written at once, so that a later failure does not lose it.
+      // The evidence is written at once, so that a later failure does not lose it.
       write(file, text);
     },
     finish: (occasion) => {
@@ -77,7 +77,7 @@ export function openLoadWriter(
   };
 }
 
-/** The end of a load that was not sent; `null` if the load parameters were the reason, so that there is no report. */
+/** Describes for the report why no load was sent. `null`: there is no report, because the load parameters or the user prevented the load. */
 export function endOfNotSent(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = why.kind === "unsendable agent" || why.kind === "interrupted";

@@ -14,7 +14,7 @@ import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evide
 import { mergeEvidence } from "../../load/merge.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** The result of judging saved evidence, and its file: of several segments the first. */
+/** The result of judging saved evidence, and the name of its file. Merged segments have the name of the first file. */
 export interface SavedOutcome {
   readonly outcome: TrialResult;
   readonly file: string;

@@ -36,7 +36,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly usedAtMs?: number | null;
   /** Whether only GET requests are allowed: then no load is sent. */
   readonly readOnly?: boolean;
-  /** For reasons why something was not sent. */
+  /** Texts for the reasons why something was not sent. */
   readonly messages: Messages;
   /** Asked before load is sent to a server that is not on loopback. Default: no load is sent to it. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;

@@ -5,7 +5,7 @@ import { type Hint, targetFileHint } from "./target-file-hints.ts";
 
 /** Names and hints of an entry point: the command line or the library. */
 export interface MessageTerms {
-  /** `maxWaitMs` is `--max-wait` on the command line, and itself in the library. */
+  /** Name of a setting in messages. For example, `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
   /** Hints that do not follow from the name of a setting. */
   readonly hints: Readonly<
@@ -68,7 +68,7 @@ const boundHint = (bound: keyof RunBounds, name: string): Hint => ({
   is: null,
 });
 
-/** `a, or b`; `a, b, or c`. */
+/** Joins texts as `a, or b` or `a, b, or c`. */
 const alternatives = (texts: readonly string[]): string => `${texts.slice(0, -1).join(", ")}, or ${texts.at(-1)}`;
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1000))} s`;

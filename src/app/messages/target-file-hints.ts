@@ -1,7 +1,7 @@
 import type { Need } from "../../run/plan/needs.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** A line that would enable a check: what to give, and what it means. In a list of alternatives, only `give` is shown. */
+/** A hint that would enable a check. `give` is what to provide, and `is` explains it. A list of alternatives shows only `give`. */
 export interface Hint {
   readonly give: string;
   /** Explanation of `give`; `null` if it needs none. */

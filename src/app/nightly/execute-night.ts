@@ -65,7 +65,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   }
 }
 
-/** Prepares the load. It may send the requests that the run has left of `maxRequests`. */
+/** Prepares the load, which may send the requests of `maxRequests` that the run did not use. */
 function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, messages, agree, view, signal } = plan;
   const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
@@ -99,7 +99,7 @@ async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly 
   return (document.report.load?.runs ?? []).map(nightLoadOf);
 }
 
-/** Returns the trials to repeat. */
+/** Returns the trials whose results look worse than before, and so are repeated. */
 function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialKey));
   return trials.filter(({ scenario, tier, engine }) => names.has(trialKey({ scenario: scenario.name, tier, engine })));

@@ -17,7 +17,7 @@ import { executeNight, nameOf, type RunNightOptions, type ExecutedNight } from "
  * Runs the suites and the load, compares the night with earlier nights, and saves it in the history. An interrupted night is not saved.
  *
  * @throws {UsageError} if the history is another target's
- * @throws {LoadProblem} if the load that is wanted cannot be sent, whatever the target answers; nothing was sent then
+ * @throws {UnsendableLoadError} if the load parameters are invalid; nothing was sent then
  */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;

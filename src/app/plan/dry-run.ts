@@ -77,7 +77,7 @@ async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverSteps; steps++) await Promise.resolve();
 }
 
-/** Promise steps until the pacer has handed a slot to the next probe. */
+/** Number of microtask turns. They suffice for the pacer to give the next slot to another probe. */
 const handoverSteps = 10;
 
 interface Stage {
@@ -160,7 +160,7 @@ export async function enoughMinutes(planned: readonly PlannedProbe[], parts: Dry
 }
 
 const maxMinutes = 24 * 60;
-/** Optional waits may make the first simulation longer than necessary by this much. */
+/** The search starts this much below the waiting time of a simulation with a day: with so much time, probes make optional waits, too. */
 const marginMinutes = 2;
 
 interface Sleeper {
@@ -168,7 +168,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Turns of the event loop without a new sleeper after which everything sleeps. */
+/** After this many turns of the event loop without a new sleeper, everything counts as asleep. */
 const idleTurns = 3;
 
 /** Virtual time: it jumps to the next wake-up as soon as everything sleeps. */

@@ -22,7 +22,10 @@ export interface PlanRow {
   /** Names of its keys; its requests count against the first. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
-  /** Approximate number of agent executions. Assumes that reading usage counts as a request; otherwise invokes take its place. */
+  /**
+   * Approximate number of agent executions. Assumes that a usage request counts against the limits. On a target where it does not, invokes replace
+   * it.
+   */
   readonly executions: number;
   /** Longest time that the probe waits, in seconds. */
   readonly waitSeconds: number;
@@ -96,7 +99,11 @@ export interface KeyRow {
   readonly waitSeconds: number;
 }
 
-/** @param discovery requests of discovery, and their key */
+/**
+ * Sums up requests and waits for each key.
+ *
+ * @param discovery requests of discovery, and their key
+ */
 export function keyRows(
   rows: readonly PlanRow[],
   discovery: { readonly key: string; readonly requests: number },
@@ -125,7 +132,7 @@ export function keyRows(
 
 const sumOf = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
-/** A minute and one second: rate-limit headers have a resolution of seconds. */
+/** Longest wait for a minute window: one second more, because rate-limit headers have a resolution of seconds. */
 const minuteSeconds = 61;
 
 /** How long pacing by the minute limit delays a number of requests. */

@@ -14,7 +14,7 @@ export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
   /** Agents by role, with the request that makes them play it. */
   readonly roles: Readonly<Record<string, string>>;
-  /** Discovery: the requests before the first probe. `requests` counts those that the key's limits count. */
+  /** Discovery: the requests before the first probe. `requests` leaves out requests that do not count against the key's limits. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];

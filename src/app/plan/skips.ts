@@ -85,17 +85,17 @@ function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions):
 
 /** A question that a plan cannot answer, because planning sends nothing. */
 export type OpenQuestion =
-  /** The run finds an agent that answers through the list. */
+  /** The run will choose an agent of the target's list that answers. */
   | { readonly kind: "which agent" }
-  /** Until headers reveal the tier, the run keeps to the limits of `free`. */
+  /** Headers will reveal the tier. Until then, the run keeps to the limits of `free`. */
   | { readonly kind: "tier of a key"; readonly key: string }
   /** Whether the target can reach the receiver. */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
   /** How many webhook retries arrive within the maximum wait. */
   | { readonly kind: "retries" }
-  /** If it does not, invokes have to fill windows, with this many more executions. */
+  /** Whether a usage request counts against the limits. If not, the run has to use up limits by invokes, with this many more executions. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** Retries after 429 and requests without a key are not counted. */
+  /** The plan does not count retries after 429 and requests without a key. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

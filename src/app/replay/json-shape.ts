@@ -11,7 +11,11 @@ export interface TakenApart {
   readonly empty: ReadonlySet<string>;
 }
 
-/** @param name root of the paths, such as `body` */
+/**
+ * Flattens a JSON value.
+ *
+ * @param name root of the paths, such as `body`
+ */
 export function takeApart(json: unknown, name: string): TakenApart {
   const values = new Map<string, string>();
   const kinds = new Map<string, Set<string>>();

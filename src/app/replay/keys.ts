@@ -35,7 +35,7 @@ const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
  * Finds the keys that are redacted in the headers of exchanges.
  *
  * @param all every exchange of the report: a single `apiKey` can be used only if one key made them
- * @throws {UsageError | UseCaseError} if one is missing
+ * @throws {UsageError | UseCaseError} if a key is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
   const names = new Set(chosen.flatMap(namesIn));

@@ -13,7 +13,7 @@ export interface AddressChange {
 /**
  * Rebuilds a saved request to send it again.
  *
- * @throws {UsageError} if it was not saved completely
+ * @throws {UsageError} if the request was not saved completely
  */
 export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys): OutgoingRequest {
   const { id, key, request } = kept;

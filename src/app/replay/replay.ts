@@ -135,8 +135,8 @@ export interface Intent {
 }
 
 /**
- * Returns why a replay needs a confirmation, or `null`. Only GET requests are sent to other machines without one. A report of others must
- * not send the user's keys to its own address.
+ * Returns why a replay needs a confirmation, or `null`. Without a confirmation, other machines get only GET requests. They get no keys from
+ * environment variables if only the report names the address: somebody else may have written the report.
  */
 export function confirmationReason({
   requests,

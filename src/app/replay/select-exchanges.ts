@@ -17,7 +17,7 @@ const maxExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
- * Selects the exchanges of a check's findings: of its broken ones, if there are any.
+ * Selects the exchanges of a check's findings. If some findings are broken, selects only theirs.
  *
  * @param check id of a check, or of its clause
  * @param instance tier of the finding; `null`: the check has only one

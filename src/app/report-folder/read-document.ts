@@ -15,8 +15,8 @@ import {
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is left out. Damaged evidence is
- * an error: a page without it would look as if there had been none.
+ * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is left out. Damaged evidence is an
+ * error, because a page without evidence would look as if there had been none.
  *
  * @param path folder of a report, or the `report.json` in it. Evidence beside a file with another name is not read.
  * @throws {UsageError}
@@ -105,7 +105,7 @@ function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvide
   );
 }
 
-/** Whether evidence is inside the report's folder: a report must not make us read other files. */
+/** Whether a path in a report stays inside the report's folder: a report from elsewhere must not make the harness read other files. */
 const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 

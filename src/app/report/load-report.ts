@@ -87,7 +87,11 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
   }
 }
 
-/** @throws {Error} if a scenario claims a clause that does not exist */
+/**
+ * Returns the level of a clause that a scenario tests.
+ *
+ * @throws {Error} if the clause does not exist
+ */
 function levelOf(clause: string): Level {
   if (!isClauseId(clause)) throw new Error(`a load scenario claims ${JSON.stringify(clause)}, which is no clause`);
   return clauseOf(clause).level;

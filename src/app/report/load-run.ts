@@ -39,7 +39,7 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
   };
 }
 
-/** Three decimals are finer than the clock of any engine. */
+/** Decimals of times in milliseconds: no engine's clock is more precise. */
 const digits = 3;
 
 type Counts = Pick<LoadRun["requests"], "admitted" | "refused" | "failed" | "unanswered" | "left">;

@@ -148,7 +148,7 @@ function changeProblems(reference: Reference, file: AgentFile, id: string, names
   ];
 }
 
-/** The path is a folder, a device or a pipe. */
+/** Thrown if the path of an agent file is a folder, a device or a pipe. */
 class NotARegularFile extends Error {
   override readonly name = "NotARegularFile";
 }

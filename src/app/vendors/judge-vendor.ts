@@ -75,7 +75,11 @@ function keptVendor({ name, report, load }: Extract<ListedVendor, { kind: "repor
   return { kind: "judged", name, document, load: keptLoad(load), isKept: true, notes: [] };
 }
 
-/** @throws {UsageError} */
+/**
+ * Reads the saved load report of a vendor, if a path is given.
+ *
+ * @throws {UsageError} if it is not the report of a load
+ */
 function keptLoad(path: string | null) {
   if (path === null) return null;
   const document = readDocument(path);

@@ -43,5 +43,5 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
   return { judged, sideBySide: all, problem };
 }
 
-/** `vendors.json` */
+/** The text of `vendors.json`. */
 export const sideBySideJson = (all: VendorComparison): string => `${JSON.stringify(all, null, 2)}\n`;

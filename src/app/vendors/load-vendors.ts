@@ -31,7 +31,7 @@ export async function sendVendorLoads(
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // Keys were just used by the runs. Two vendors may share an address, and so the windows of their keys.
+  // The runs have just used the keys. Two vendors may also share an address, and so the rate-limit windows of their keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];

@@ -33,10 +33,10 @@ export interface RejudgedReport {
 }
 
 /**
- * Judges the evidence in a report's folder again: as `rejudge` does for a run, and `load judge` for a load. Trials that were not sent are taken
- * from the report.
+ * Judges the evidence in a report's folder again: as `rejudge` does for a run, and `load judge` for a load. Trials that were not sent are taken from
+ * the report.
  *
- * @param wordings in which the report may be written
+ * @param wordings messages of each entry point that may have written the report
  * @throws {UsageError} if the evidence cannot be read
  */
 export function rejudgeReport(folder: string, report: Report, wordings: PossibleMessages): RejudgedReport {

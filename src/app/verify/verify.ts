@@ -38,7 +38,7 @@ export interface Verification {
  * verdict.
  *
  * @param path folder of the report, or the `report.json` in it
- * @param wordings in which the report may be written
+ * @param wordings messages of each entry point that may have written the report
  * @throws {UsageError} if one of the files cannot be read
  */
 export function verify(statementFile: string, path: string, wordings: PossibleMessages): Verification {
@@ -76,7 +76,7 @@ function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): 
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/** Compares with a report of another version. Different findings are a note; a different verdict is a mismatch. */
+/** Compares the judgement of this version with that of another version. Different findings are only a note; a different verdict is a mismatch. */
 function judgedByOther(
   { suite, verdict }: Report,
   again: Report,
@@ -94,7 +94,7 @@ function judgedByOther(
   return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
 }
 
-/** Digests of evidence inside the folder: a report must not make us read other files. */
+/** Digests of the report and of its evidence. Leaves out paths outside the folder: a report must not make the harness read other files. */
 function digestsIn(folder: string, report: Report): Digests {
   const files = [reportFileName, ...evidenceFileNames(report)].filter(
     (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
@@ -117,7 +117,7 @@ function readStatement(file: string): Statement {
   throw new UsageError(`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Whether no field occurs twice: a parser would take one and a human reader the other. */
+/** Whether no field occurs twice. If one did, a parser would read one value, and a person perhaps the other. */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
 

@@ -71,7 +71,12 @@ export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { 
 /** Accumulates the lines of a journal. */
 export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
-  /** @param isListening whether the receiver listens at `untilMs`, which is now */
+  /**
+   * Returns the deliveries up to now.
+   *
+   * @param untilMs now
+   * @param isListening whether the receiver is listening now
+   */
   readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
@@ -81,7 +86,9 @@ export const heartbeatIntervalMs = 5000;
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**
- * @param sinceMs end of listening of the run itself
+ * Starts with the deliveries of the run, before any line of the journal.
+ *
+ * @param sinceMs when the run itself stopped listening
  * @param received deliveries of the run itself
  */
 export function accumulateWatch(sinceMs: number, received: readonly Delivery[]): WatchAccumulator {

@@ -93,7 +93,11 @@ export function beginState(
   return state;
 }
 
-/** @throws {UseCaseError} if there is no valid state */
+/**
+ * Reads the state of a watch.
+ *
+ * @throws {UseCaseError} if there is no valid state
+ */
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);
   if (!existsSync(file)) throw new UseCaseError({ kind: "nothing to watch", folder, file: fileName });

@@ -97,7 +97,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Deliveries that arrived since the end of the run.
+  // Deliveries that arrived after the end of the run and before the watch began are recorded now.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => record({ listening: now() }));

@@ -198,7 +198,7 @@ export function thresholdAbove(windows: readonly Used[]): number | null {
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/** How many more requests bring every window above a percentage; 0 if all are above it. */
+/** Number of further requests that bring every window above a percentage; 0 if all windows are above it. */
 export const requestsAbove = (threshold: number, windows: readonly Used[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 

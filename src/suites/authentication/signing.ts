@@ -20,7 +20,7 @@ export interface SignedValidly {
   readonly withoutQuery: Exchange;
   /** A signed invoke with a body that is not ASCII; `null` if no agent is known. */
   readonly posted: Exchange | null;
-  /** The same invoke, not signed. Sent only if the signed one did not succeed. */
+  /** The same invoke without a signature. Sent only if the signed invoke did not succeed. */
   readonly postedPlainly: Exchange | null;
 }
 

@@ -110,7 +110,7 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/** Whether an attempt came too late after the first to be its duplicate. */
+/** Whether an attempt came so long after the first that it is not a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
@@ -154,7 +154,7 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** How each reading of the schedule explains the attempts. The best comes first. */
+  /** How each reading of the schedule explains the attempts. The best explanation comes first. */
   readonly explanations: readonly Explanation[];
 }
 

@@ -51,7 +51,7 @@ const scripts = {
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
   silent: [{ kind: "silence" }, status(204)],
-  /** Rejects the signature of the first attempt with 401, because it has another secret than the target. */
+  /** The receiver verifies signatures with another secret than the target's, so the first attempt gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
   /** Answers 200 after the sender's timeout. */
   late: [{ kind: "held", status: 200 }],
@@ -354,7 +354,7 @@ interface DelayBases {
   readonly previous: number;
 }
 
-/** The clock offsets from which the next delay may count. Once the order is known, only one remains. */
+/** The clock offsets from which the next delay may count: two while the order is unknown, else one. */
 const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
@@ -374,9 +374,9 @@ function observedOrder(
 
 /** Margin at the end of the schedule, because real time may also pass for the target. */
 const endMarginMs = 60_000;
-/** Distance between a stop and a due instant. It covers real time that may also pass for the target. */
+/** Distance between a stop and the time at which an attempt is due. It covers real time that may also pass for the target. */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** A sender with timers has certainly made an attempt by this time after it is due. */
+/** Time after which a sender with timers has certainly made an attempt that is due. */
 const timerLagMs = 1000;
 /** How long to wait for an attempt that is due, as a multiple of the settle time. */
 const dueSettles = 4;

@@ -13,7 +13,7 @@ export interface ObservedAttempts {
   readonly created: readonly TimeSpan[];
   /** Every attempt before this time was observed, except in `unwatched`. */
   readonly untilMs: number;
-  /** When no receiver listened, so that an attempt may have been missed. */
+  /** Periods in which no receiver listened, so that an attempt may have been missed. */
   readonly unwatched: readonly TimeSpan[];
 }
 

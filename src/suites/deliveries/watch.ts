@@ -35,7 +35,7 @@ export type RemainingRetries =
       /** When every reading of the schedule has ended. */
       readonly latestMs: number;
     }
-  /** No attempt is due; until `untilMs`, one would be a breach. */
+  /** No attempt is due. An attempt before `untilMs` would be a breach. */
   | { readonly kind: "quiet"; readonly attempts: number; readonly lastMs: number; readonly untilMs: number }
   | { readonly kind: "over"; readonly attempts: number };
 

@@ -177,7 +177,7 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** How far `reset_at` may be from a computed instant: 2 seconds, plus 1 because either may be rounded to whole seconds. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** `retry_after` must be in other units if the wait ends later than this after `reset_at`. */
+/** If the wait ends later than this after `reset_at`, `retry_after` must be in another unit. */
 const maxPastResetSeconds = 60;
 
 /**

@@ -148,7 +148,7 @@ export function observeErrors({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** Errors of one status that directly follow a sample. */
+/** Errors with the same status that directly follow a sample. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {

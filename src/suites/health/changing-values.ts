@@ -27,7 +27,7 @@ function fieldOf(exchange: Exchange, name: TimeField): unknown {
   return isReadable ? value : undefined;
 }
 
-/** The first and the last report that have a field; `null` if they are too close together to differ. */
+/** The first and the last report that have a field; `null` if the reports are too close together for the field to differ. */
 function firstAndLast(reports: readonly Exchange[], name: TimeField): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
   const [first, last] = [readable[0], readable.at(-1)];

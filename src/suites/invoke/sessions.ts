@@ -7,7 +7,10 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf } from "../shared/respo
 import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
-/** Whether the server rejects a request without `session_id` as bad input, but accepts one with it and with optional parameters. */
+/**
+ * Whether the server rejects a request without `session_id` as bad input, but accepts a request with `session_id` and
+ * optional parameters.
+ */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 

@@ -103,7 +103,7 @@ export const temporaryKeyExpired = probe(
 /** Endpoints that had nothing to request yet when the clock was advanced. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
-/** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has something to request. */
+/** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has a resource to request. */
 export const temporaryKeyExpiryAwaited = probe(
   "a temporary key's life is waited for, and it is used after it",
   {

@@ -135,7 +135,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeBreach(found.judged);
     if (use.first.end === "failing") return failing("beyond");
     const { burst, perMinute } = use.limits;
-    // A burst of unknown size may explain this, so it proves nothing.
+    // A burst of unknown size may explain the extra requests, so they prove nothing.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,

@@ -68,7 +68,7 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await times(3, () => client.health(agent));
-    // Only whether these reads are counted matters here. Other clauses judge the responses.
+    // This probe needs only whether these reads are counted. Other clauses judge the responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();

@@ -190,8 +190,8 @@ export async function waitIfAllowed(time: RunClock, ms: number, why: string): Pr
 
 /**
  * Ensures that a key's window has requests left and lasts some seconds more, so that values within one window can be
- * compared. Waits for the next window otherwise.
- * @throws {WaitRefused} if the wait is longer than the run may wait
+ * compared. If not, waits for the next window.
+ * @throws {WaitRefused} if the run may not wait that long
  */
 export async function ensureAllowance(
   { key }: Client,

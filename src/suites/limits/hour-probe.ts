@@ -99,8 +99,8 @@ interface HourOptions {
   /** Number of requests of this hour that were admitted before. */
   readonly before: number;
   /**
-   * Number of requests after which an earlier hour refused too soon. This hour pauses in real time there, so that a
-   * slot cannot be the reason again.
+   * Number of requests after which an earlier hour refused too soon; `null` if none did. This hour pauses in real time
+   * there, so that all slots are free.
    */
   readonly admittedBefore: number | null;
 }

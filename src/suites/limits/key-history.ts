@@ -156,11 +156,14 @@ export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number):
     windowMs,
   );
 
-/** Whether as many requests were admitted within a minute as its limit allows. */
+/** Whether some minute admitted as many requests as the limit per minute allows. */
 export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
-/** Whether the minute before a request admitted as many requests as its limit allows. If not, something else refused the request. */
+/**
+ * Whether the minute before a request admitted as many requests as the limit per minute allows. If not, something else
+ * refused the request.
+ */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
   const sinceMs = decidedIn(refused, "runs").toMs - minuteMs;

@@ -12,7 +12,7 @@ import { publishedTiers } from "../../spec/tiers.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 
-/** An invoke, with the month's tokens that the target had reported as used before it. */
+/** An invoke, with the month's tokens that the target reported as used before the invoke. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
@@ -71,7 +71,7 @@ export function tokensIn(reading: Exchange, name: "used" | "limit"): number | nu
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }
 
-/** Whether the quota had been reached before an invoke. The invoke that reaches it may succeed. */
+/** Whether the quota had been reached before an invoke. The invoke that reaches the quota may still succeed. */
 const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;
 
 /** Finds the refusal for tokens: it comes after the quota was reached, or while the window has requests left. */

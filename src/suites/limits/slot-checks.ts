@@ -5,7 +5,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failedStreamsBeyondSlots, failuresBeyondSlots, slotsHeld, streamsHeld } from "./slot-probes.ts";
 
-/** Minimum time that a slow agent takes, by the definition of its role. */
+/** Minimum duration of a request to an agent with the role `slow`. */
 const minSlowMs = 1000;
 
 /** Whether a stream went on after a time: at least two events came later. A single last event may have been delayed. */

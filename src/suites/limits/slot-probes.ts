@@ -43,7 +43,7 @@ export interface SlotsHeld {
    * all had ended. `null` if the batch path is not known.
    */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
-  /** Maximum time from the first end among the held requests to the end of the extra one, by the target's clock. */
+  /** Maximum time from the first end of a held request to the end of the extra request, by the target's clock. */
   readonly extraEndedAfterMs: number;
   readonly after: Exchange;
 }
@@ -360,7 +360,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-/** Whether an earlier stream with {@link briefParameters} lasted long enough in real time to observe that it holds a slot. */
+/** Whether an earlier stream with {@link briefParameters} lasted long enough in real time to show that it holds a slot. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder

@@ -21,7 +21,10 @@ export interface BatchSubmitted {
   /** Batch path of the target file, with its placeholder; `null` if there is none. */
   readonly path: string | null;
   readonly submitted: Exchange | null;
-  /** Start of an operation at another path of the target file; `null` if there is none. Evidence of earlier versions does not have it. */
+  /**
+   * Start of an operation at another path of the target file; `null` if there is no such path. Absent in the evidence
+   * of earlier versions.
+   */
   readonly started?: Exchange | null;
   /** Polls of the operation, in order; empty if there was no handle. */
   readonly polls: readonly Exchange[];

@@ -37,7 +37,7 @@ export function isLocalAddress(url: string): boolean {
 /** The target's address and certificate. */
 export interface TargetAddress {
   readonly listing: Exchange;
-  /** Certificate of an `https:` address; `null` for any other. */
+  /** Certificate of an `https:` address; `null` for any other address. */
   readonly certificate: CertificateInspection | null;
 }
 

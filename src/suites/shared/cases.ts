@@ -46,7 +46,7 @@ export function bodyCases(
     }));
 }
 
-/** Returns the same object for the same response, so that its judgement is remembered. */
+/** Returns the same object for the same response, so that its judgement can be cached. */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );

@@ -9,7 +9,7 @@ export interface Feature {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Responses to a request with all features, and, if that was rejected, to one request per feature. */
+/** Responses to a request with all features. If that request was rejected, also the responses to one request per feature. */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;

@@ -15,7 +15,7 @@ function isSameBucket(from: Sample, to: Sample): boolean {
 
 const isSameAllowance = (from: Sample, to: Sample): boolean => isSameWindow(from, to) || isSameBucket(from, to);
 
-/** Seconds between two exchanges, for a target whose clock also runs by itself. */
+/** Maximum number of seconds between two exchanges. The target's clock may also run between the run's advances. */
 const secondsBetween = (from: Sample, to: Sample): number =>
   (to.headMs - from.sentMs + (to.headClockMs - from.sentClockMs)) / 1000;
 

@@ -40,7 +40,7 @@ export const describeVerdict = (exchange: Exchange): string =>
 export const describeResponse = (exchange: Exchange): string =>
   isSuccess(exchange) ? `${outcomeOf(exchange)} with ${fieldNamesOf(bodyJson(exchange))}` : describeStatus(exchange);
 
-/** The names of an object's fields; any other value itself. */
+/** The names of an object's fields, or the text of any other value. */
 export const fieldNamesOf = (value: unknown): string =>
   isObject(value) ? Object.keys(value).join(", ") : formatValue(value);
 

@@ -1,7 +1,7 @@
 /** Words of many writing systems: two to four bytes a character, combining marks, joined emoji, right to left. */
 const words = ["Grüße", "naïve", "Ελλάδα", "Привет", "你好世界", "こんにちは", "שלום", "مرحبا", "🙂", "👩‍👩‍👧", "𝒳𝒴", "€½"];
 
-/** Each word between two ASCII marks, which locate it in a response even if it was corrupted. */
+/** Each word between two ASCII marks. The marks locate the word in a response even if it was corrupted. */
 const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
 
 /** Characters that JSON has to escape and that must not break the lines of an event stream. */
@@ -23,7 +23,7 @@ export interface EchoedText {
   readonly corruptions: readonly Corruption[];
 }
 
-/** Finds the words of {@link unicodeText} in a response. A word counts as intact if at least one occurrence is. */
+/** Finds the words of {@link unicodeText} in a response. A word is intact if at least one of its occurrences is intact. */
 export function findEchoed(text: string): EchoedText {
   const found = words.map((word, at) => ({ word, forms: formsOf(text, at) })).filter(({ forms }) => forms.length > 0);
   const corruptions = found
@@ -38,6 +38,6 @@ const formsOf = (text: string, at: number): string[] =>
 const isSame = (form: string, word: string): boolean =>
   form.normalize("NFC") === word.normalize("NFC") || unescaped(form).normalize("NFC") === word.normalize("NFC");
 
-/** An agent may quote the query as JSON, with escaped characters, inside its own text. */
+/** Decodes `\u` escapes, because an agent may quote the query as JSON inside its own text. */
 const unescaped = (text: string): string =>
   text.replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

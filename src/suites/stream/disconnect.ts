@@ -29,7 +29,7 @@ export type Disconnect =
       readonly slots: number;
       readonly held: readonly Exchange[];
       readonly beyond: Exchange;
-      /** How many streams to open again: only one if the main key has few requests. */
+      /** Number of streams to open again: only one if the main key has few requests. */
       readonly wanted: number;
       /** Streams opened after the closing and kept open, until `wanted` were open or the time was up. */
       readonly after: readonly Exchange[];
@@ -122,7 +122,7 @@ function keyOfFewestSlots(target: Target): { key: TargetKey; limits: TierLimits 
   return known.toSorted((one, other) => one.limits.concurrent - other.limits.concurrent)[0] ?? null;
 }
 
-/** Waits until the key's minute has enough requests left for all streams, because they are held at the same time. */
+/** Waits until the key's minute has enough requests left for all streams, which are open at the same time. */
 async function waitForAllowance({ recorder, time }: ProbeContext, key: TargetKey, limits: TierLimits, needed: number) {
   const endings = recorder
     .samplesOf(key.name)
@@ -179,7 +179,7 @@ export const disconnectCheck = check(
   },
 );
 
-/** Time in which a server notices that its client has disconnected, after a write. */
+/** Time in which a server notices, after a write, that its client has disconnected. */
 const noticingMs = 2000;
 
 /** An agent with real gaps of this length between events runs in real time, whatever the target's clock does. */

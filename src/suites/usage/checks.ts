@@ -142,7 +142,7 @@ function judgeTokens(evidence: TokenGrowth): Finding<never> {
   return breach(expected, by(grown), evidence.usage, evidence.later);
 }
 
-/** Either read of usage may or may not count itself. */
+/** The two reads of usage, each of which may or may not count itself. */
 const readsThemselves = 2;
 const by = (grown: number): string => `by ${grown}`;
 

@@ -24,7 +24,7 @@ export interface TokenGrowth {
   readonly later: Exchange;
   /** Invokes and streams between the reads. */
   readonly turns: readonly Exchange[];
-  /** Whether the key was unused before the run, so that no one else uses it either. */
+  /** Whether the key was unused before the run. Then no other client uses the key either. */
   readonly isFresh: boolean;
 }
 

@@ -46,7 +46,7 @@ export interface WebhookOptions {
   readonly events: readonly string[];
   readonly agent: string | null;
   readonly isSigned: boolean;
-  /** Replies of the receiver, one per attempt. Default 200. */
+  /** Replies of the receiver, one per attempt. Default: 200. */
   readonly replies?: readonly Reply[];
   /** Whether the receiver gets another secret than the target, so that no signature matches. */
   readonly isMismatched?: boolean;

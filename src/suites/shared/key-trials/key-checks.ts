@@ -12,7 +12,7 @@ import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
 
-/** The expected response to a kind of key: 401, with this code if one is given, or any response but a success. */
+/** The expected response to a kind of key: 401 with a code, 401 with any code, or any response but a success. */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -134,7 +134,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly expected: (evidence: E) => string;
   /** The trials that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
-  /** Returns the finding if no trial is a violation but a further condition fails; `null` if it is met. */
+  /** Returns the finding for a further condition that fails, if no trial is a violation; `null` if the condition is met. */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
   /** Returns why every trial is inconclusive, if the cause is not in the requests themselves. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;

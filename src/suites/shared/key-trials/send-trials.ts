@@ -89,7 +89,7 @@ export function createTrialSender(client: Client, fixtures: Fixtures, { target, 
   };
 }
 
-/** Sends one request after the other, so that concurrency limits do not reject them. */
+/** Sends one request after the other, so that no concurrency limit rejects them. */
 export async function sendTrials(
   { fixtures, send }: TrialSender,
   kind: RejectedKeyKind,

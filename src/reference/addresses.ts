@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** A set of addresses. Single addresses and CIDRs define it. */
+/** A set of IP addresses, built from single addresses and CIDRs. */
 export interface AddressSet {
   has(address: string): boolean;
 }
@@ -8,7 +8,9 @@ export interface AddressSet {
 const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const zone = /%.*$/s;
 
-/** The form in which addresses are compared: without a zone, and an IPv4 address mapped into IPv6 as plain IPv4. */
+/**
+ * Returns the form in which addresses are compared: without a zone, and with an IPv4-mapped IPv6 address as plain IPv4.
+ */
 export function normalizeAddress(address: string): string {
   const bare = address.replace(zone, "");
   return mapped.exec(bare)?.[1] ?? bare.toLowerCase();
@@ -21,7 +23,11 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIPv4(address) ? 32 : 128));
 }
 
-/** @throws {Error} if a range is neither an address nor a CIDR. */
+/**
+ * Builds a set of addresses.
+ *
+ * @throws {Error} if a range is neither an address nor a CIDR
+ */
 export function addressSet(ranges: readonly string[]): AddressSet {
   const list = new BlockList();
   for (const range of ranges) add(list, range);
@@ -38,7 +44,7 @@ function add(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // A range of mapped addresses becomes the range of IPv4 addresses.
+  // A range of IPv4-mapped addresses becomes a range of IPv4 addresses.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 
@@ -46,7 +52,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv4(address) ? "ipv4" : "ipv6";
 }
 
-/** The addresses that a request names. Header values are empty if the header is absent. */
+/** The addresses of a request: its socket's, and those in its headers. The value of an absent header is empty. */
 export interface Hops {
   /** The address at the other end of the socket. */
   readonly peer: string;
@@ -55,23 +61,23 @@ export interface Hops {
 }
 
 /**
- * The address of the client. Each proxy appends the address that it saw, so the list is read from its end. Reading
- * stops at the first hop that is not trusted: the rest could be forged. Source: RFC 7239, 4 and 5.2, and the older
- * `X-Forwarded-For`.
+ * Returns the address of the client. Each proxy appends the address from which it got the request, so the list is read
+ * from its end. Reading stops at the first hop that is not trusted, because earlier entries could be forged. Source:
+ * RFC 7239, 4 and 5.2, and the older `X-Forwarded-For`.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // A hop that hides or garbles its client ends the search at the nearest known address.
+    // If a proxy hides or garbles its client's address, the nearest known address counts.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }
   return address;
 }
 
-/** The `for` value of each hop; `null` if it is no address (`unknown`, `_hidden`, or missing). */
+/** Returns the `for` value of each hop; `null` if the value is not an address (`unknown`, `_hidden`, or missing). */
 function forwardedHops(forwarded: string): readonly (string | null)[] {
   return splitOutsideQuotes(forwarded, ",").map((element) => {
     const pair = splitOutsideQuotes(element, ";").find((part) => /^\s*for\s*=/i.test(part));

@@ -17,7 +17,7 @@ export interface Conversation {
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;
-  /** Ends in `_stream` if, and only if, the entrypoint streams. */
+  /** The name by which clients call the entrypoint. Ends in `_stream` if, and only if, the entrypoint streams. */
   readonly tag: string;
 }
 

@@ -74,7 +74,7 @@ export type ErrorDetail =
       readonly retryAfterSeconds: number;
     };
 
-/** An error before it has a status, a code and a body. */
+/** The cause and details of an error, before the behaviour chooses its status, code and body. */
 export interface ApiError {
   readonly cause: ErrorCause;
   readonly message: string;
@@ -89,7 +89,7 @@ export function fieldError(cause: ErrorCause, field: string, reason: string): Ap
   return apiError(cause, `Field "${field}": ${reason}.`, { kind: "field", field, reason });
 }
 
-/** An error with everything that its body needs. */
+/** The cause, status and code of an error, and everything else that its body needs. */
 export interface ErrorBodyInput extends ApiError {
   readonly operation: Operation;
   readonly status: number;

@@ -61,7 +61,7 @@ export const allFaults: readonly Patch[] = [
 /** The faults that the suites have to detect. */
 export const suiteFaults: readonly Patch[] = allFaults.filter(({ detectedBy }) => detectedBy === "suites");
 
-/** All variants. Each one is another behaviour that the document allows. */
+/** All variants. Each variant is another behaviour that the document allows. */
 export const allVariants: readonly Patch[] = [
   ...wireVariants,
   ...invokeVariants,
@@ -88,7 +88,7 @@ const byName: ReadonlyMap<string, Patch> = new Map(
   [...allFaults, ...allVariants].map((patch) => [`${patch.kind} ${patch.name}`, patch]),
 );
 
-/** The fault or variant with a name, or `undefined`. */
+/** Finds the fault or variant with a name. */
 export function findPatch(kind: Patch["kind"], name: string): Patch | undefined {
   return byName.get(`${kind} ${name}`);
 }

@@ -15,7 +15,7 @@ export interface Clock {
 export interface VirtualClock extends Clock {
   /**
    * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. At each instant it
-   * waits for `settled`, so that work of that instant can end there.
+   * waits for `settled`, so that work started at that instant can finish.
    */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface VirtualClock extends Clock {
 /** The start of a virtual clock: not at the beginning of a minute or an hour. */
 export const virtualEpochMs = Date.UTC(2026, 2, 4, 5, 6, 7);
 
-/** The machine's clock. Its timers do not keep the process alive. */
+/** Returns the machine's clock. Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),
@@ -32,7 +32,7 @@ export function systemClock(): Clock {
   };
 }
 
-/** A clock that starts at `epochMs`. It replaces no global timer. */
+/** Creates a clock that starts at `epochMs`. Does not replace any global timer. */
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
   /** The latest time at which each timer is due. */
@@ -54,7 +54,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers counts whole milliseconds. A timer that another timer sets takes at least 1 ms.
+      // fake-timers counts whole milliseconds. A timer set by another timer takes at least 1 ms.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },
@@ -82,9 +82,9 @@ export interface AcceleratedClock extends Clock {
 }
 
 /**
- * A clock that starts now and runs `speed` times as fast as the machine's, so that an hour's window passes in seconds.
- * Instants are whole Unix milliseconds and never go back. A timer is exact to a millisecond of the machine, which is
- * `speed` milliseconds on this clock.
+ * Creates a clock that starts now and runs `speed` times as fast as the machine's, so that an hour's window passes in
+ * seconds. Instants are whole Unix milliseconds and never go back. A timer is exact to a millisecond of the machine,
+ * which is `speed` milliseconds on this clock.
  *
  * @throws {RangeError} if `speed` is not above 0
  */

@@ -6,7 +6,7 @@ export interface Gap {
   readonly clauses: readonly ClauseId[];
   readonly open: string;
   readonly chosen: string;
-  /** Names of variants. */
+  /** Names of the variants that make another choice. */
   readonly otherwise: readonly string[];
 }
 
@@ -16,7 +16,6 @@ const gap = (clauses: readonly ClauseId[], open: string) => ({
   }),
 });
 
-/** All gaps. */
 export const gaps: readonly Gap[] = [
   // Gaps in requests, invocation, streams, health, lists and usage.
   gap(["REQ-6"], "A body that is not JSON, or is declared as another type")

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { publishedTiers, type TierName, tierNames, type TierLimits } from "../spec/tiers.ts";
 
 /**
- * The limits of each tier. The document leaves those of Enterprise to an agreement: here they are this server's choice.
+ * The limits of each tier. The document leaves those of Enterprise to an agreement, so they are this server's choice.
  */
 export type TierTable = Readonly<Record<TierName, TierLimits>>;
 
@@ -23,7 +23,7 @@ export interface KeyTraits {
   readonly agents: readonly string[] | null;
   /** Addresses from which the key may be used; `null` for all. */
   readonly allowedIps: readonly string[] | null;
-  /** Tokens of the month that were used before the server's start. */
+  /** Tokens of the current month that were used before the server's start. */
   readonly tokensUsedBefore: number;
 }
 
@@ -48,7 +48,7 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
   return { ...unrestricted, ...traits, name, key: `ah_${text}`, tier };
 }
 
-/** Tokens of the month that the `quota` key has left at the server's start: enough for a few short responses. */
+/** Tokens that the `quota` key has left in the month at the server's start: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
 /** Texts of the standard keys. They are as long and as random as a real key. */
@@ -96,7 +96,7 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/** `write` makes the final text of every key. */
+/** Creates a key ring from its first keys. `write` makes the final text of every key. */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

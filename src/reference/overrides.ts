@@ -9,7 +9,7 @@ import type { ErrorCause, Operation } from "./api-error.ts";
 type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
 
-/** Edits the result of a decision. The edit also gets the arguments of the decision. */
+/** Edits the result of a decision. The edit also receives the arguments of the decision. */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -69,7 +69,7 @@ function appliesTo(
   return causes.includes(cause) && (on === undefined || on === operation);
 }
 
-/** Treats every key as one with other traits, on these operations. */
+/** Treats every key as if it had these traits, on these operations. */
 export function withKeyTraits(operations: readonly Operation[], traits: Partial<KeyTraits>): Override {
   return (base) => ({
     permits: (key, request) =>

@@ -1,12 +1,15 @@
 import type { ClauseId } from "../spec/clauses.ts";
 import { standard, type Behaviour } from "./behaviour/behaviour.ts";
 
-/** Returns decisions that replace some of those of `base`. Each call makes new state for them. */
+/**
+ * Returns decisions that replace some of those of `base`. Each call creates new state, so that servers do not share
+ * any.
+ */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
 /**
  * A named change of the server's behaviour. A fault breaks the clauses that it names. A variant is another behaviour
- * that the document allows: the report may have notes on it, but no failures.
+ * that the document allows: it may cause notes in a report, but no failures.
  */
 export interface Patch {
   readonly name: string;
@@ -15,18 +18,18 @@ export interface Patch {
   readonly section: string;
   readonly summary: string;
   /**
-   * The clauses that the patch breaks. A variant breaks advisory clauses only. A load fault may break none: the load's
-   * own rules find it.
+   * The clauses that the patch breaks. A variant breaks only advisory clauses. A load fault may break no clause, if the
+   * load's own rules detect it.
    */
   readonly breaks: readonly ClauseId[];
   /** Clauses that the patch breaks in some runs only, for example when the headers happen to report the other window. */
   readonly mayAlsoBreak: readonly ClauseId[];
-  /** Who has to detect the patch. `load`: it takes concurrent requests, or thousands of them. */
+  /** Who has to detect the patch. `load`: detecting it takes concurrent requests, or thousands of requests. */
   readonly detectedBy: "suites" | "load";
   readonly override: Override;
 }
 
-/** The standard behaviour with patches applied in order. Each patch gets the result of the patches before it. */
+/** Applies patches to the standard behaviour, in order. Each patch gets the result of the patches before it. */
 export function applyPatches(patches: readonly Patch[]): Behaviour {
   return patches.reduce<Behaviour>((base, { override }) => ({ ...base, ...override(base) }), standard);
 }
@@ -34,14 +37,14 @@ export function applyPatches(patches: readonly Patch[]): Behaviour {
 type FaultRow = Pick<Patch, "breaks" | "summary" | "override" | "mayAlsoBreak">;
 type VariantRow = Omit<FaultRow, "mayAlsoBreak">;
 
-/** A fault of these clauses. `by` adds the override that causes it. */
+/** Declares a fault that breaks these clauses. `by` adds the override that causes the fault. */
 export const fault = (breaks: ClauseId | readonly ClauseId[], summary: string) => ({
   by: (override: Override, mayAlsoBreak: readonly ClauseId[] = []): FaultRow => {
     return { breaks: typeof breaks === "string" ? [breaks] : breaks, summary, override, mayAlsoBreak };
   },
 });
 
-/** A variant. `by` adds its override, and the advisory clauses on which the report has a note. */
+/** Declares a variant. `by` adds its override, and the advisory clauses for which the report has a note. */
 export const variant = (summary: string) => ({
   by: (override: Override, notes: readonly ClauseId[] = []): VariantRow => ({ breaks: notes, summary, override }),
 });

@@ -33,11 +33,11 @@ export { systemClock as realClock, virtualClock, type Clock } from "./clock.ts";
 
 /** Options of a server. All are optional. */
 export interface ReferenceOptions {
-  /** Default `127.0.0.1`. */
+  /** The address to listen on. Default: `127.0.0.1`. */
   readonly host?: string;
-  /** Default 0: any free port. */
+  /** The port to listen on. Default: 0, any free port. */
   readonly port?: number;
-  /** Default: the machine's clock. */
+  /** The server's source of time. Default: the machine's clock. */
   readonly clock?: Clock;
   /** Faults and variants, applied in order. */
   readonly patches?: readonly Patch[];
@@ -59,7 +59,9 @@ export interface ReferenceOptions {
    * listens there.
    */
   readonly allowDeliveriesTo?: readonly string[];
-  /** Location of the receivers of webhooks. It decides how long a virtual clock waits for them. Default: `anywhere`. */
+  /**
+   * Location of the receivers of webhooks, which decides how long a virtual clock waits for them. Default: `anywhere`.
+   */
   readonly receivers?: ReceiverLocation;
   /** Called for each request after its response has ended. */
   readonly onRequest?: (line: RequestLine) => void;
@@ -109,17 +111,16 @@ export interface Reference {
 /**
  * Starts a server.
  *
- * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`), or a plain one if an allowed network
- * is invalid.
- *
- * @throws {DataFolderProblem} if the folder cannot keep the state.
+ * @throws {Error} Node's own error if the address is not available (`EADDRINUSE`); an error of this server if an
+ * allowed network is invalid
+ * @throws {DataFolderProblem} if the folder cannot keep the state
  */
 export async function startReference(options: ReferenceOptions = {}): Promise<Reference> {
   const { host = "127.0.0.1", port = 0, clock = systemClock(), patches = [], tiers = referenceTiers } = options;
   const { dataFolder = null, allowDeliveriesTo = [], receivers = "anywhere" } = options;
   const guard = addressGuard({ allowsLoopback: listensOnLoopback(host), allowed: allowDeliveriesTo });
   const store = dataFolder === null ? memoryStore() : diskStore(dataFolder);
-  // With kept state, a virtual clock starts at the latest instant of that state.
+  // If the folder has state, a virtual clock starts at the latest instant of that state.
   if (dataFolder !== null && isVirtualClock(clock))
     await clock.advance(Math.max(0, latestInstantMs(store.load()) - clock.now()));
   const behaviour = applyPatches(patches);

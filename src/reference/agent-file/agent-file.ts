@@ -12,7 +12,10 @@ const text = z.string("a string");
 const filledText = textThat("a string that is not empty", (value) => value !== "");
 
 const zoneless = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
-/** Compares the parsed date with the text, since `Date.parse` turns 30 February into a day of March. */
+/**
+ * Whether a text is a valid time. Compares the parsed date with the text, because `Date.parse` turns 30 February into a
+ * day of March.
+ */
 function isTime(value: string): boolean {
   const ms = zoneless.test(value) ? Date.parse(`${value}Z`) : Number.NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value.slice(0, 10));
@@ -25,7 +28,7 @@ const eventTypes: readonly string[] = [...webhookEvents, "agent.*", "deployment.
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks a message that is the whole predicate, so that "is VALUE; it must be" is left out. */
+/** Marks a message that is a complete predicate. The prefix "is VALUE; it must be" is then left out. */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = textThat("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
@@ -126,12 +129,12 @@ const agentFile = z
 
 export type AgentFile = Readonly<z.output<typeof agentFile>>;
 
-/** The content of a file, or all of its problems, a line each. */
+/** The content of a file, or all of its problems, one line each. */
 export type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 
-/** The largest file that is read, in bytes. */
+/** The largest file that is accepted, in bytes. */
 export const maxAgentFileBytes = 1024 * 1024;
 
 /** Reads the text of an agent configuration file. Never throws. */
@@ -146,7 +149,7 @@ export function readAgentFile(content: string): AgentFileResult {
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  // The issue of an object's key has the problems of that key inside.
+  // The issue of an invalid key contains the problems of that key.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
   const place = path.replace(/^\./, "") || "the file";
@@ -155,7 +158,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${place} is ${found}; it must be ${inner.message}`;
 }
 
-/** A JSON value in at most 40 characters. */
+/** Writes a JSON value in at most 40 characters. */
 function preview(value: unknown): string {
   const written = JSON.stringify(value);
   return written.length <= 40 ? written : `${written.slice(0, 37)}…`;

@@ -6,8 +6,8 @@ import { fileOwner, type NewWebhook } from "../webhooks/webhook.ts";
 import type { AgentFile } from "./agent-file.ts";
 
 /**
- * The agent of a configuration file. It cannot run the file's code, so it echoes the query and names the entrypoint
- * that would have run. `loadedAt` (ISO 8601) is its time of creation if the file has none.
+ * Returns the agent of a configuration file. The agent cannot run the file's code, so it echoes the query and names the
+ * entrypoint that would have run. `loadedAt` (ISO 8601) is its time of creation if the file gives none.
  */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
@@ -25,7 +25,7 @@ export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Ag
   };
 }
 
-/** Makes an id from the agent's name, for a file without one: lower-case letters, digits and hyphens. */
+/** Makes an agent id for a file without one, from the agent's name: lower-case letters, digits and hyphens. */
 export function agentIdFromName(agentName: string): string {
   const slug = agentName
     .normalize("NFKD")
@@ -38,8 +38,8 @@ export function agentIdFromName(agentName: string): string {
 }
 
 /**
- * The webhooks of a configuration file. They have no secret, since the document defines none here: their deliveries are
- * not signed.
+ * Returns the webhooks of a configuration file. The document defines no secret for them, so their deliveries are not
+ * signed.
  */
 export function webhooksFromFile(file: AgentFile, agentId: string): readonly NewWebhook[] {
   return file.endpoints.map(({ url, events, headers }) => ({
@@ -76,8 +76,8 @@ export function removeHostedAgent(state: ServerState, id: string): void {
 }
 
 /**
- * Adds the missing webhooks of an agent and retires those that its file no longer has. Restarts with a data folder add
- * none twice.
+ * Adds the missing webhooks of an agent and retires those that its file no longer has. After a restart with a data
+ * folder, no webhook is added twice.
  */
 function replaceWebhooks({ outbox }: ServerState, agentId: string, wanted: readonly NewWebhook[]): void {
   const identityOf = ({ url, events, headers }: NewWebhook) => JSON.stringify([url, events, Object.entries(headers)]);

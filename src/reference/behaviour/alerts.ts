@@ -9,7 +9,7 @@ export interface Alert {
   /** Name of the key whose usage the alert watches. */
   readonly owner: string;
   readonly type: string;
-  /** Percentage. */
+  /** Percentage of the window's limit. */
   readonly threshold: number;
   readonly webhookUrl: string;
   readonly createdMs: number;
@@ -21,13 +21,14 @@ export interface UsageChange {
   readonly after: WindowStatus;
 }
 
-/** The fields that the body of a creation gives. */
+/** The fields of a request to create an alert. */
 export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 
 /** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export const standardAlerts = {
   /**
-   * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
+   * Returns the error in a request to create an alert, or `null`. `addressRefusal` returns why the server may not
+   * deliver to a URL.
    */
   validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
@@ -41,7 +42,7 @@ export const standardAlerts = {
     const refused = addressRefusal(url);
     return refused === null ? null : fieldError("invalid-input", "webhook_url", refused);
   },
-  /** Reads a valid body. */
+  /** Reads the valid body of a request to create an alert. */
   readAlertRequest: (body: unknown): AlertRequest => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
     return { type: String(type), threshold: Number(threshold), webhookUrl: String(url) };
@@ -54,11 +55,11 @@ export const standardAlerts = {
     webhook_url: webhookUrl,
     created_at: isoTime(createdMs),
   }),
-  /** The window that alerts watch. */
+  /** Returns the name of the window that alerts watch. */
   watchedWindow: (): WindowStatus["window"] => "hour",
   firesAlert: (threshold: number, { before, after }: UsageChange): boolean =>
     usedPercent(before) < threshold && usedPercent(after) >= threshold,
-  /** The body of the message to the alert's URL. */
+  /** Makes the body of the message to the alert's URL. */
   alertMessage: ({ id, type, threshold }: Alert, { limit, remaining }: WindowStatus, nowMs: number): unknown => ({
     id,
     type,
@@ -70,7 +71,7 @@ export const standardAlerts = {
   }),
 };
 
-/** The used part of a window in per cent. */
+/** Returns the used part of a window in per cent. */
 export function usedPercent({ limit, remaining }: WindowStatus): number {
   return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
 }

@@ -14,7 +14,7 @@ export type Identity =
   | { readonly kind: "known"; readonly key: ReferenceKey }
   | { readonly kind: "unauthenticated"; readonly cause: ErrorCause };
 
-/** The parts of a request that a key's restrictions concern. */
+/** The parts of a request that a key may restrict. */
 export interface AccessRequest {
   readonly operation: Operation;
   /** `null` if the request names no agent. */
@@ -52,7 +52,7 @@ function isSame(one: string, other: string): boolean {
 /** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
 export const standardAuthentication = {
   requiresKey: (operation: Operation, _credentials: Credentials): boolean => !isServerOwn(operation),
-  /** Makes the text of a key from the standard text. */
+  /** Returns the text of a key, made from its standard text. */
   keyText: (text: string): string => text,
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
@@ -67,11 +67,11 @@ export const standardAuthentication = {
     const { key, expiresAtMs } = found;
     return nowMs < expiresAtMs ? { kind: "known", key } : { kind: "unauthenticated", cause: "expired-key" };
   },
-  /** The name of the account that counts a request. */
+  /** Returns the name of the account that a request counts against. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** The key whose account also counts a request with an invalid key, or `null`. */
+  /** Returns the key whose account a request with an invalid key also counts against, or `null`. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
-  /** The proxies whose forwarding headers are trusted, out of the configured ones. */
+  /** Returns those of the configured proxies whose forwarding headers the server trusts. */
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   /** Whether the scope, agents and addresses of a key allow a request. */
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { operation, agentId, address }: AccessRequest): boolean =>
@@ -90,7 +90,7 @@ export const standardAuthentication = {
     (/^\d+$/.test(timestamp) &&
       Math.abs(nowMs / 1000 - Number(timestamp)) <= maxSignatureAgeSeconds &&
       isSame(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
-  /** The bytes that are signed. */
+  /** Returns the bytes that the signature covers. */
   signedBytes: ({ method, path, timestamp, body }: SignedRequest): Uint8Array =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),
   /** Whether a request without a valid key gets 401 before its path, agent and body are checked. */

@@ -30,7 +30,7 @@ const maxEntries = 100;
 
 /** Decisions about batches and asynchronous operations. Source: Endpoints 10 and 11; Resources, "Operation handle". */
 export const standardBatches = {
-  /** The error in the body of a batch, or `null`. */
+  /** Returns the error in the body of a batch, or `null`. */
   validateBatch: (body: unknown): ApiError | null => {
     const batch = fieldsOf(body)["batch"];
     if (batch === undefined) return fieldError("missing-field", "batch", "missing");

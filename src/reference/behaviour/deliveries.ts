@@ -20,7 +20,7 @@ export interface AttemptInput {
   readonly eventId: string;
   /** Event type; `null` for a usage alert. */
   readonly type: string | null;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -37,9 +37,9 @@ export interface DeliveryProgress {
   readonly status: number | null;
 }
 
-/** The deliveries of a webhook when a new event comes. */
+/** Counts of a webhook's deliveries at the time of a new event. */
 export interface WebhookBacklog {
-  /** Deliveries that are under way or will be retried. */
+  /** Deliveries that are in progress or will be retried. */
   readonly pending: number;
   /** Deliveries that were marked failed. */
   readonly failed: number;
@@ -69,9 +69,9 @@ export const standardDeliveries = {
   selectsType: (events: readonly string[], type: string): boolean => events.some((event) => selects(event, type)),
   /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
-  /** Whether a webhook gets an event that it selects. */
+  /** Whether a webhook with these counts gets an event that it selects. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
-  /** The id of an event: the same for every webhook. `attempt` counts from 1. */
+  /** Returns the id of an event, which is the same for every webhook. `attempt` counts from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
   /** Milliseconds from an event to its first attempt. */
   firstDelayMs: (): number => 0,
@@ -83,12 +83,12 @@ export const standardDeliveries = {
     agent_id: agentId,
     ...(deploymentId === null ? {} : { deployment_id: deploymentId }),
   }),
-  /** The bytes that are signed and sent. */
+  /** Encodes a body as the bytes that are signed and sent. */
   deliveryBytes: (body: unknown): Uint8Array => Buffer.from(JSON.stringify(body), "utf8"),
-  /** The value of the signature header, or `null` for no such header. */
+  /** Returns the value of the signature header; `null` leaves the header out. */
   deliverySignature: (bytes: Uint8Array, secret: string | null): string | null =>
     secret === null ? null : createHmac("sha256", secret).update(bytes).digest("hex"),
-  /** All headers except those of the connection. `custom` are the webhook's own headers. */
+  /** Returns all headers except those of the connection. `custom` are the webhook's own headers. */
   deliveryHeaders: (
     _facts: AttemptInput,
     signature: string | null,
@@ -100,16 +100,17 @@ export const standardDeliveries = {
   ],
   deliveryFraming: (): "length" | "chunked" => "length",
   /**
-   * The name of the queue for a delivery. A queue limits its own concurrent requests and never waits for another one.
+   * Returns the name of the queue for a delivery. Each queue limits its own concurrent requests, and never waits for
+   * another queue.
    */
   deliveryQueue: (webhookId: string | null, url: string): string => webhookId ?? url,
   maxConcurrentPerQueue: (): number => 32,
-  /** Milliseconds that a receiver has for the head of its response. */
+  /** Milliseconds from sending a delivery until the head of the response must have arrived. */
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
-  /** Whether a delivery succeeds only after the whole body of the response has come, within the same time. */
+  /** Whether a delivery succeeds only after the whole body of the response has arrived, within the same time. */
   awaitsResponseBody: (): boolean => false,
   isDelivered: (status: number): boolean => status >= 200 && status <= 299,
-  /** When the next attempt is due, or `null` for none. */
+  /** Returns when the next attempt is due; `null` for no further attempt. */
   nextAttemptMs: ({ attemptCount, lastMs, delivered }: DeliveryProgress): number | null => {
     const delayMs = deliveryPolicy.retryDelaysMs[attemptCount];
     return delivered || attemptCount >= deliveryPolicy.maxAttempts || delayMs === undefined ? null : lastMs + delayMs;
@@ -120,7 +121,7 @@ export const standardDeliveries = {
 
 export type DeliveryBehaviour = typeof standardDeliveries;
 
-/** `agent.*` selects every type that begins with `agent.`. */
+/** Whether an entry of a webhook's list selects a type. `agent.*` selects every type that begins with `agent.`. */
 function selects(event: string, type: string): boolean {
   return event === type || (event.endsWith(".*") && type.startsWith(event.slice(0, -1)));
 }

@@ -44,13 +44,16 @@ export const standardErrors = {
   errorStatus: (cause: ErrorCause, _operation: Operation): number => rows[cause].status,
   errorCode: (cause: ErrorCause, _operation: Operation): string => rows[cause].code,
   errorBody: (input: ErrorBodyInput): unknown => formA(input),
-  /** The value of the `Retry-After` header, or `null` for no header. The body has `retry_after` anyway. */
+  /**
+   * Returns the value of the `Retry-After` header; `null` leaves the header out. The body has `retry_after` in both
+   * cases.
+   */
   retryAfterHeader: (_retryAfterSeconds: number): string | null => null,
 };
 
 /**
- * Form A: `{ error: { code, message, status } }`, with `retry_after` if a limit refused. Source: Errors, "Error
- * bodies".
+ * Makes form A: `{ error: { code, message, status } }`. Adds `retry_after` if a limit refused the request. Source:
+ * Errors, "Error bodies".
  */
 export function formA({ code, message, status, detail }: ErrorBodyInput): object {
   return {
@@ -58,19 +61,19 @@ export function formA({ code, message, status, detail }: ErrorBodyInput): object
   };
 }
 
-/** Form B: `{ status: "error", error: { code, message, details } }`. Source: Errors, "Error bodies". */
+/** Makes form B: `{ status: "error", error: { code, message, details } }`. Source: Errors, "Error bodies". */
 export function formB({ code, message, detail }: ErrorBodyInput): object {
   return { status: "error", error: { code, message, details: detailsOf(detail) } };
 }
 
-/** A body that fits both forms. */
+/** Makes a body that fits both forms. */
 export function bothForms(input: ErrorBodyInput): object {
   const { code, message, status, detail } = input;
   const retry = detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {};
   return { status: "error", error: { code, message, status, ...retry, details: detailsOf(detail) } };
 }
 
-/** The `details` of form B. */
+/** Makes the `details` of form B. */
 export function detailsOf(detail: ErrorDetail): object {
   switch (detail.kind) {
     case "none":

@@ -13,7 +13,7 @@ export interface HealthInput {
   readonly lastRequestMs: number | null;
 }
 
-/** Page and limit of the list, within their bounds. */
+/** Page number and page size of the list, within their bounds. */
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;
@@ -53,12 +53,12 @@ export const standardHealthListUsage = {
   }),
   /** Whether an operation that runs an agent changes `last_request` in the agent's health report. */
   updatesLastRequest: (_operation: Operation): boolean => true,
-  /** The page and limit to use, from those of the request. */
+  /** Returns the page and limit to use, given those in the request. */
   effectivePage: (page: number | undefined = 1, limit: number | undefined = defaultLimit): PageRequest => ({
     page: Math.max(1, page),
     limit: Math.min(highestLimit, Math.max(1, limit)),
   }),
-  /** The error of an invalid page or limit, or `null`. */
+  /** Returns the error of an invalid page or limit, or `null`. */
   validatePage: (_page: number | undefined, _limit: number | undefined, _total: number): ApiError | null => null,
   pageItems: (agents: readonly Agent[], { page, limit }: PageRequest): readonly Agent[] =>
     agents.slice((page - 1) * limit, page * limit),
@@ -80,7 +80,7 @@ export const standardHealthListUsage = {
   }),
 };
 
-/** The counts of a usage report: requests of a window, tokens of the month. */
+/** Makes the counts of a usage report: requests of a window, tokens of the month. */
 export const usageCounts = ({ limit, remaining }: WindowStatus, tokens: TokenCount): object => ({
   requests: { used: limit - remaining, limit, remaining },
   tokens: {

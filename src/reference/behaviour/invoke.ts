@@ -2,7 +2,8 @@ import type { Agent } from "../agents.ts";
 import { fieldError, type Operation, type ApiError } from "../api-error.ts";
 
 /**
- * A violation of a request's schema: the rule, and the path of the invalid value, such as `/parameters/temperature`.
+ * A violation of a request's schema: the broken rule, and the path of the invalid value, such as
+ * `/parameters/temperature`.
  */
 export interface SchemaViolation {
   readonly rule: string;
@@ -28,7 +29,7 @@ export interface InvokeInput {
   readonly requestId: string;
 }
 
-/** The parts that identify a conversation. */
+/** The values that identify a conversation. */
 export interface ConversationInput {
   readonly account: string;
   readonly agent: string;
@@ -36,9 +37,9 @@ export interface ConversationInput {
   readonly operation: Operation;
 }
 
-/** Decisions about invocation. Those about the request also serve streams. Source: Endpoints 1. */
+/** Decisions about invocation. Those about the request also apply to streams. Source: Endpoints 1. */
 export const standardInvoke = {
-  /** The error in a request body, or `null`. */
+  /** Returns the error in a request body, or `null`. */
   validateBody: (body: unknown, violations: readonly SchemaViolation[], _operation: Operation): ApiError | null => {
     if (body === undefined) return fieldError("missing-field", "query", "missing");
     const missing = violations.find(({ rule, path }) => rule === "required" && path === "");
@@ -46,7 +47,7 @@ export const standardInvoke = {
     const [first] = violations;
     return first === undefined ? null : fieldError("invalid-input", fieldName(first.path), first.message);
   },
-  /** Chooses between the error of the agent and that of the body. */
+  /** Chooses which error to send: that of the agent or that of the body. */
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
   /** Shortens a text to `max_tokens`. */
@@ -56,7 +57,7 @@ export const standardInvoke = {
       .slice(0, maxTokens)
       .join("")
       .trimEnd(),
-  /** The key under which a conversation is remembered. */
+  /** Returns the key under which a conversation is stored. */
   conversationKey: ({ account, agent, session }: ConversationInput): string =>
     JSON.stringify([account, agent, session]),
   timeoutMs: ({ deployment }: Agent): number => deployment.timeoutMs,

@@ -5,19 +5,22 @@ import { fixedWindow, minuteMs, windowsOf, type Limiter, type WindowStatus } fro
 import { isServerOwn, runsAgent, type Operation } from "../api-error.ts";
 import type { Header, HeadInput } from "./transport.ts";
 
-/** The events that may give a slot back: the head is sent, the response ends, or the client leaves before the end. */
+/**
+ * The events that may free a slot for concurrent requests: the head is sent, the response ends, or the client leaves
+ * early.
+ */
 export type ResponseEvent = "head" | "end" | "left";
 
 const addressLimit = 1000;
 
 /** Decisions about limits. Source: Limits. */
 export const standardLimits = {
-  /** The limiters of a new account. A request is admitted if all of them have room. */
+  /** Creates the limiters of a new account. A request is admitted if all of them have room. */
   limiters: (limits: TierLimits): readonly Limiter[] => {
     const { hour, minute } = windowsOf(limits);
     return [fixedWindow(hour), fixedWindow(minute)];
   },
-  /** The limiter for requests without a valid key, one for each address. */
+  /** Creates the limiter of an address, for requests without a valid key. */
   addressLimiter: (): Limiter => fixedWindow({ window: "address", limit: addressLimit, windowMs: minuteMs }),
   slots: ({ concurrent }: TierLimits): number => concurrent,
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
@@ -27,9 +30,9 @@ export const standardLimits = {
   reportsLimitErrorsLast: (): boolean => false,
   /** Whether an operation takes a slot for concurrent requests. */
   takesSlot: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
-  /** Whether an operation is refused after the month's tokens are used up. */
+  /** Whether an operation is refused once the month's tokens are used up. */
   needsTokens: runsAgent,
-  /** Whether an admitted request counts against the limits. Decided on arrival. */
+  /** Whether an admitted request counts against the limits. This is decided when the request arrives. */
   counts: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
   /** Whether a refused request counts against the limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
@@ -43,9 +46,9 @@ export const standardLimits = {
   /** Chooses the window that the headers report. There is always at least one. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
-  /** Chooses the window that the headers report if the number of requests is exceeded. */
+  /** Chooses the window that the headers report when a limit on the number of requests is exceeded. */
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
-  /** Makes the window that the headers report if the month's tokens are used up. */
+  /** Makes the window that the headers report when the month's tokens are used up. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
   /** Whether the headers report the window at the time of sending, not at the request's arrival. */
   refreshesBeforeSending: (): boolean => false,
@@ -60,11 +63,14 @@ export const standardLimits = {
   /** Charges the tokens of an execution to its account. */
   chargeTokens: (account: Account, count: number, nowMs: number, _operation: Operation): void =>
     account.useTokens(count, nowMs),
-  /** When the month's tokens are available again. */
+  /** Returns the instant from which tokens are available again. */
   tokensBackAtMs: nextMonthMs,
 };
 
-/** Whether a window has fewer requests left, or the same number for a longer time. */
+/**
+ * Whether a window has fewer requests left than the other window. If both have the same number, whether it resets
+ * later.
+ */
 function isTighter(one: WindowStatus, other: WindowStatus): boolean {
   if (one.remaining !== other.remaining) return one.remaining < other.remaining;
   return one.resetAtMs > other.resetAtMs;

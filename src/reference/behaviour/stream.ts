@@ -1,6 +1,6 @@
 import type { TokenUsage } from "./invoke.ts";
 
-/** The three parameters of streams only. */
+/** The parameters that only streams have. */
 export interface StreamParameters {
   readonly resumeFromIndex: number;
   /** Milliseconds between chunks; `null` if the client gives none. */
@@ -64,9 +64,9 @@ export const standardStream = {
     ending.kind === "done" ? { kind: "done", usage: ending.usage } : { kind: "error", ending },
   ],
   eventName: (kind: EventStep["kind"]): string => kind,
-  /** The JSON text of an event's data, on one line. */
+  /** Writes an event's data as JSON text, on one line. */
   eventText: (data: unknown): string => JSON.stringify(data),
-  /** The id of a session, for a client that names none. */
+  /** Makes the id of a session, for a client that names none. */
   sessionId: (number: number): string => `ses_${String(number).padStart(8, "0")}`,
   startData: ({ sessionId }: StreamInput): unknown => ({ message: "Stream started", session_id: sessionId }),
   chunkData: ({ text, index }: Chunk): unknown => ({ content: text, index }),
@@ -79,9 +79,9 @@ export const standardStream = {
     cause === "overload"
       ? { error: "The model is overloaded.", code: "CAPACITY_ERROR", retry_after: retryAfterSeconds }
       : { error: cause === "timeout" ? "The agent timed out." : "Processing failed.", code: "STREAM_ERROR" },
-  /** The bytes before the first event. */
+  /** Returns the bytes before the first event. */
   prelude: (): readonly Write[] => [],
-  /** The bytes of an event. `number` counts the events of the stream from 0. */
+  /** Returns the bytes of an event. `number` counts the events of the stream from 0. */
   frame: (name: string, data: string, _number: number): readonly Write[] => [`event: ${name}\ndata: ${data}\n\n`],
   /** When a stream stops after its client has left. */
   noticesDisconnect: (): "at once" | "at the next write" | "never" => "at once",
@@ -103,7 +103,7 @@ function wordsOf(text: string): readonly string[] {
 
 /** Splits a text into slices of `size` code points. A surrogate pair is never split. */
 function slicesOf(text: string, size: number): readonly string[] {
-  // Few texts have surrogate pairs. In the others each code unit is a code point.
+  // Few texts have surrogate pairs. Without them each code unit is a code point, so no array is needed.
   const points = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
   const sliceFrom = (at: number): string => points?.slice(at, at + size).join("") ?? text.slice(at, at + size);
   const count = Math.ceil((points ?? text).length / size);

@@ -24,16 +24,16 @@ function creates(operation: Operation): boolean {
 export const standardTransport = {
   contentType: (kind: "json" | "events", _head: HeadInput): string =>
     kind === "json" ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8",
-  /** The text of a JSON body. */
+  /** Writes a value as the text of a JSON body. */
   jsonText: (value: unknown, _head: HeadInput): string => JSON.stringify(value),
-  /** The final headers of a response. */
+  /** Returns the final headers of a response. */
   headers: (headers: readonly Header[], _head: HeadInput): readonly Header[] => headers,
   encode: (text: string, _acceptEncoding: string): EncodedBody => ({ bytes: text, headers: [] }),
   framing: (): "length" | "chunked" => "length",
-  /** Turns of the event loop to wait before a response is made. */
+  /** Turns of the event loop to wait before making a response. */
   turnsBeforeResponse: (_head: { readonly operation: Operation }): number => 0,
   /**
-   * Milliseconds on the server's clock to wait before a response is made. `isLimited`: a limit has refused the request.
+   * Milliseconds on the server's clock to wait before making a response. `isLimited`: a limit has refused the request.
    */
   responseDelayMs: (_head: { readonly operation: Operation; readonly isLimited: boolean }): number => 0,
   /** Whether a request body of this `Content-Type` is read as JSON. The type is empty if the header is absent. */
@@ -43,12 +43,14 @@ export const standardTransport = {
   readsText: (_text: string): boolean => true,
   /** Maps the requested path to the path to serve. */
   servedPath: (path: string): string => path,
-  /** The status of success. `health` is the agent's health for a health report. */
+  /** Returns the status of a successful response. `health` is the agent's health for a health report. */
   successStatus: (operation: Operation, _health: HealthStatus | null): number => (creates(operation) ? 201 : 200),
-  /** Whether an operation has a media type that `Accept` allows. `accept` is empty if the header is absent. */
+  /**
+   * Whether an operation can respond in a media type that `Accept` allows. `accept` is empty if the header is absent.
+   */
   supportsAccept: (_operation: Operation, _accept: string): boolean => true,
-  /** The largest request body that is read, in bytes. */
+  /** The largest accepted request body, in bytes. */
   maxBodyBytes: (): number => 1024 * 1024,
-  /** A page for an unknown path, or `null` for the usual error body. */
+  /** Returns a page for an unknown path, or `null` for the usual error body. */
   unknownPathPage: (): { readonly contentType: string; readonly text: string } | null => null,
 };

@@ -18,7 +18,7 @@ export type ExecutionStage =
   | { readonly kind: "failed"; readonly message: string; readonly details: string }
   | { readonly kind: "timeout"; readonly timeoutMs: number };
 
-/** The content of an execution event's data. */
+/** The data of an event about an execution, before it is formatted. */
 export interface ExecutionEventInput {
   readonly requestId: string;
   /** The body of the request. */
@@ -26,7 +26,7 @@ export interface ExecutionEventInput {
   readonly stage: ExecutionStage;
 }
 
-/** The fields that the body of a creation gives; `null` for an absent one. */
+/** The fields of a request to create a webhook; `null` for an absent field. */
 export interface WebhookRequest {
   readonly url: string;
   readonly events: readonly string[];
@@ -46,7 +46,8 @@ export const eventTypeByStage = {
 /** Decisions about webhooks and their events. Source: Endpoints 6 and 7; Resources, "Webhook metrics"; Events. */
 export const standardWebhooks = {
   /**
-   * The error in the body of a creation, or `null`. `addressRefusal` returns why the server may not deliver to a URL.
+   * Returns the error in a request to create a webhook, or `null`. `addressRefusal` returns why the server may not
+   * deliver to a URL.
    */
   validateWebhook: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
@@ -60,7 +61,7 @@ export const standardWebhooks = {
       return fieldError("invalid-input", "secret", "must be a string that is not empty");
     return validateEvents(events);
   },
-  /** Reads a valid body. */
+  /** Reads the valid body of a request to create a webhook. */
   readWebhookRequest: (body: unknown): WebhookRequest => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     return {
@@ -78,7 +79,7 @@ export const standardWebhooks = {
     status: "active",
     created_at: isoTime(createdMs),
   }),
-  /** The deliveries are in order of creation. */
+  /** Makes the list of deliveries, newest first. `deliveries` are in order of creation. */
   deliveriesBody: (webhook: Webhook, deliveries: readonly DeliveryRecord[]): unknown => ({
     webhook_id: webhook.id,
     data: deliveries.toReversed().map(deliveryItem),
@@ -96,7 +97,7 @@ export const standardWebhooks = {
     input,
     ...stageData(stage),
   }),
-  /** The event for a stream whose client left before its end, or `null` for none. */
+  /** Returns the type of the event for a stream whose client left before its end; `null` for no event. */
   disconnectEvent: (): "agent.failed" | null => null,
 };
 

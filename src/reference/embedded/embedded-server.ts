@@ -19,7 +19,8 @@ export async function startEmbedded(patches: readonly Patch[] = []): Promise<Emb
 }
 
 /**
- * Makes a target from a reference server in this process. The target moves a virtual clock and deployments directly.
+ * Makes a target from a reference server in this process. The target advances a virtual clock and changes deployments
+ * directly, without HTTP.
  */
 export function targetOf(reference: Reference): Target {
   const tiers: Record<string, TierLimits> = { enterprise: reference.tiers.enterprise };

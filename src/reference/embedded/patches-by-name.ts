@@ -5,7 +5,7 @@ import { UsageError } from "../../base/usage-error.ts";
 /**
  * Finds faults and variants by their names.
  *
- * @throws {UsageError} if a name is unknown. The message has similar names.
+ * @throws {UsageError} if a name is unknown. The message suggests similar names.
  */
 export function patchesByName(faults: readonly string[], variants: readonly string[]): Patch[] {
   return [...faults.map((name) => findOrThrow(name, "fault")), ...variants.map((name) => findOrThrow(name, "variant"))];

@@ -13,17 +13,20 @@ import { racyLimiter } from "./limits.ts";
 
 /** Turns of the event loop that a slow store takes to write: one or two milliseconds on an idle machine. */
 const writingTurns = 300;
-/** A delay of a write, long enough that a whole burst is decided before it. In turns of the event loop. */
+/** Turns of the event loop that delay a write until after a whole burst is decided. */
 const burstTurns = 2000;
 
-/** Keeps the standard hour and replaces the limiter of the minute. */
+/** Replaces the limiter of the minute. Keeps the standard limiter of the hour. */
 function minute(limiterOf: (size: WindowSize) => Limiter): Override {
   return () => ({
     limiters: (limits) => [fixedWindow(windowsOf(limits).hour), limiterOf(windowsOf(limits).minute)],
   });
 }
 
-/** Each refusal closes the window for its whole length again. Headers and `retry_after` do not show this. */
+/**
+ * Creates a limiter of which each refusal closes the window again for its whole length. Headers and `retry_after` do
+ * not show this.
+ */
 function restartedByRefusals(size: WindowSize): Limiter {
   const advertised = anchoredWindow(size);
   let closedUntilMs = Number.NEGATIVE_INFINITY;
@@ -39,7 +42,10 @@ function restartedByRefusals(size: WindowSize): Limiter {
 
 const undoTurns = 8;
 
-/** Counts a request before it decides, and takes a refused one back later. Until then the remaining count is negative. */
+/**
+ * Creates a limiter that counts a request before it decides, and later undoes the count of a refused request. Until
+ * then, the remaining count is negative.
+ */
 function countsBeforeDeciding(size: WindowSize): Limiter {
   const window = fixedWindow(size);
   let excess = 0;
@@ -52,7 +58,7 @@ function countsBeforeDeciding(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // A refusal is written after its own count was undone.
+      // Leaves out one excess request: a refusal is written after its own count was undone.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });
@@ -62,7 +68,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that only concurrent requests, or very many, bring to light. The suites still detect them. */
+/** Faults that only concurrent requests, or very many requests, reveal. The suites still detect them. */
 export const concurrencyFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
@@ -74,7 +80,7 @@ export const concurrencyFaults = faults("Limits / Request rate 2", {
   ).by(minute(countsBeforeDeciding)),
 });
 
-/** Faults that only load detects. */
+/** Faults that only load can detect. */
 export const loadFaults = faults(
   "Limits / Request rate 3",
   {

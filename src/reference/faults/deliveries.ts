@@ -10,7 +10,7 @@ const invoked = eventOf("agent.invoked");
 const completed = eventOf("agent.completed");
 const failed = eventOf("agent.failed");
 
-/** Sends some events to webhooks that are tied to another agent. */
+/** Sends some events also to webhooks that are limited to another agent. */
 function sentToOtherAgents(matches: (type: string) => boolean): Override {
   return (base) => {
     let lastType = "";
@@ -147,7 +147,7 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   ),
 });
 
-/** A wildcard that leaves out some types. */
+/** Makes a wildcard that does not select some types. */
 function wildcardWithout(...types: readonly WebhookEvent[]) {
   const rows = types.map((type) => {
     const row = fault("HOOK-16", `\`agent.*\` does not select \`${type}\`.`).by((base) => ({

@@ -67,7 +67,7 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
   ),
 });
 
-/** Ends a delivery after some responses. `status` is `null` if none came in time. */
+/** Stops retrying a delivery after some responses. `status` is `null` if no response came in time. */
 const noRetryAfter =
   (isFinal: (status: number | null) => boolean): Override =>
   (base) => ({

@@ -43,8 +43,8 @@ function value(
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /**
- * A limiter whose headers count only one of the requests that arrive within some turns of the event loop. It decides by
- * all of them.
+ * Creates a limiter whose decisions count every request, but whose headers do not. Of requests that arrive within some
+ * turns of the event loop, the headers count only one.
  */
 function losesConcurrentCounts(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];

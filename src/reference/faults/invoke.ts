@@ -111,7 +111,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // If the clock moves right after a slow request, a run cannot tell how short its execution was.
+  // Breaks INV-4 only in some runs: if the clock is moved right after a slow request, a run cannot tell how short the execution was.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],

@@ -19,7 +19,7 @@ import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** The hour admits every stream but counts it. `kind` makes both windows. */
+/** Exempts streams from the hour's limit, but still counts them. `window` creates both limiters. */
 const hourNotOfStreams =
   (window: (size: WindowSize) => Limiter): Override =>
   (base) => {
@@ -39,7 +39,7 @@ const hourNotOfStreams =
     };
   };
 
-/** Replaces numbers or lengths of the hour and the minute. Headers still report the tier's numbers. */
+/** Replaces the limits or lengths of the hour and the minute. Headers still report the tier's numbers. */
 function windows(
   edit: (limits: TierLimits) => { hour?: number; minute?: number; hourLength?: number; minuteLength?: number },
 ): Override {
@@ -55,7 +55,7 @@ function windows(
   });
 }
 
-/** A limiter whose decisions lag behind by some turns of the event loop. Its headers do not. */
+/** Creates a limiter whose decisions miss the requests of the last turns of the event loop. Its headers count them. */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);

@@ -27,7 +27,10 @@ export interface TokenCount {
 export interface Account {
   readonly limiters: readonly Limiter[];
   windows(nowMs: number): readonly WindowStatus[];
-  /** The limiter without room, if there is one. If there are several, the one that refuses longest. */
+  /**
+   * Returns the limiter without room for a request, if there is one. If there are several, returns the one that refuses
+   * longest.
+   */
   exhaustedLimiter(nowMs: number): Limiter | undefined;
   count(nowMs: number): void;
   uncount(countedAtMs: number, nowMs: number): void;
@@ -46,7 +49,7 @@ interface Month {
   readonly toMs: number;
 }
 
-/** Cache of the last result: most requests fall into the same month. */
+/** The last result. Cached, because most requests fall into the same month. */
 let lastMonth: Month = { number: 0, fromMs: Infinity, toMs: -Infinity };
 
 function monthAt(nowMs: number): Month {
@@ -57,15 +60,15 @@ function monthAt(nowMs: number): Month {
   return lastMonth;
 }
 
-/** The start of the month (UTC) of an instant. */
+/** Returns the start of the month (UTC) of an instant. */
 export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 
-/** The start of the next month (UTC) after an instant. */
+/** Returns the start of the next month (UTC) after an instant. */
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
- * A new account. `sinceMs` is an instant in the month of `tokensUsedBefore`. A server may have a million accounts, one
- * for each key. To save memory an account is a class, and the usual two limiters are fields of it, without an array.
+ * Creates an account. `sinceMs` is an instant in the month of `tokensUsedBefore`. A server may have a million accounts,
+ * one for each key. To save memory, an account is a class, and the usual two limiters are fields instead of an array.
  */
 export function createAccount(
   limiters: readonly Limiter[],

@@ -25,7 +25,7 @@ export interface Limiter {
   /** Undoes the count of a request at `countedAtMs`. */
   uncount(countedAtMs: number, nowMs: number): void;
   status(nowMs: number): WindowStatus;
-  /** The first instant with room for one more request, if no other is counted until then. */
+  /** Returns the first instant with room for one more request, if no other request is counted until then. */
   roomAtMs(nowMs: number): number;
 }
 
@@ -46,15 +46,16 @@ export const windowsOf = memoizeByObject(
     }) as const satisfies Record<string, WindowSize>,
 );
 
-/** Makes a window's status. `left` is capped to 0 and to the advertised limit. */
+/** Makes a window's status. `left` is limited to the range from 0 to the advertised limit. */
 export function windowStatus(size: WindowSize, left: number, resetAtMs: number): WindowStatus {
   const limit = size.advertisedLimit ?? size.limit;
   return { window: size.window, limit, remaining: Math.min(limit, Math.max(0, left)), resetAtMs };
 }
 
 /**
- * A server may have a million keys with two of these each. To save memory this is a class with two numbers, not
- * closures. Use `overrideLimiter` to change one: a spread would lose its methods.
+ * A window of fixed length that counts requests. A server may have a million keys with two windows each. To save
+ * memory, the window is a class with two numbers, not a set of closures. Use `overrideLimiter` to change a window: a
+ * spread would lose its methods.
  */
 class FixedWindow implements Limiter {
   readonly size: WindowSize;
@@ -104,15 +105,15 @@ class FixedWindow implements Limiter {
   }
 }
 
-/** Windows that begin at whole multiples of their length, for all keys alike. */
+/** Creates a limiter whose windows begin at whole multiples of their length, for all keys alike. */
 export const fixedWindow = (size: WindowSize): FixedWindow => new FixedWindow(size);
 
-/** Windows that begin with the first request after the end of the last one. */
+/** Creates a limiter whose windows begin with the first request after the end of the last window. */
 export function anchoredWindow(size: WindowSize): Limiter {
   let beganMs = Number.NEGATIVE_INFINITY;
   let used = 0;
   const beginOf = (nowMs: number): number => (nowMs < beganMs + size.windowMs ? beganMs : nowMs);
-  // Only a counted request starts a window, never a query.
+  // Only a counted request starts a window. Reading the status never does.
   const usedAt = (nowMs: number) => (beginOf(nowMs) === beganMs ? used : 0);
   const endAt = (nowMs: number) => beginOf(nowMs) + size.windowMs;
   return {
@@ -130,7 +131,10 @@ export function anchoredWindow(size: WindowSize): Limiter {
   };
 }
 
-/** A log of the requests of the last `windowMs`. Each request frees its place when it is that old. */
+/**
+ * Creates a limiter that keeps a log of the requests of the last `windowMs`. Each request frees its place when it is
+ * that old.
+ */
 export function rollingWindow(size: WindowSize): Limiter {
   let log: number[] = [];
   let first = 0;
@@ -156,7 +160,7 @@ export function rollingWindow(size: WindowSize): Limiter {
   };
 }
 
-/** A bucket of `limit` tokens that gains `refill` tokens in `windowMs`. */
+/** Creates a limiter with a bucket of `limit` tokens, which gains `refill` tokens in `windowMs`. */
 export function tokenBucket(size: WindowSize, refill: number = size.limit): Limiter {
   const msPerToken = size.windowMs / refill;
   // The only state is the instant at which the bucket is full again: one exact number.
@@ -166,7 +170,7 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
   return {
     window: size.window,
     hasRoom: (nowMs) => left(nowMs) >= 1,
-    // A counted refusal does not put the bucket below empty.
+    // A counted refusal never empties the bucket below zero.
     count: (nowMs) =>
       void (fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + msPerToken, nowMs + size.limit * msPerToken)),
     uncount: () => void (fullAtMs -= msPerToken),
@@ -176,8 +180,8 @@ export function tokenBucket(size: WindowSize, refill: number = size.limit): Limi
 }
 
 /**
- * Estimates a rolling window from two fixed ones. The count of the last window is weighted by its share within the last
- * `windowMs`.
+ * Creates a limiter that estimates a rolling window from two fixed windows. It weights the count of the last fixed
+ * window by the part of that window that lies within the last `windowMs`.
  */
 export function slidingWindow(size: WindowSize): Limiter {
   const { limit, windowMs } = size;
@@ -197,7 +201,7 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // The room comes in this window as `before` fades, or in the next one as `used` fades.
+    // Room appears in this window as the weight of `before` falls, or in the next one as the weight of `used` falls.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));
@@ -229,7 +233,7 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/** Hides a limiter from the reported status while it has room: its remaining requests then seem unlimited. */
+/** Hides a limiter from the reported status while the limiter has room. Its remaining requests then seem unlimited. */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

@@ -48,7 +48,7 @@ export function admitRequest(state: ServerState, request: IncomingRequest): Requ
     : admitAddress(state, request, credentials, identity.cause);
 }
 
-/** Handles a request without a valid key. The limiter of its address counts it. */
+/** Handles a request without a valid key, which the limiter of its address counts. */
 function admitAddress(
   state: ServerState,
   { operation, address, agentId }: IncomingRequest,
@@ -120,7 +120,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted, slot });
 }
 
-/** Counts a refused request. This may delay the instant from which a request is admitted again. */
+/** Counts a refused request. This may delay the instant from which requests are admitted again. */
 function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Operation, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
@@ -128,7 +128,7 @@ function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Oper
   return after?.kind === refusal.kind ? after : refusal;
 }
 
-/** The window that the headers of a refusal report. */
+/** Returns the window that the headers of a refusal report. */
 function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account: Account, nowMs: number): WindowStatus {
   if (refusal.kind === "request-limit") return refusal.window;
   const advertised = behaviour.advertisedWindow(account.windows(nowMs));
@@ -136,7 +136,7 @@ function advertisedWindow({ behaviour }: ServerState, refusal: Refusal, account:
   return behaviour.tokenQuotaWindow(advertised, account.tokens(nowMs), refusal.roomAtMs);
 }
 
-/** The limit that refuses the request, or `null`. */
+/** Returns the limit that refuses the request, or `null`. */
 function refusalOf(state: ServerState, operation: Operation, account: Account, nowMs: number): Refusal | null {
   const { behaviour } = state;
   const exhausted = account.exhaustedLimiter(nowMs);
@@ -169,7 +169,7 @@ function refusalError({ behaviour }: ServerState, refusal: Refusal, nowMs: numbe
   return apiError(refusal.kind, message, { kind: "limit", limit, remaining, resetAtMs, retryAfterSeconds });
 }
 
-/** The count and the slot that a request takes from its account, and the window that a refusal reports. */
+/** The count and the slot that a request takes from its account, and the window that the headers of a refusal report. */
 interface Admission {
   readonly counted?: boolean;
   readonly slot?: boolean;

@@ -30,7 +30,7 @@ export interface RequestLine {
 export type Log = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
-/** Shared by all servers of a process: compiling the schemas is the slowest part of a start. */
+/** Shared by all servers of a process, because compiling the schemas is the slowest part of a start. */
 const buildValidator = AjvCompiler();
 
 /** Builds the server. It does not listen yet. */
@@ -57,7 +57,7 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
-  // Otherwise Node itself responds 417, without the server's headers.
+  // Without this listener Node itself responds 417, without the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
@@ -120,7 +120,7 @@ function open(
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
-  // The usual case is a request without a proxy.
+  // Fast path for the usual case: no proxy.
   if (headers.forwarded === undefined && headers["x-forwarded-for"] === undefined)
     return normalizeAddress(socket.remoteAddress ?? "");
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");
@@ -164,7 +164,7 @@ function signatureHolds({ behaviour, clock }: ServerState, request: FastifyReque
   return behaviour.acceptsSignature(signed, () => behaviour.signedBytes(signed), signingSecret, clock.now());
 }
 
-/** RFC 9112, 3.2: an HTTP/1.1 request without `Host` gets 400. */
+/** Returns an error for an HTTP/1.1 request without `Host`, which gets 400. Source: RFC 9112, 3.2. */
 function hostError(request: FastifyRequest): ApiError | null {
   if (request.raw.httpVersion !== "1.1" || request.headers.host !== undefined) return null;
   return apiError("malformed-http", "The Host header is missing.");

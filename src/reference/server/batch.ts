@@ -31,7 +31,7 @@ export function submitBatch(context: RequestContext, agentId: string, body: unkn
   return ok(behaviour.handleBody(accepted));
 }
 
-/** Endpoint 10: the state of an operation. Operations of other keys count as unknown. */
+/** Endpoint 10: returns the state of an operation. Operations of other keys count as unknown. */
 export function checkOperation({ state, deferredError, accountName }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const operation = state.operations.find(id);
@@ -78,7 +78,7 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** A batch counts as one request, but its entries fail when the month's tokens are used up. */
+/** Returns the error of a batch entry if the month's tokens are used up. The batch itself counts as one request. */
 function quotaError({ account, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return state.behaviour.needsTokens("batch") && used >= limit

@@ -14,7 +14,10 @@ import { unknownAgentError } from "./execution.ts";
 /** The header with the token for control requests: those that move the clock or change a deployment. */
 export const controlTokenHeader = "X-Control-Token";
 
-/** The error of a control request without the right token, or `null`. A server without a token accepts all. */
+/**
+ * Returns the error of a control request without the right token, or `null`. A server without a token accepts every
+ * control request.
+ */
 export function validateControlToken(
   operation: Operation,
   headers: IncomingHttpHeaders,
@@ -41,7 +44,10 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
   if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
 }
 
-/** Ten years: longer than any window, and short enough that every instant is a valid date. */
+/**
+ * Longest move of the clock: ten years. This is longer than any window, and short enough that every instant is a valid
+ * date.
+ */
 const maxMoveSeconds = 315_576_000;
 
 /** Adds a route that moves a virtual clock: `POST /clock/advance` with `{ "seconds": number }`. */
@@ -63,7 +69,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
   );
 }
 
-/** Changes a deployment. */
+/** Applies the body of a request to change a deployment. */
 function controlDeployment(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")

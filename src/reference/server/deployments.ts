@@ -9,7 +9,7 @@ export type DeploymentChange =
   | { readonly kind: "created" | "updated" | "deleted"; readonly agentId: string }
   | { readonly kind: "health_changed"; readonly agentId: string; readonly health: HealthStatus };
 
-/** The event for a change of an agent's deployment. */
+/** Makes the event for a change of an agent's deployment. */
 export function deploymentEvent(type: `deployment.${DeploymentChange["kind"]}`, agent: Agent): HostingEvent {
   const { id, version, health, deployment } = agent;
   const data = { deployment_id: deployment.id, version, status: health };
@@ -27,7 +27,7 @@ export function deploy({ agents, outbox, clock }: ServerState, change: Deploymen
   return agent;
 }
 
-/** Creates an agent that echoes. */
+/** Creates an agent that echoes its query. */
 function newAgent(id: string, nowMs: number): Agent | null {
   const [echo] = referenceAgents;
   if (echo === undefined) return null;

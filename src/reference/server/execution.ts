@@ -36,7 +36,7 @@ export interface IncomingExecution {
   readonly violations: readonly SchemaViolation[];
 }
 
-/** The error of a request to run an agent: of the agent, the body, or the deferred error. */
+/** Returns the error of a request to run an agent: that of the agent, of the body, or the deferred error. */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.operation);
@@ -96,7 +96,7 @@ function conversationKey({ state, accountName, operation }: RequestContext, agen
   return state.behaviour.conversationKey({ account: accountName, agent: agent.id, session, operation });
 }
 
-/** Reads a valid body. A variant may accept values of other types: they count as absent. */
+/** Reads a valid body. A variant may accept values of other types, which count as absent. */
 export function readExecutionRequest(body: unknown): ExecutionRequest {
   const fields = fieldsOf(body);
   const parameters = fieldsOf(fields["parameters"]);
@@ -124,11 +124,13 @@ export interface ExecutionEvents {
   readonly requestId: string;
   /** Sends the event of the execution's end. */
   ended(execution: Execution): void;
-  /** Sends the event for a client that left before the end, if the server has one. */
+  /** Sends the event for a client that left before the end, if the behaviour defines such an event. */
   disconnected(): void;
 }
 
-/** Sends the event of an execution's start. It only adds to the outbox, so no request waits for a webhook. */
+/**
+ * Sends the event of an execution's start. The event is only added to the outbox, so no request waits for a webhook.
+ */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
   const { state, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;

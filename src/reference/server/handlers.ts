@@ -32,7 +32,7 @@ export async function invoke(context: RequestContext, request: IncomingExecution
   return ok(behaviour.invokeBody(input, behaviour.result(input), behaviour.agentVersion(agent)));
 }
 
-/** Endpoint 3: an agent's health report. */
+/** Endpoint 3: returns an agent's health report. */
 export function health(context: RequestContext, agentId: string): RouteResult {
   const { behaviour, clock, startedMs, lastRequestMs: lastRequests } = context.state;
   return forAgent(context, agentId, (agent) => {
@@ -43,7 +43,7 @@ export function health(context: RequestContext, agentId: string): RouteResult {
   });
 }
 
-/** Endpoint 12: the details of an agent. */
+/** Endpoint 12: returns the details of an agent. */
 export function describeAgent(context: RequestContext, agentId: string): RouteResult {
   const { behaviour } = context.state;
   return forAgent(context, agentId, (agent) => {
@@ -68,7 +68,7 @@ export interface ListQuery {
   readonly limit?: number;
 }
 
-/** Endpoint 4: a page of the list of agents. */
+/** Endpoint 4: returns a page of the list of agents. */
 export function listAgents({ state, deferredError }: RequestContext, query: ListQuery): RouteResult {
   const { behaviour, agents } = state;
   if (deferredError !== null) return failed(deferredError);
@@ -82,13 +82,13 @@ export function listAgents({ state, deferredError }: RequestContext, query: List
   return ok(behaviour.listBody({ ...request, items, total: all.length }));
 }
 
-/** Endpoint 5: the usage of a key. */
+/** Endpoint 5: returns the usage of a key. */
 export function usage(context: RequestContext): RouteResult {
   const { state, deferredError } = context;
   return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
 }
 
-/** Endpoint 9: the usage of a key, with its permissions. */
+/** Endpoint 9: returns the usage of a key, with its permissions. */
 export function keyUsage(context: RequestContext): RouteResult {
   const { state, key, deferredError, lastUsedMs } = context;
   if (deferredError !== null || key === null)

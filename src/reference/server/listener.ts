@@ -13,13 +13,18 @@ export interface TlsFiles {
 }
 
 /**
- * Longer than clients keep an idle connection, so that clients close first and no request meets a closing connection.
+ * How long an idle connection stays open. Longer than clients keep one, so that clients close first and no request
+ * meets a closing connection.
  */
 const keepAliveMs = 72_000;
 
-/** Creates the HTTP or HTTPS server that Fastify uses. Throws Node's own error if certificate and key do not match. */
+/**
+ * Creates the HTTP or HTTPS server that Fastify uses.
+ *
+ * @throws {Error} Node's own error if certificate and key do not match
+ */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // Fastify responds to a missing Host itself, with all headers of a response.
+  // Fastify handles a missing `Host` instead of Node, because its response has all headers.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;
@@ -29,8 +34,8 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
 }
 
 /**
- * Responds 400 to bytes that are no HTTP request, if the connection is still writable. The rate-limit headers are those
- * of the client's address, since no key can be read.
+ * Responds 400 to bytes that are not an HTTP request, if the connection is still writable. The key cannot be read, so
+ * the rate-limit headers are those of the client's address.
  */
 export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {

@@ -1,7 +1,8 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
 import { rateHeaders } from "../../spec/headers.ts";
 
-// JSON Schemas validate requests. Those of responses are only published: no serializer drops a field of the behaviour.
+// The JSON Schemas of requests validate the requests. Those of responses are only published: a serializer would drop
+// fields that the behaviour adds.
 
 export const json = "application/json";
 
@@ -45,7 +46,7 @@ const rateLimitHeaders = Object.fromEntries(
   Object.values(rateHeaders).map(({ header, says }) => [header, { ...integer, description: says }]),
 );
 
-/** Schemas of a response and of its errors. Those about the key are added. `status` is the status of success. */
+/** Makes the schemas of a response and of its errors. Adds the errors about keys. `status` is the status of success. */
 export function responses(
   description: string,
   content: Readonly<Record<string, object>>,

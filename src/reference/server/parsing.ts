@@ -27,7 +27,11 @@ class ThrownApiError extends Error {
   }
 }
 
-/** Parses a JSON body; `undefined` for an empty one. Throws `ThrownApiError` if the body is not JSON. */
+/**
+ * Parses a JSON body; `undefined` for an empty body.
+ *
+ * @throws {ThrownApiError} if the body is not JSON
+ */
 function readJson(behaviour: Behaviour, contentType: string, operation: Operation, text: string): unknown {
   if (text === "") return undefined;
   if (!behaviour.acceptsContentType(contentType, operation)) {
@@ -41,7 +45,7 @@ function readJson(behaviour: Behaviour, contentType: string, operation: Operatio
   }
 }
 
-/** Turns digits into numbers, since the schema has integers for `page` and `limit`. */
+/** Reads a query string. Turns digits into numbers, because the schema has integers for `page` and `limit`. */
 export function readQuery(text: string): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   if (text === "") return fields;
@@ -57,7 +61,7 @@ const apiErrorByFastifyCode: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: apiError("malformed-http", "The length of the body differs from Content-Length."),
 };
 
-/** The API error for an error that Fastify has caught. */
+/** Returns the API error for an error that Fastify has caught. */
 export function apiErrorOf(error: FastifyError): ApiError {
   if (error instanceof ThrownApiError) return error.apiError;
   return apiErrorByFastifyCode[error.code] ?? apiError("crash", "The server failed.");

@@ -95,7 +95,7 @@ function bodyOf(
   return { contentType: behaviour.contentType("json", head), text: behaviour.jsonText(value, head) };
 }
 
-/** Sends a complete response and gives the slot of its request back. */
+/** Sends a complete response and frees the slot of its request. */
 function send(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
   const head: HeadInput = { operation: context.operation, status };
   context.onResponseEvent("head", head);

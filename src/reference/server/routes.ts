@@ -27,7 +27,7 @@ type RouteRequest = FastifyRequest<RouteShape>;
 /** Handles a request and sends the result, now or later. Never rejects. */
 type Handle = (context: RequestContext, request: RouteRequest, reply: FastifyReply) => void | Promise<void>;
 
-/** An endpoint whose result is ready at once. */
+/** Makes the handler of an endpoint whose result is ready at once. */
 const immediate =
   (respond: (context: RequestContext, request: RouteRequest) => RouteResult): Handle =>
   (context, request, reply) =>

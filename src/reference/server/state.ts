@@ -61,7 +61,8 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // An account is opened at its first request, but its earlier usage belongs to the month of the server's start.
+    // The account is created at its first request, but the usage before the server's start belongs to the month of that
+    // start.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
   const unauthenticated: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
@@ -169,7 +170,7 @@ export function alertRegistry(records: RecordStore, behaviour: Behaviour, outbox
     byOwner.set(alert.owner, [...(byOwner.get(alert.owner) ?? []), alert]);
     count += 1;
   };
-  // `add` wrote these records.
+  // The cast is safe: `add` wrote these records.
   for (const { value } of records.list(recordKind)) remember(value as Alert);
   return {
     get count() {

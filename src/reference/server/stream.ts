@@ -35,7 +35,7 @@ export async function stream(
   response.writeHead(head.status, rawHeaders(responseHeaders(context, head, own)));
   context.onResponseEvent("head", head);
   const chunks = chunkWriter(response);
-  // Only the waits are awaited: an `await` after each event would cost more than the event itself.
+  // `runSteps` yields only waits. An `await` after each event would cost more than the event itself.
   for (const wait of runSteps({ context, response, chunks }, steps)) await wait;
   const hasLeft = context.client.isDisconnected();
   if (hasLeft) events.disconnected();
@@ -108,8 +108,7 @@ async function pause(connection: Connection, step: Exclude<Step, EventStep>, unt
 }
 
 /**
- * Node sends written data after the current turn of the event loop. Destroying the connection before that would drop
- * it.
+ * Drops the connection, but only after written data is sent. Node sends data after the current turn of the event loop.
  */
 async function cut(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
@@ -139,7 +138,10 @@ function dataOf({ context }: Connection, input: StreamInput, step: EventStep): u
   }
 }
 
-/** Returns whether the socket is full. The agent then waits, so that a slow reader does not fill the memory. */
+/**
+ * Writes data. Returns whether the socket is full: the agent then waits, so that a slow reader does not fill the
+ * memory.
+ */
 function write({ context, response, chunks }: Connection, writes: readonly Write[]): boolean {
   let isFull = false;
   for (const bytes of writes) {
@@ -175,7 +177,7 @@ export interface ChunkWriter {
  * the event in it. Source: RFC 9112, 7.1.
  */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
-  // For HTTP/1.0 the body ends with the connection, without chunks.
+  // An HTTP/1.0 body has no chunks: it ends with the connection.
   const { chunkedEncoding: isChunked } = response;
   response.chunkedEncoding = false;
   let isOpen = false;

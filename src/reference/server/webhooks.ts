@@ -17,31 +17,34 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
   return ok(behaviour.webhookBody(outbox.add({ ...request, headers: {}, owner: key.name })));
 }
 
-/** A webhook gets events of agents, so it needs a key that may call them. */
+/**
+ * Returns the error if the key may not call the agents whose events the webhook would get, or if its agent is unknown.
+ */
 function validateReach(
   { key, operation, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // The address was checked on arrival. No agent has the empty id, so a key for some agents gets no webhook for all.
+  // The address was checked on arrival. No agent has the empty id. A key for some agents therefore cannot create a
+  // webhook for all agents.
   const request = { operation, agentId: agentId ?? "", address: "" };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
   return agentId === null ? null : validateAgent(agents, agentId);
 }
 
-/** Endpoint 7: the deliveries of a webhook, newest first. */
+/** Endpoint 7: returns the deliveries of a webhook, newest first. */
 export function listDeliveries(context: RequestContext, id: string): RouteResult {
   const { behaviour, outbox } = context.state;
   return forWebhook(context, id, (webhook) => behaviour.deliveriesBody(webhook, outbox.deliveriesOf(id)));
 }
 
-/** The metrics of a webhook. Source: Resources, "Webhook metrics". */
+/** Returns the metrics of a webhook. Source: Resources, "Webhook metrics". */
 export function webhookMetrics(context: RequestContext, id: string): RouteResult {
   const { behaviour, outbox } = context.state;
   return forWebhook(context, id, (webhook) => behaviour.metricsBody(webhook, outbox.metricsOf(id)));
 }
 
-/** Webhooks of other keys count as unknown. */
+/** Responds with the data of a webhook. Webhooks of other keys count as unknown. */
 function forWebhook(
   { key, deferredError, state }: RequestContext,
   id: string,

@@ -14,7 +14,7 @@ const listed = overrideJson("deliveriesBody");
 const metrics = overrideJson("metricsBody");
 const alert = overrideJson("alertBody");
 
-/** Marks the webhook as failed in the list of deliveries, and none of its deliveries. */
+/** Marks the webhook itself as failed in the list of deliveries, but none of its deliveries. */
 const markedFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");

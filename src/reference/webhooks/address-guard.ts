@@ -3,9 +3,9 @@ import { isIP, type LookupFunction, isIPv6 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { addressSet, normalizeAddress } from "../addresses.ts";
 
-/** Prevents users from making the server send requests to its own network through the URLs of webhooks. */
+/** Refuses webhook URLs by which a user could make the server send requests to its own network. */
 export interface AddressGuard {
-  /** Why the server does not deliver to a URL, or `null`. The addresses of a host name are checked by `lookup`. */
+  /** Returns why the server does not deliver to a URL, or `null`. `lookup` checks the addresses of a host name. */
   addressRefusal(url: string): string | null;
   /** Resolves a name for a connection. Fails if one of its addresses is refused. */
   readonly lookup: LookupFunction;
@@ -20,14 +20,15 @@ export interface GuardOptions {
   /** More addresses and CIDRs that are allowed. */
   readonly allowed: readonly string[];
   /**
-   * The addresses of this machine. Its services are not meant for webhooks, whatever network they are in. Default: all.
+   * The addresses of this machine. Its services are not meant for webhooks, whatever network their addresses are in.
+   * Default: all of the machine's addresses.
    */
   readonly machineAddresses?: readonly string[];
-  /** Default: the system's. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolver;
 }
 
-/** Thrown if a host name has a refused address, or none. */
+/** Thrown if a host name has a refused address, or no address. */
 export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddress";
 }
@@ -38,7 +39,11 @@ const systemResolver: Resolver = (name, done) =>
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
 
-/** @throws {Error} if an allowed network is invalid */
+/**
+ * Creates a guard.
+ *
+ * @throws {Error} if an allowed network is invalid
+ */
 export function addressGuard(options: GuardOptions): AddressGuard {
   const { allowsLoopback, resolve = systemResolver } = options;
   const allowed = addressSet(options.allowed);
@@ -60,7 +65,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
     lookup: (name, { all }, done) => {
       resolve(name, (error, addresses) => {
         if (error !== null) return done(error, "");
-        // One refused address is enough, since the connection may try all of them.
+        // One refused address is enough to refuse the name, because the connection may try all of them.
         const refused = addresses.find(({ address }) => isRefused(address));
         const [first] = addresses;
         if (refused !== undefined)
@@ -73,7 +78,7 @@ export function addressGuard(options: GuardOptions): AddressGuard {
   };
 }
 
-/** `localhost` and its subdomains. Source: RFC 6761, 6.3. */
+/** Whether a host is `localhost` or one of its subdomains. Source: RFC 6761, 6.3. */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/.test(host);
 }
@@ -120,17 +125,17 @@ export const privateNetworks = addressSet([
 export const loopbackNetworks = addressSet(["127.0.0.0/8", "::1"]);
 
 const prefixes = {
-  /** RFC 4291, 2.5.5.2. */
+  /** IPv4-mapped addresses. Source: RFC 4291, 2.5.5.2. */
   mapped: "0:0:0:0:0:ffff",
-  /** RFC 4291, 2.5.5.1. */
+  /** IPv4-compatible addresses. Source: RFC 4291, 2.5.5.1. */
   compatible: "0:0:0:0:0:0",
-  /** RFC 2765, 2.1. */
+  /** IPv4-translated addresses. Source: RFC 2765, 2.1. */
   translated: "0:0:0:0:ffff:0",
-  /** RFC 6052, 2.1. */
+  /** Addresses of NAT64. Source: RFC 6052, 2.1. */
   nat64: "64:ff9b:0:0:0:0",
 };
 
-/** An address and, for an IPv6 address that embeds an IPv4 address, that address. */
+/** Returns an address and, if it is an IPv6 address that embeds an IPv4 address, that IPv4 address too. */
 export function equivalentAddresses(address: string): readonly string[] {
   const plain = normalizeAddress(address);
   if (!isIPv6(plain)) return [plain];
@@ -142,7 +147,7 @@ export function equivalentAddresses(address: string): readonly string[] {
   // RFC 3056, 2: the IPv4 address follows the prefix.
   if (groups[0] === 0x2002) return [plain, dotted(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
-  // `::` and `::1` have the prefix of compatible addresses, but embed none.
+  // `::` and `::1` have the prefix of IPv4-compatible addresses, but embed no IPv4 address.
   const carries = Object.values(prefixes).includes(head) && !(head === prefixes.compatible && high === 0 && low <= 1);
   return carries ? [plain, dotted(high, low)] : [plain];
 }
@@ -151,7 +156,7 @@ function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function groupsOf(address: string): readonly number[] {
   // `URL` normalizes IPv6 addresses to a form without dots.
   const { hostname } = new URL(`http://[${address}]/`);

@@ -10,9 +10,9 @@ export interface DeliveryRequest {
   readonly headers: readonly Header[];
   readonly bytes: Uint8Array;
   readonly framing: "length" | "chunked";
-  /** Milliseconds on the server's clock for the head of the response; `Infinity` for no limit. */
+  /** Milliseconds on the server's clock until the head of the response must have arrived; `Infinity` for no limit. */
   readonly timeoutMs: number;
-  /** Whether the whole body of the response must come, too. */
+  /** Whether the whole body of the response must arrive, too. */
   readonly awaitsBody: boolean;
 }
 
@@ -29,11 +29,13 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** Limits in bytes and milliseconds for reading a response body, which frees the connection for another request. */
+/** Limits in bytes and in milliseconds for reading a response body. Reading the body frees the connection for another request. */
 const maxBodyBytes = 65_536;
 const bodyTimeoutMs = 1000;
 
-/** Real milliseconds for a connection. An abort does not stop one that is being made. */
+/**
+ * Real milliseconds for opening a connection. Needed because an abort does not stop a connection that is being opened.
+ */
 const connectTimeoutMs = 3000;
 
 export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClient {
@@ -80,7 +82,7 @@ function sendOverWire(clock: Clock, dispatcher: Dispatcher, delivery: DeliveryRe
   });
 }
 
-/** Reads a short body to its end, so that the connection can be used again. Drops the connection of a long one. */
+/** Reads a short body to its end, so that the connection can be used again. Drops the connection of a long body. */
 function drop(clock: Clock, body: Readable): void {
   let bytes = 0;
   const timer = clock.setTimeout(() => body.destroy(), bodyTimeoutMs);

@@ -13,7 +13,7 @@ import {
 import { destinationOf, type RegisteredWebhook, type WebhookRegistry } from "./webhook-registry.ts";
 import type { DeliveryAttempt, DeliveryRecord, HostingEvent, WebhookMetrics } from "./webhook.ts";
 
-/** All deliveries and the results of their attempts. It sends nothing. */
+/** All deliveries and the results of their attempts. The registry sends nothing. */
 export interface DeliveryRegistry {
   /** Adds a delivery for each webhook that gets the event. */
   addEvent(event: HostingEvent): readonly Delivery[];
@@ -125,7 +125,10 @@ function deliveryMap(store: Store, webhooks: WebhookRegistry): DeliveryMap {
   };
 }
 
-/** A copy that later changes of the original do not reach. A value that is no JSON becomes an empty object. */
+/**
+ * Copies a value as JSON, so that later changes of the original do not affect the copy. A value that is not JSON
+ * becomes an empty object.
+ */
 function jsonCopy(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value ?? {}));
@@ -150,7 +153,7 @@ export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, att
   return { ...before, attempts, nextAttemptMs, state, message };
 }
 
-/** Drops the content of a message that is not sent again. */
+/** Drops the content of a message that will not be sent again. */
 function withoutContent(message: Message): Message {
   return message.kind === "event" ? { ...message, data: null } : { ...message, body: null };
 }
@@ -178,7 +181,7 @@ export function deliveryId({ number }: Delivery): string {
   return `dlv_${String(number).padStart(6, "0")}`;
 }
 
-/** The public record of a delivery. A message that is no event has none. */
+/** Returns the public record of a delivery. A message that is not an event has no record. */
 export function deliveryRecordsOf(behaviour: DeliveryBehaviour, delivery: Delivery): readonly DeliveryRecord[] {
   const { to, message, state, attempts, nextAttemptMs, createdMs } = delivery;
   if (to.webhookId === null || message.kind !== "event") return [];

@@ -4,7 +4,7 @@ import type * as Sqlite from "node:sqlite";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
 
-/** A data folder that cannot keep the state. The message is for the person who named the folder. */
+/** A data folder that cannot keep the state. The message is for the user who named the folder. */
 export class DataFolderProblem extends Error {
   override readonly name = "DataFolderProblem";
 }
@@ -27,7 +27,7 @@ const tables = `
 /**
  * Keeps the state in `conformance.sqlite` in a folder, which is created if missing.
  *
- * @throws {DataFolderProblem}
+ * @throws {DataFolderProblem} if the folder cannot keep the state
  */
 export function diskStore(folder: string): Store {
   try {
@@ -47,9 +47,10 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   const file = join(folder, "conformance.sqlite");
   const { DatabaseSync: Database } = sqlite();
   const database = new Database(file);
-  // The file has secrets of webhooks.
+  // Only the owner may read the file, because it contains secrets of webhooks.
   chmodSync(file, 0o600);
-  // Only one server may use a folder. A killed server leaves no lock, and the operating system has its writes.
+  // Only one server may use a folder. A server that is killed leaves no lock and loses no writes: the operating system
+  // already has them.
   database.exec(
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
   );
@@ -63,7 +64,7 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
 }
 
 /**
- * Creates one folder at a time. Node's recursive `mkdirSync` never returns if a file system on the way takes no
+ * Creates one folder at a time. Node's recursive `mkdirSync` never returns if a file system on the path does not accept
  * folders.
  */
 function makeFolder(folder: string): void {
@@ -160,7 +161,7 @@ function inTransaction(database: Sqlite.DatabaseSync, write: () => void): void {
   }
 }
 
-/** A delivery as JSON, without the parts that have columns or rows of their own. */
+/** Writes a delivery as JSON, without the parts that have their own columns or rows. */
 function toJson({ number: _number, attempts: _attempts, nextAttemptMs: _nextAttemptMs, ...rest }: Delivery): string {
   return JSON.stringify(rest);
 }
@@ -198,7 +199,7 @@ function attemptOf({ at_ms, ended_ms, status, failure }: Row): DeliveryAttempt {
   };
 }
 
-// A cast is safe here: this server wrote the file, in a known version.
+// The casts are safe: this server wrote the file, in a known version.
 
 function webhookOf({ webhook: text, tally }: Row): StoredWebhook {
   const { isActive, ...webhook } = JSON.parse(String(text)) as StoredWebhook["webhook"] & { isActive: boolean };

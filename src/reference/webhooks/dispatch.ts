@@ -113,11 +113,11 @@ function outcomeOf(outcome: DeliveryOutcome): { readonly status: number | null; 
     : { status: null, failure: outcome.failure };
 }
 
-/** Queues of jobs. Each one runs a limited number of jobs at once and never waits for another queue. */
+/** Queues of jobs. Each queue runs a limited number of jobs at once and never waits for another queue. */
 export interface DeliveryQueues {
   /** Starts a job soon, or when its queue has room. The job must not reject. */
   add(queue: string, job: () => Promise<void>): void;
-  /** Resolves when all jobs that have room have started. */
+  /** Resolves when every job for which its queue has room has started. */
   allStarted(): Promise<void>;
   /** Drops the waiting jobs. */
   close(): void;
@@ -145,7 +145,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
       if (queue.running >= maxRunning()) return;
       queue.running += 1;
       starting += 1;
-      // Starts later, because the caller has a response to send first.
+      // Starts jobs later, because the caller has a response to send first.
       setImmediate(() => {
         starting -= 1;
         void next(name, queue);
@@ -160,33 +160,36 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   };
 }
 
-/** Requests without a response yet. A virtual clock waits for them, but only for a limited time. */
+/**
+ * Requests to receivers that are still without a response. A virtual clock waits for them, but only for a limited time.
+ */
 export interface InFlightRequests {
   /** Adds a request that is being sent. Call the result when the request has ended. */
   begin(budget: WaitBudget): () => void;
-  /** Whether a request is open whose wait budget is not used up. */
+  /** Whether there is an open request whose wait budget is not used up. */
   isWaiting(): boolean;
-  /** Resolves when there is no such request. */
+  /** Resolves when there is no open request whose wait budget is not used up. */
   whenIdle(): Promise<void>;
 }
 
-/** How long to wait for a request: `little` if the receiver was silent the last time. */
+/** How long to wait for a request: `little` if the receiver did not respond the last time. */
 export type WaitBudget = "usual" | "little";
 
 /**
- * Location of the receivers. One in this process responds after a few turns of the event loop; others may need longer.
+ * Location of the receivers. A receiver in this process responds after a few turns of the event loop; others may need
+ * longer.
  */
 export type ReceiverLocation = "in-process" | "anywhere";
 
 /**
- * Budgets are slices of real time, one timer each. A stall of this process costs a single slice, and the next timer
- * fires only after the responses of that time were read.
+ * A wait budget is a number of slices of real time, each with its own timer. A stall of this process therefore costs
+ * only one slice: responses that arrived meanwhile are read before the next timer fires.
  */
 const sliceMs = 20;
 const usualSlicesByLocation: Readonly<Record<ReceiverLocation, number>> = { "in-process": 6, anywhere: 50 };
 const littleSlices = 1;
 
-/** Turns of the event loop that a response needs to be read after it has arrived. */
+/** Turns of the event loop that pass between the arrival of a response and its reading. */
 const turnsToRead = 4;
 
 export function inFlightRequests(receivers: ReceiverLocation): InFlightRequests {

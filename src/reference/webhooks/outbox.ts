@@ -11,25 +11,31 @@ export type * from "./webhook.ts";
 
 /** The part of the server that delivers events to webhooks. None of its methods throws. */
 export interface Outbox {
-  /** Adds a webhook. One of a configuration file is not added twice. */
+  /** Adds a webhook. A webhook of a configuration file is not added twice. */
   add(webhook: NewWebhook): Webhook;
-  /** Ends new events for a webhook. Pending deliveries still go out. */
+  /** Stops sending new events to a webhook. Pending deliveries are still sent. */
   retire(id: string): void;
   find(id: string): Webhook | undefined;
   /** All active webhooks, in order of creation. */
   webhooks(): readonly Webhook[];
-  /** Sends an event to each webhook that selects it. Returns at once; a data folder has the event by then. */
+  /**
+   * Sends an event to each webhook that selects it. Returns at once. By then, the event is stored in the data folder,
+   * if there is one.
+   */
   emit(event: HostingEvent): void;
   /** Sends a message that belongs to no webhook. */
   notify(to: Pick<Destination, "url" | "secret">, body: unknown): void;
-  /** Deliveries in order of creation, of the ended ones the last thousand. */
+  /** Returns deliveries in order of creation. Of those that have ended, only the last thousand are kept. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
-  /** Why the server does not deliver to a URL, or `null`. The addresses of a host name are checked when it connects. */
+  /**
+   * Returns why the server does not deliver to a URL, or `null`. The addresses of a host name are checked when it
+   * connects.
+   */
   addressRefusal(url: string): string | null;
   /** Resolves when no request waits for its response, or after a short real time. */
   whenIdle(): Promise<void>;
-  /** Aborts all requests. With a data folder their deliveries remain due. */
+  /** Aborts all requests. With a data folder, their deliveries remain due for the next start. */
   close(): Promise<void>;
 }
 
@@ -37,7 +43,7 @@ export interface Outbox {
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;
-  /** The kept state is taken over: overdue deliveries are sent at once. */
+  /** Storage for the state. Deliveries that are overdue in it are sent at once. */
   readonly store: Store;
   readonly guard: AddressGuard;
   readonly receivers: ReceiverLocation;

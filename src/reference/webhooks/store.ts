@@ -13,7 +13,7 @@ export interface Destination {
 export type Message =
   | {
       readonly kind: "event";
-      /** The same for all webhooks that get the event. */
+      /** Number of the event: the same for all webhooks that get it. */
       readonly number: number;
       readonly type: string;
       readonly createdMs: number;
@@ -25,23 +25,23 @@ export type Message =
 
 /** A message on its way to one destination. Instants are Unix milliseconds on the server's clock. */
 export interface Delivery {
-  /** From 1, in order of creation. */
+  /** Number of the delivery, from 1 in order of creation. */
   readonly number: number;
   readonly to: Destination;
   readonly message: Message;
   readonly createdMs: number;
   readonly attempts: readonly DeliveryAttempt[];
   readonly state: DeliveryState;
-  /** When the next attempt is due; `null` for none. It stays until the attempt has ended. */
+  /** When the next attempt is due; `null` for none. Unchanged until that attempt has ended. */
   readonly nextAttemptMs: number | null;
 }
 
-/** The results of all deliveries of a webhook, including those no longer kept. */
+/** The results of all deliveries of a webhook, including deliveries that are no longer kept. */
 export interface DeliveryTotals {
   readonly delivered: number;
   readonly failed: number;
   readonly answers: number;
-  /** Sum of the response times. */
+  /** Sum of the response times, in milliseconds. */
   readonly answersMs: number;
   readonly lastAttemptMs: number | null;
 }
@@ -55,7 +55,7 @@ export interface StoredWebhook {
   readonly totals: DeliveryTotals;
 }
 
-/** The highest numbers given out so far. */
+/** The highest numbers used so far. */
 export interface LastNumbers {
   readonly webhooks: number;
   readonly messages: number;
@@ -81,7 +81,7 @@ export function latestInstantMs({ webhooks, deliveries }: StoredState): number {
 /** Storage for other JSON values, such as usage alerts, by kind and id. */
 export interface RecordStore {
   put(kind: string, id: string, value: unknown): void;
-  /** In order of the first `put`. */
+  /** Returns the values of a kind, in order of their first `put`. */
   list(kind: string): readonly { readonly id: string; readonly value: unknown }[];
 }
 
@@ -115,7 +115,7 @@ export function memoryStore(): Store {
   };
 }
 
-/** Runs a write. A failed write is a warning, so that requests and deliveries go on. */
+/** Runs a write. If the write fails, only prints a warning, so that requests and deliveries continue. */
 export function warnOnFailure(write: () => void): void {
   try {
     write();

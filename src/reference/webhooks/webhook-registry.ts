@@ -27,7 +27,7 @@ export interface WebhookRegistry {
   retire(id: string): void;
   find(id: string | null): RegisteredWebhook | undefined;
   active(): readonly RegisteredWebhook[];
-  /** The webhooks that get an event. */
+  /** Returns the webhooks that get an event. */
   selecting(event: HostingEvent): readonly RegisteredWebhook[];
 }
 
@@ -46,7 +46,7 @@ export function webhookRegistry(
   };
   const active = () => [...byId.values()].filter(({ isActive }) => isActive);
   for (const { webhook, isActive, totals } of stored.webhooks) {
-    // A configuration file is read again at each start and adds its webhooks itself.
+    // Webhooks of configuration files start inactive: each file is read again at the start and adds its own webhooks.
     const isStillActive = isActive && webhook.owner !== fileOwner;
     byId.set(webhook.id, { webhook, isActive: isStillActive, totals, deliveries: [], pendingCount: 0 });
   }

@@ -11,7 +11,7 @@ export interface NewWebhook {
   readonly url: string;
   /** Event types, or wildcards such as `agent.*`. */
   readonly events: readonly string[];
-  /** The only agent whose events it gets; `null` for all. */
+  /** The only agent whose events the webhook gets; `null` for all agents. */
   readonly agentId: string | null;
   /** Secret that signs deliveries; `null` for no signature. */
   readonly secret: string | null;
@@ -32,7 +32,7 @@ export interface HostingEvent {
   readonly agentId: string;
   /** `null` if the agent has no deployment. */
   readonly deploymentId: string | null;
-  /** Any JSON value, depending on the type. */
+  /** Content of the event: any JSON value, depending on the type. */
   readonly data: unknown;
 }
 
@@ -56,7 +56,7 @@ export interface DeliveryRecord {
   readonly type: string;
   readonly state: DeliveryState;
   readonly attempts: readonly DeliveryAttempt[];
-  /** When the next attempt is or was due; `null` for none. */
+  /** When the next attempt is due, possibly in the past; `null` for none. */
   readonly nextAttemptMs: number | null;
   readonly createdMs: number;
 }

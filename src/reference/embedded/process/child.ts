@@ -6,19 +6,21 @@ import { type Reference, startReference } from "../../reference.ts";
 import { referenceTiers } from "../../keys.ts";
 import type { ChildRequest, PatchName, ChildReply, StartOptions, ChildCommand } from "./server-process.ts";
 
-// Runs the embedded server as a child process. It ends with its parent, because the channel between them closes.
+// Runs the embedded server as a child process. The process ends with its parent, because the channel between them
+// closes.
 
 let reference: Reference | null = null;
 const clock = acceleratedClock(1);
 
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches all processes of a terminal. The parent still needs the server to finish its requests.
+// Ctrl-C reaches all processes of a terminal. This process ignores it, because the parent still needs the server to
+// finish its requests.
 process.on("SIGINT", () => {});
 
 process.on("message", ({ id, command }: ChildRequest) => {
   runCommand(id, command)
     .catch((error: unknown): ChildReply => ({ id, kind: "failed", message: messageOf(error) }))
-    // If the parent is gone, this process ends, too.
+    // If the parent has ended, sending fails. This process then ends too, so the error does not matter.
     .then((reply) => void process.send?.(reply, undefined, undefined, () => {}))
     .catch(() => process.exit(1));
 });

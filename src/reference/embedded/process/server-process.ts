@@ -4,30 +4,32 @@ import type { Patch } from "../../patch.ts";
 import type { Reference } from "../../reference.ts";
 import type { TierName, TierLimits } from "../../../spec/tiers.ts";
 
-/** A key that was never used. */
+/** A new key, which no request has used yet. */
 export interface NewKey {
   /** Safe to print. */
   readonly name: string;
   readonly key: string;
 }
 
-/** The embedded reference server in a process of its own. The server and the load do not slow each other down. */
+/** The embedded reference server in a separate process, so that the server and the load do not slow each other down. */
 export interface ReferenceProcess extends StartedServer {
   readonly issueKey: (tier: TierName) => Promise<NewKey>;
-  /** Sets the speed of the server's clock, as a multiple of the machine's. Waits that have begun keep their time. */
+  /**
+   * Sets the speed of the server's clock, as a multiple of the machine's. Timers that are already set keep their time.
+   */
   readonly setSpeed: (speed: number) => Promise<void>;
   /** Moves the server's clock to the beginning of the next hour, so that no window ends during the next measurement. */
   readonly toNextHour: () => Promise<void>;
   /** Resident memory of the server's process, in bytes. */
   readonly rssBytes: () => Promise<number>;
-  /** Ends the process and waits for its end. Open connections are dropped. */
+  /** Ends the process and waits until it has ended. Drops open connections. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts the server on a free loopback port. Its process ends with this one, even after a crash.
+ * Starts the server on a free loopback port. The server's process ends with this process, even after a crash.
  *
- * @throws {Error} with the server's message if it does not start
+ * @throws {Error} with the server's message if the server does not start
  */
 export async function startReferenceProcess(options: Partial<StartOptions> = {}): Promise<ReferenceProcess> {
   const start: StartOptions = { patches: [], tiers: {}, speed: 1, ...options };
@@ -74,7 +76,9 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Sends commands to the child. Each one resolves with the reply, or rejects when the process ends. */
+/**
+ * Returns a function that sends commands to the child. It resolves with the reply, or rejects when the process ends.
+ */
 function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<ChildReply> {
   const waiting = new Map<number, Waiting>();
   let count = 0;
@@ -107,13 +111,13 @@ function commandSender(child: ChildProcess): (command: ChildCommand) => Promise<
 const unexpectedReply = ({ kind }: ChildReply): Error =>
   new Error(`The embedded server's process sent an unexpected reply: ${kind}.`);
 
-/** The name of a fault or variant. Functions cannot be sent to another process. */
+/** The name of a fault or variant. Only the name is sent, because functions cannot be sent to another process. */
 export type PatchName = Pick<Patch, "kind" | "name">;
 
 /** Options of the server in the child process. */
 export interface StartOptions {
   readonly patches: readonly PatchName[];
-  /** The tiers that differ from the server's own. */
+  /** The tiers whose limits differ from the server's defaults. */
   readonly tiers: Partial<Readonly<Record<TierName, TierLimits>>>;
   /** Speed of the server's clock, as a multiple of the machine's. */
   readonly speed: number;
@@ -141,7 +145,7 @@ export type ChildReply =
 
 /** The server after its start. */
 export interface StartedServer {
-  /** Ends in `/v1`. */
+  /** The base URL, which ends in `/v1`. */
   readonly baseUrl: string;
   readonly agents: Reference["agents"];
   readonly tiers: Readonly<Record<TierName, TierLimits>>;

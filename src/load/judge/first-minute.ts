@@ -6,7 +6,7 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/** Within this time, no request has left a rolling minute. */
+/** Maximum span of the requests to judge. Within this time, no request has left a rolling minute. */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
 /** Allowance for a `retry_after` that is rounded up or has a margin. */

@@ -19,12 +19,12 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
 
 /** How far a server's clock may be off, in target ms: windows are kept in whole seconds, by timers, or by several machines. */
 export const toleranceMs = 1000;
-/** After this time, a request no longer counts in a fixed or rolling minute. In target ms. */
+/** Target ms after which a request no longer counts in a fixed or rolling minute. */
 export const minuteOverMs = minuteMs + toleranceMs;
 /** How long a server may take to free a slot after its response has reached us, in real ms. */
 export const slotReleaseMs = 1500;
 
-/** Requests within this time are one burst. In target ms. */
+/** Requests within this time, in target ms, are one burst. */
 export const burstMs = 5000;
 /** The longest `retry_after` of a burst limit, in seconds: a longer one is the minute's. */
 export const maxBurstSeconds = 20;

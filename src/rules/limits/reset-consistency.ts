@@ -101,7 +101,10 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 /** Tolerance: one second for the rounding of each of the four values, and one for the time between them. */
 const roundingSeconds = 5;
 
-/** For a clock that the run moves and no `Date` reports: two responses' instants must differ by the time that the clock was moved. */
+/**
+ * Judges a clock that the run moves and no `Date` reports. The instants of two responses must differ by the time that
+ * the run moved the clock.
+ */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];
   if (from === null || to === null || !isOfThisEra(from) || !isOfThisEra(to)) return undefined;

@@ -14,7 +14,10 @@ const maxWindows = 16;
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));
 
-/** A span shorter than n windows touches at most n + 1 of them, because all but the first and the last lie wholly inside. */
+/**
+ * Bounds the capacity by the length of spans. A span shorter than n windows touches at most n + 1 of them, because all
+ * but the first and the last lie wholly inside.
+ */
 function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
   let min = 0;
@@ -26,8 +29,9 @@ function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * A window ends one length after the request that opened or prolonged it. If there was no such request at that time, no window ended. Requests
- * that then lie within less than one length are in one window.
+ * Bounds the capacity by the requests that can open or prolong a window. A window ends one length after such a request.
+ * If there was no such request at that time, no window ended. Requests that then lie within less than one length are in
+ * one window.
  */
 function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);

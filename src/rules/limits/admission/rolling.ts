@@ -5,8 +5,9 @@ import { below, inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
- * Fits a rolling log: a request is admitted if fewer than `capacity` were counted in the window that ends with it. The admitted requests refute
- * it if their instants, each chosen as early as those before it allow, come out too late.
+ * Fits a rolling log: a request is admitted if fewer than `capacity` were counted in the window that ends with it.
+ * Chooses the instant of each admitted request as early as the instants before it allow. If an instant then comes too
+ * late for its request, no log fits.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);

@@ -44,7 +44,7 @@ const nameSchema = z.object({
 const findingChangeSchema = nameSchema.extend({ was: resultSchema, is: resultSchema }).meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
-  /** Whether they differ only in times and dates, or in the windows that the evidence leaves possible. */
+  /** Whether the two texts differ only in times and dates, or in the shapes of windows that the evidence allows. */
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
@@ -74,7 +74,7 @@ const metricSchema = trialSchema.extend({
   is: z.number().nullable(),
   /** Negative for a decrease; `null` if there is no share. */
   changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
-  /** `null` if they can be compared. */
+  /** `null` if the values can be compared. */
   doubt: text.nullable().describe("Why the two values cannot be compared."),
 });
 
@@ -95,24 +95,24 @@ export const comparisonSchema = z
     notes: z.array(text).describe("Notes to read first."),
     /** `null` if both were judged by the same version and the same clauses. */
     changedSuite: suiteSchema.nullable(),
-    /** Broken now (or the harness failed), and less severely before, or not judged. */
+    /** Broken in the newer report (or the harness failed), and less severe or not judged in the older. */
     newlyFailing: z.array(findingChangeSchema),
-    /** Passes or is observed now, and was broken before, or the harness had failed. */
+    /** Passes or is observed in the newer report. In the older, broken, or the harness failed. */
     fixed: z.array(findingChangeSchema),
-    /** Not exercised now, and judged before. */
+    /** Judged in the older report, and not exercised in the newer. */
     newlySkipped: z.array(findingChangeSchema),
-    /** Passes or is observed now, and was not exercised before. */
+    /** Not exercised in the older report. Passes or is observed in the newer. */
     noLongerSkipped: z.array(findingChangeSchema),
-    /** Broken before and now, and not worse. */
+    /** Broken in both reports, and not worse in the newer. */
     stillFailing: z.array(findingChangeSchema),
-    /** Passes both times, by different admissible readings. */
+    /** Passes in both reports, by different admissible readings. */
     changedReadings: z.array(findingChangeSchema),
     changedObservations: z.array(observationSchema),
     /** Only in the newer report. */
     appeared: z.array(unpairedSchema),
     /** Only in the older report. */
     gone: z.array(unpairedSchema),
-    /** Number of findings in none of these lists; every other finding is in exactly one. */
+    /** Number of findings that are in none of these lists. Every other finding is in exactly one list. */
     unchanged: count,
     /** Load metrics that both sides have, changed or not. */
     loadFigures: z.array(metricSchema),
@@ -146,7 +146,7 @@ export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
  * - `unreached`: the other run was stopped early.
  * - `instance`: the other run had the check, but for other tiers.
  * - `trial`: the other run did not send that load.
- * - `silent`: the same suite has no such finding there.
+ * - `silent`: none of these reasons applies; the other report just has no such finding.
  */
 export type UnpairedReason = (typeof unpairedReasons)[number];
 

@@ -1,18 +1,21 @@
-/** Dates, durations and loopback ports: they differ between two runs of the same server. Status codes and counts do not. */
+/**
+ * Matches dates, durations and loopback ports, which differ between two runs on the same server. Status codes and counts do not, so they are not
+ * matched.
+ */
 const volatile: readonly RegExp[] = [
   /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g,
   /\d+(?:[.,]\d+)*(?= ?(?:µs|ms|s|seconds?|milliseconds?|min|minutes?|h|hours?)\b)/g,
   /(?<=\b(?:127\.0\.0\.1|localhost|\[::1\]):)\d+/g,
 ];
 
-/** Names of window shapes in the observations of limiters. */
+/** Names of rate-limit windows, as findings about limits use them. */
 export const windowShapes = ["rolling", "fixed", "anchored", "pushed", "weighted", "bucket"] as const;
 const shape = `(?:${windowShapes.join("|")})`;
 const shapes = new RegExp(`\\b${shape}\\b(?:(?:, | or )${shape}\\b)*`, "g");
 
 /**
- * Whether the same behaviour can cause both texts of an observation: they differ only in times and dates, or in the shapes of windows that the
- * evidence leaves possible.
+ * Whether the same behaviour can cause both texts of an observation: they differ only in times and dates, or in the shapes of rate-limit windows that
+ * fit the evidence.
  */
 export function isEquivalentText(was: string, is: string): boolean {
   if (withoutVolatile(was) !== withoutVolatile(is)) return false;

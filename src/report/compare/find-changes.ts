@@ -10,7 +10,7 @@ import {
 } from "./comparison.ts";
 import { isEquivalentText } from "./equivalence.ts";
 
-/** The parts of a report that show why a finding is missing in it. */
+/** The parts of a report that are compared, or that show why a finding is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
 
 /** The list that a finding of both sides belongs to. */
@@ -39,7 +39,7 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/** Categorizes a pair by its outcomes, or if these are equal, by reading and observation. */
+/** Categorizes two results of a finding by outcome. Equal outcomes are categorized by reading or observation. */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): Category {
   const [before, now] = [severities[was.outcome], severities[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -82,7 +82,7 @@ function reasonFromRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists must clauses only. Any other clause was left out if none of its checks has a row.
+  // `unselected` lists only must clauses. Any other clause counts as left out if the report has no finding for it.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

@@ -11,7 +11,7 @@ export interface EntryRow {
 
 /** Checks and instances of one clause with the same result. */
 interface Case {
-  /** `SSE-5/name (free, pro)`. */
+  /** For example `SSE-5/name (free, pro)`. */
   readonly checks: string;
   readonly rows: readonly EntryRow[];
 }

@@ -76,7 +76,7 @@ function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
   });
 }
 
-/** Why two values cannot be compared: a different load, or a generator that could not keep pace. */
+/** Why two values cannot be compared: the load was different, or the load generator could not keep its rate. `null` if they can. */
 function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
     ["older", older],

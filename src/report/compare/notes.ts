@@ -80,7 +80,7 @@ const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
   silent: "it has no such findings",
 };
 
-/** Findings that one side lacks because of its run, and not because of its suite. */
+/** Notes on findings that one report lacks because of how it was run, and not because of its suite. */
 function unpairedNotes(side: string, unpaired: readonly UnpairedFinding[]): string[] {
   return [...Map.groupBy(unpaired, ({ why }) => why)].flatMap(([why, members]) =>
     why === "check" ? [] : [`${formatCount(members.length, "finding")} not in the ${side} report: ${reasons[why]}.`],

@@ -99,6 +99,6 @@ function metricRegression(figure: LoadMetric, { shares }: RegressionRules): Regr
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
-/** Less throughput is worse; more of anything else is. */
+/** Positive if a metric became worse. Lower throughput is worse; for every other metric, higher is worse. */
 const worseBy = (group: SharedKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

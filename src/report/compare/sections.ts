@@ -91,7 +91,7 @@ function listed<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/** Adds the observations that changed only in times or possible windows. */
+/** Adds the observations that changed only in times or possible rate-limit windows, in short. */
 const withEquivalent = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
@@ -120,7 +120,7 @@ function failureRows({ outcome, expected, actual, reason }: FindingResult): Entr
   ];
 }
 
-/** Empty for a finding that still fails in the same way. */
+/** Rows of a finding that still fails; empty if it fails in the same way as before. */
 function stillRows({ was, is }: FindingChange): EntryRow[] {
   const [before, now] = [outcomeText(was), outcomeText(is)];
   if (before === now) return [];

@@ -9,14 +9,14 @@ import { evidenceContextOf } from "../reproduce/evidence.ts";
 import { formatText } from "../terminal/blocks.ts";
 import { evidenceLines, type FailureContext, findingLines } from "../terminal/failures.ts";
 
-/** The context in which formats show evidence as plain text: without colours, and as wide as it comes. */
+/** How formats show evidence as plain text: without colours, and without wrapping lines. */
 export const plainContextOf = (document: ReportDocument): FailureContext => ({
   ...evidenceContextOf(document),
   width: Number.POSITIVE_INFINITY,
   paint: paintFor(false),
 });
 
-/** `INV-10`, or with several instances `INV-10 (pro)`. */
+/** The name of a finding: `INV-10`, or `INV-10 (pro)` if its check has several instances. */
 export const findingName = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 120);
 
@@ -41,8 +41,8 @@ export function failureDetails(finding: ReportFinding, context: FailureContext):
 }
 
 /**
- * How long the exchanges took that a finding names, in milliseconds; 0 without evidence. Checks share exchanges, so the times of several
- * findings do not add up to the time of the run.
+ * Total duration of a finding's exchanges, in milliseconds; 0 without evidence. Findings share exchanges, so these durations do not add up to the
+ * time of the run.
  */
 export function findingMs({ evidence = [] }: ReportFinding, exchanges: ReadonlyMap<string, Exchange>): number {
   return evidence.reduce((sum, id) => {

@@ -15,7 +15,7 @@ export interface HarInput {
  */
 export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
-/** The same in chunks: the archive holds every body, and bodies may be long. */
+/** Like {@link renderHar}, but in chunks: the archive holds every body, and bodies may be long. */
 export function* harChunks({ report, evidence }: HarInput): Generator<string> {
   const startedMs = Date.parse(report.started);
   const log = {
@@ -87,7 +87,7 @@ function responseOf(answer: Exchange["answer"]): object {
     headers: headers.map(headerOf),
     content: { size: bytesOf(body), mimeType: typeOf(headers), ...receivedText(body) },
     redirectURL: valueOf(headers, "location") ?? "",
-    // The evidence counts decoded bytes, but this field means bytes on the wire.
+    // -1 means unknown: the evidence counts decoded bytes, but this field means bytes on the wire.
     bodySize: -1,
     ...(ending.kind === "complete"
       ? {}
@@ -104,7 +104,7 @@ const typeOf = (headers: readonly Header[]): string => valueOf(headers, "content
 
 const bytesOf = (body: Body): number => (body.kind === "none" ? 0 : body.bytes);
 
-/** Parses a query by hand, because evidence holds addresses that no URL parser accepts. What cannot be decoded stays encoded. */
+/** Parses a query by hand, because evidence may hold URLs that no parser accepts. Parts that cannot be decoded stay encoded. */
 function queryOf(url: string): object[] {
   const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
   return query

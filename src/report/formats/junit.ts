@@ -8,8 +8,8 @@ import { type TestCase, testCasesOf } from "./test-cases.ts";
 
 /**
  * Renders a report as JUnit XML: a suite for each section, a case for each finding. `<failure>`: the finding fails the run. `<error>`: the harness
- * failed, or the target could not be judged. `<skipped>`: not exercised, or a known failure. Observations, warnings and notes that fail nothing
- * stand in `<system-out>` of a case that passes.
+ * failed, or the target could not be judged. `<skipped>`: not exercised, or a known failure. A case that passes has its observation, warning or note
+ * in `<system-out>`.
  */
 export function renderJunit(document: ReportDocument, policy: FailurePolicy = defaultPolicy): string {
   const { report } = document;
@@ -55,7 +55,7 @@ function propertiesElement({ verdict, suite: { version, clauses }, target }: Rep
 
 function caseElement(testCase: TestCase): XmlElement {
   const { title, suite, ms } = testCase;
-  // CI systems read the part before a point as a package.
+  // CI systems read the part before a full stop as a package.
   const classname = `conformance.${xmlLine(suite).replaceAll(".", " ")}`;
   return element("testcase", { name: xmlLine(title, 400), classname, time: seconds(ms) }, resultElements(testCase));
 }
@@ -74,13 +74,13 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
   }
 }
 
-/** Text without characters that XML 1.0 forbids even as references: they become visible escapes. */
+/** Turns characters that XML 1.0 forbids, even as references, into visible escapes. */
 const xmlText = (text: string): string => withoutForbidden(sanitize(text));
 
-/** The same on one line, for attributes: a parser turns line feeds and tabs in them into blanks. */
+/** Like `xmlText`, but on one line, for attributes: a parser would turn their line feeds and tabs into blanks. */
 const xmlLine = (text: string, max = 300): string => withoutForbidden(sanitizeLine(text, max));
 
-/** `sanitize` leaves only these two forbidden characters. */
+/** Escapes the two forbidden characters that `sanitize` leaves. */
 const withoutForbidden = (text: string): string =>
   text.replace(/[\uFFFE\uFFFF]/g, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
 
@@ -112,7 +112,7 @@ const builder = new XmlBuilder({
   suppressBooleanAttributes: false,
 });
 
-/** The form that the builder takes: children under the element's name, attributes beside it. */
+/** Converts an element to the input of the XML builder: the children under the element's name, and its attributes next to them. */
 const nodeOf = ({ name, attributes, content }: XmlElement): object => ({
   [name]: typeof content !== "string" ? content.map(nodeOf) : content === "" ? [] : [{ [textNode]: content }],
   ":@": attributes,

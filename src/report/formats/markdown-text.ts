@@ -1,7 +1,7 @@
 import { sanitize, sanitizeLine } from "../../base/sanitize.ts";
 import { renderText, type Text } from "../model/text.ts";
 
-/** Text as Markdown: our own words as prose, values from outside in code letters. */
+/** Formats text as Markdown: the harness's own words as prose, and values from outside as inline code. */
 export const formatText = (text: Text): string =>
   renderText(text, {
     own: proseOf,
@@ -9,8 +9,8 @@ export const formatText = (text: Text): string =>
   });
 
 /**
- * Text from outside in code letters, on one line: it cannot become markup, a link or a mention, not even in a cell of a table. Hosts of Markdown do
- * not turn `@team`, `#12` or addresses into links inside code.
+ * Formats text from outside as inline code on one line, so that it cannot become markup, a link or a mention. This holds in table cells, too. Hosts
+ * of Markdown do not turn `@team`, `#12` or addresses into links inside code.
  */
 export const code = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);
@@ -18,7 +18,7 @@ export const code = (text: string, max = 300): string => {
   return line === "" ? "" : `<code>${escaped(line).replaceAll("&#64;", "&#64;<!-- -->")}</code>`;
 };
 
-/** A sentence as prose: its backticks become code letters, and nothing else in it is markup. */
+/** Formats a sentence as prose: its backticks mark inline code, and nothing else in it is markup. */
 export const prose = (text: string, max = 1000): string => proseOf(sanitizeLine(text, max));
 
 const proseOf = (text: string): string =>
@@ -27,14 +27,14 @@ const proseOf = (text: string): string =>
     .map((part, at, parts) => (at % 2 === 1 && at < parts.length - 1 ? code(part, 1000) : plain(part)))
     .join("");
 
-/** A word joiner, which is invisible, keeps an `@` or `#` from becoming a mention. */
+/** Adds an invisible word joiner after each `@` and `#`, so that it does not become a mention. */
 const plain = (text: string): string => escaped(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
-/** Escapes every character that Markdown or HTML could read as markup; a point or a colon only where it could begin an address. */
+/** Escapes every character that Markdown or HTML could read as markup. A full stop or a colon is escaped only where it could be part of a URL. */
 const escaped = (text: string): string =>
   text.replace(/[#$&*<>@[\\\]_`{|}~]|\.(?=\w)|:(?=\S)/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Lines in a fenced block that none of them can end. */
+/** Puts lines into a fenced code block. The fence is long enough that no line can end the block. */
 export function fenced(lines: readonly string[]): string {
   const text = sanitize(lines.join("\n"));
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
@@ -42,7 +42,7 @@ export function fenced(lines: readonly string[]): string {
   return `${fence}text\n${text}\n${fence}`;
 }
 
-/** A table of cells that are Markdown already. `rightColumns` (from 0) are aligned to the right. */
+/** Formats a table. Its cells are already Markdown. The columns with the indexes `rightColumns` are aligned to the right. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -104,7 +104,7 @@ export const formats = {
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
       if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-      // A report that was just written has these bytes; for a saved report `digests` has them.
+      // A new report was written with exactly this text. For a saved report, `digests` replaces this digest.
       return serializeStatement(
         statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
       );

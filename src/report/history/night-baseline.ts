@@ -35,8 +35,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 /**
  * Returns what a night is compared with: for each of its findings, the row of the latest night that judged the check.
  *
- * A check that is not exercised tonight counts as lost only on the second night in a row, and only if the two nights before exercised it. A single
- * night without room left in a rate-limit window is not worth reporting.
+ * A check that is not exercised counts as lost only on the second such night, and only if the two nights before exercised it. So a single night with
+ * an exhausted rate limit is not reported.
  *
  * @returns `null` for the first night, and for a night on which nothing could be judged
  */
@@ -50,12 +50,12 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
     (finding) =>
       (finding.outcome === "skipped" ? rowBeforeSkip(finding, rowOn) : latestJudgedRow(finding, rowOn)) ?? [],
   );
-  // A stopped run does not reach every check: those are not reported as gone.
+  // A stopped run does not reach every check. The missing checks are not reported as gone.
   const gone = tonight.stopped === undefined ? last.findings.filter((finding) => !keys.has(findingKey(finding))) : [];
   return documentOf(last, [...compared, ...gone]);
 }
 
-/** Returns the row of a finding on an earlier night; 0 is the night before. */
+/** Returns the row of a finding on an earlier night. `nightsBefore` is 0 for the last night before tonight. */
 type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;
 
 /** Indexes the rows of a night on first use: most findings only need the night before. */

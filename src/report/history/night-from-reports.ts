@@ -71,7 +71,7 @@ export function nightFromReports({ id, run, load }: NightParts): Night {
 
 const maxCharacters = 300;
 
-/** Keeps the texts that later nights compare: expected and actual of a broken row, the expectation of a pass, the reason of any other. */
+/** Keeps only the texts that later nights compare. Broken: expected and actual. Passed: expected. Any other finding: the reason. */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row.outcome)
     ? { expected, actual }

@@ -40,7 +40,10 @@ function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["find
   return isBroken(row.outcome) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
-/** Version 0.1 repeated the reason for invalid counts in `times`. So `times` concerns the pace only if the counts are valid. */
+/**
+ * Converts the validity of a load run. Version 0.1 repeated the reason for invalid counts in `times`, so `times` is about the pace only if the counts
+ * are valid.
+ */
 const loadOf = ({ validity: { counts, times }, ...run }: z.infer<typeof loadSchema>): Night["load"][number] => ({
   ...run,
   validity: { invalid: null, counts, pace: counts === null ? times : null },

@@ -45,19 +45,18 @@ const changeSchema = z.object({
   isMs: ms,
   /** Start of the first night with the new level. */
   since: z.iso.datetime(),
-  /** Whether it belongs to a slow-down that was reported before, and so is not reported again. */
+  /** Whether the change belongs to a slow-down that was reported before, and so is not reported again. */
   isKnown: z.boolean(),
 });
 
 /**
- * One night of a history: a trimmed report whose findings are those of the suites and of load together, and what the history adds. Redacted as
- * the report was.
+ * One night of a history: a shortened report with the findings of suites and load together, and with fields of the history. Redacted like the report.
  */
 export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, created: true, untestable: true, load: true })
   .extend({
     format: z.literal(nightFormat),
-    /** Name of its file and of the folder of its reports; ids sort by time. */
+    /** Name of the night's file, and of the folder of its reports. Ids sort by time. */
     id: z.string(),
     findings: z.array(nightFindingSchema),
     load: z.array(nightLoadSchema),

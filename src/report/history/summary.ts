@@ -69,7 +69,7 @@ function invalidLines({ load }: Night): string[] {
   });
 }
 
-/** `2 regressions, 1 load slower`, `nothing became worse`. */
+/** Formats the result of a night: `2 regressions, 1 load slower`, or `nothing became worse`. */
 export function formatGateResult({ regressions, slower, comparison }: NightJudgement, night: Night): string {
   const loads = groupByLoad(slower).length;
   const parts = [
@@ -84,20 +84,20 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
 export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;
 
-/** `burst pro autocannon`. */
+/** Formats a trial as `burst pro autocannon`. */
 export const formatLoad = (load: TrialId): string => sanitizeLine(trialKey(load), 80);
 
-/** `12.3 ms`, `0.53 ms`, `1,240 ms`. */
+/** Formats milliseconds as `12.3 ms`, `0.53 ms` or `1,240 ms`. */
 export const formatMs = (ms: number): string =>
   `${ms.toLocaleString("en", { maximumFractionDigits: ms < 10 ? 2 : ms < 100 ? 1 : 0 })} ms`;
 
-/** `+15 %`, of a change from one value to another. */
+/** Formats a change as `+15 %`. */
 export function formatShare(was: number, is: number): string {
   const percent = Math.round((is / was - 1) * 100);
   return `${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %`;
 }
 
-/** `2030-02-05`. */
+/** The day of an ISO 8601 time: `2030-02-05`. */
 export const dayOf = (iso: string): string => iso.slice(0, 10);
 
 export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShift): string =>

@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { truncate } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 
-/** The fragment of a finding: the same in every report, so that a link keeps its meaning. */
+/** The URL fragment of a finding: the same in every report, so that a link to it also works in a newer report. */
 export const findingAnchor = ({ check, instance }: Pick<ReportFinding, "check" | "instance">): string =>
   instance === undefined ? `finding-${slug(check)}` : `finding-${slug(check)}:${slug(instance)}`;
 
-/** A fragment for each finding. If several share a check and an instance, as in load that was judged in parts, the later ones get a number. */
+/** A URL fragment for each finding. If several findings share a check and an instance, the later ones get a number. */
 export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<ReportFinding, string> {
   const used = new Map<string, number>();
   return new Map(
@@ -20,7 +20,7 @@ export function anchorsOf(findings: readonly ReportFinding[]): ReadonlyMap<Repor
   );
 }
 
-/** The fragment of a load run, by the file of its evidence. */
+/** The URL fragment of a load run, made from the name of its evidence file. */
 export const runAnchor = (evidence: string): string => `run-${slug(evidence)}`;
 
 export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`;
@@ -29,7 +29,7 @@ export const clauseAnchor = (clause: string): string => `clause-${slug(clause)}`
 const slug = (text: string): string =>
   text.length > maxCharacters ? `${slug(truncate(text, 60))}~${hashOf(text)}` : coded(text);
 
-/** Longest name to encode in full; the harness itself has none as long. */
+/** Longest name to encode in full. Only a report that the harness did not write has longer names. */
 const maxCharacters = 160;
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);

@@ -3,7 +3,7 @@ import type { Outcome } from "../model/report.ts";
 import type { Text } from "../model/text.ts";
 import { type Html, html } from "./markup.ts";
 
-/** Words of a badge; no meaning rests on its colour alone. */
+/** Words of a badge, so that no meaning rests on its colour alone. */
 const outcomeWords: Readonly<Record<Outcome, string>> = {
   pass: "✓ pass",
   fail: "✕ fail",
@@ -28,11 +28,11 @@ export const figureList = (figures: readonly (readonly [name: string, value: str
     )}
   </dl>`;
 
-/** A table in a box of its own that scrolls sideways, so that the page does not. */
+/** Puts a table into a box that scrolls sideways, so that the page itself does not. */
 export const tableBox = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
-/** The head of a table. A string becomes a cell; markup is a cell already. */
+/** The head row of a table. A string is put into a cell; markup must be a cell. */
 export const tableHead = (cells: readonly (string | Html)[]): Html =>
   html`<thead>
     <tr>
@@ -47,7 +47,6 @@ export const numberHead = (text: string): Html => html`<th scope="col" class="nu
 export const hiddenHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
-/** A table in its box. */
 export const tableOf = (
   name: string,
   head: readonly (string | Html)[],
@@ -79,7 +78,7 @@ export function longText(text: string, max = 4000): Html {
   >`;
 }
 
-/** A backtick without a partner stays a backtick. */
+/** Turns text in backticks into code elements. A single backtick stays as it is. */
 function withCode(text: string): Html {
   const pieces = text.split("`");
   const isWhole = pieces.length % 2 === 1;

@@ -1,6 +1,6 @@
 declare const isMarkup: unique symbol;
 
-/** HTML in which every text is escaped. Only {@link html} makes it, so that a page cannot hold anything else. */
+/** HTML in which every text is escaped. Only {@link html} makes such values, so that a page cannot contain unescaped text. */
 export interface Html {
   readonly [isMarkup]: true;
   readonly source: string;

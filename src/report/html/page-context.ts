@@ -13,7 +13,7 @@ export interface PageContext extends EvidenceContext {
   readonly tryReserve: (characters: number) => boolean;
 }
 
-/** Further exchanges are only named, so that the page of any run opens at once. */
+/** Maximum number of characters of exchanges on a page. Further exchanges are only named, so that every page opens fast. */
 const maxExchangeCharacters = 1_000_000;
 
 export function pageContextOf(document: ReportDocument): PageContext {

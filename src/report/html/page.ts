@@ -13,8 +13,8 @@ export interface Page {
 }
 
 /**
- * Renders the whole page. Its Content-Security-Policy allows only its own style and script by their hashes, so nothing may come between their tags
- * and their text, not even a blank.
+ * Renders the whole page. Its Content-Security-Policy allows only its own style and script, by hash. So no character, not even a blank, may be added
+ * inside their tags.
  */
 export function renderPage({ title, body, styles, script }: Page): string {
   const style = styles.join("\n");

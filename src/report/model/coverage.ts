@@ -9,7 +9,7 @@ import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text 
  * The coverage of one cell of the input space: responses of an endpoint with a status, requests with a kind of key, stream events of a name, or
  * deliveries of a type.
  *
- * - `checked`: the number checked, and the number of those that broke a clause.
+ * - `checked`: how many were checked, and how many of these broke a clause.
  * - `within reach`: none was observed; `needs` names the missing setup.
  * - `out of reach`: none was observed, and no request is known that would cause one.
  */
@@ -25,7 +25,7 @@ export interface CoverageRow {
   readonly cells: readonly CoverageCell[];
 }
 
-/** Combines the coverage of all findings; empty where no finding has any. */
+/** Combines the coverage of all findings; empty if no finding has coverage. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: Rows = new Map();
   // Load runs check different responses, so their counts add up.
@@ -36,7 +36,7 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type Rows = Map<string, Map<string, CoverageCell>>;
 
-/** The checks of one run look at the same responses, so the largest count of a cell is the run's. */
+/** Coverage of one run. Its checks examine the same responses, so the counts of a cell are not added: the largest count is taken. */
 function rowsOf(findings: readonly ReportFinding[]): Rows {
   const rows: Rows = new Map();
   for (const { seen } of findings) {
@@ -89,7 +89,7 @@ function statusMatrix(rows: readonly CoverageRow[]): Matrix {
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/** Kinds of invalid key under their short names, in the order of the document. */
+/** The matrix of kinds of invalid key. Its columns have short names, in the order of the document. */
 function keyMatrix(rows: readonly CoverageRow[]): Matrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
   return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };

@@ -15,8 +15,8 @@ export interface MessageBounds {
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
- * Formats an exchange as lines like those of `curl -v`: `> ` marks the request, `< ` the response, and `* ` our own notes. So no text of a target can
- * look like a line of the report.
+ * Formats an exchange as lines like those of `curl -v`: `> ` marks the request, `< ` the response, and `* ` notes of the harness. These marks keep a
+ * target's text from looking like a line of the report.
  */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const limits = { ...defaultBounds, ...bounds };
@@ -29,7 +29,7 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
   return [...sent, ...received, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
 }
 
-/** A line of sent or received text, or a note of ours. */
+/** A line of sent or received text, or a note of the harness. */
 interface Line {
   readonly text: string;
   readonly isNote: boolean;
@@ -75,7 +75,7 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
   }
 }
 
-/** Text within the bounds. Of a long text, two thirds of the bounds show the beginning and one third the end, because the end of a stream matters too. */
+/** Cuts a text to the bounds. Two thirds of them show the beginning and one third the end, because the end of a stream matters, too. */
 function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): Line[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));

@@ -13,9 +13,9 @@ export interface KnownFailure {
 export type Baseline = readonly KnownFailure[];
 
 export interface BaselineResult {
-  /** Findings whose failure is known. */
+  /** Failed findings that the baseline lists. */
   readonly excused: readonly ReportFinding[];
-  /** Entries whose check no longer fails: they have to be removed. */
+  /** Entries whose check no longer fails: the user has to remove these entries. */
   readonly stale: Baseline;
 }
 

@@ -33,11 +33,11 @@ const runSchema = z
       admitted: count.describe("Responses with a 2xx status."),
       refused: count.describe("Responses with 429."),
       failed: count.describe("Responses with any other status."),
-      /** Requests whose connection the client closed are not among them. */
+      /** Leaves out requests whose connection the client closed. */
       unanswered: count,
       left: count.describe("Requests whose connection the client closed on purpose."),
     }),
-    /** Pauses included. */
+    /** Rates over the whole duration, including pauses. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
     /** `null` if there were no such requests. */
     latencyMs: z
@@ -57,7 +57,7 @@ const runSchema = z
       .object({ invalid: why, counts: why, pace: why })
       .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
     windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
-    /** `null` for any other server. */
+    /** `null` unless the server is the embedded server. */
     serverRssBytes: z
       .object({ first: count, last: count, most: count })
       .describe("Memory of the embedded server.")

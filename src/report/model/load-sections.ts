@@ -94,11 +94,11 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
   return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
-/** Windows that explain every admitted and refused request, each with its runs. */
+/** Shapes of rate-limit windows that explain every admitted and refused request, each with its runs. */
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // The shortest text comes first: it names the fewest shapes of a window, and so is the most specific.
+    // The shortest text comes first: it names the fewest possible shapes, and so is the most specific.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 
@@ -113,7 +113,7 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Runs, or parts of their results, that prove nothing, with the reasons. */
+/** Why a run, or a part of its results, proves nothing. */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;

@@ -15,7 +15,7 @@ export const serializeReport = (report: Report): string => `${JSON.stringify(rep
 /** The text of `evidence.json`: one exchange, delivery or probe on each line, because the file is long and mostly searched. */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
-/** The same in chunks: the text may be larger than everything else in memory. */
+/** Like {@link serializeEvidence}, but in chunks, because the text may need more memory than everything else. */
 export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> {
   const { format, exchanges, deliveries, probes } = toEvidenceFile(evidence);
   yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;
@@ -42,7 +42,7 @@ function* inLines(items: Iterable<string>): Generator<string> {
   }
 }
 
-/** A saved file with unexpected content; the message names the file and the place in it. */
+/** Thrown if a saved file has unexpected content. The message names the file and the place in it. */
 export class UnreadableFile extends Error {
   override readonly name = "UnreadableFile";
 }

@@ -48,7 +48,7 @@ function errorsSection({ findings }: Report): Section {
   };
 }
 
-/** Counts of clauses and of findings by outcome, suite by suite in the report's order, and their sums; not for load. */
+/** Counts of clauses, and of findings by outcome, for each suite and in total. Empty for a load report. */
 function countsSection({ findings, load }: Report): Section {
   const shown = outcomes.filter((outcome) => outcome !== "error" || countOf(findings, outcome) > 0);
   const isDroppable = (outcome: Outcome): boolean =>
@@ -84,7 +84,7 @@ function countsRow(name: Text, findings: readonly ReportFinding[], shown: readon
   return [cell(name), cell(text`${clauses}`), ...counts];
 }
 
-/** Skipped checks by what would enable them, or else by the reason. */
+/** Skipped checks, grouped by the setup that would enable them, or else by the reason. */
 function skippedSection({ findings, unselected }: Report): Section {
   const skipped = findings.filter(({ outcome }) => outcome === "skipped");
   const enabling = skipped.filter(({ needs }) => needs !== undefined);
@@ -119,7 +119,7 @@ const causesOf = (findings: readonly ReportFinding[], causeOf: (finding: ReportF
     .map(([cause, members]) => ({ text: outsideProse(cause), findings: members }))
     .toSorted((one, other) => other.findings.length - one.findings.length);
 
-/** Readings that only say whether an optional field is there. */
+/** Readings that only say whether an optional field is present. They are not listed, because they are of little interest. */
 export const presenceReadings: ReadonlySet<string> = new Set(["absent", "present"]);
 
 /** The admissible readings that the target follows, and the others that are allowed. */
@@ -221,7 +221,7 @@ function createdSection({ created }: Report): Section {
   };
 }
 
-/** Facts that tell two reports apart: target, suite and time. */
+/** Facts that distinguish two reports: target, suite and time. */
 function aboutSection({ suite, target, started, finished, durationMs, waitedMs }: Report): Section {
   const tiers = Object.entries(target.tiers).map(([key, tier]) =>
     outside(key === tier ? key : `${key} (${tier})`, 120),

@@ -11,7 +11,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
  *
  * - `pass`.
  * - `fail`, `warning`, `note`: a clause of the level `must`, `should` or `advisory` is broken.
- * - `observed`: the behaviour in a gap of the document.
+ * - `observed`: the document leaves the behaviour open, so it was recorded and not judged.
  * - `skipped`: not exercised, with a reason.
  * - `error`: the harness itself failed, which is never the target's fault.
  */
@@ -25,7 +25,7 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete",
  */
 export type Verdict = (typeof verdicts)[number];
 
-/** Levels of findings. `load`: a load scenario demands it although no clause does; a failure fails the run, but breaks no clause. */
+/** Levels of findings. `load`: a demand of a load scenario that is in no clause. Its failure fails the run, but breaks no clause. */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -114,7 +114,7 @@ const connectionSchema = z
 
 const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), reason: z.string() });
 
-/** `report.json`. */
+/** The format of `report.json`. */
 export const reportSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/report/1"),
@@ -122,7 +122,7 @@ export const reportSchema = z
     target: z.object({
       name: z.string(),
       baseUrl: z.string(),
-      /** Covers the base URL and the `Server` header. */
+      /** Computed from the base URL and the `Server` header. */
       fingerprint: z.string().describe("Hash of what identifies the deployment."),
       tiers: z.record(z.string(), z.string()).describe("Tiers of the keys in use, by key name."),
       roles: z

@@ -22,7 +22,7 @@ export interface Section {
   readonly title: string;
   /** Explains the section in a sentence or two. */
   readonly lead?: Text;
-  /** The section on one line, for formats with little room; without it they show the blocks. */
+  /** The section on one line, for formats with little room. Without a summary, these formats show the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly Block[];
 }
@@ -36,14 +36,14 @@ export interface TableBlock {
   readonly rows: readonly (readonly Cell[])[];
   /** Explains the table, for formats with room for it. */
   readonly lead?: Text;
-  /** Whether the table is of little interest, so that a page can fold it away. */
+  /** Whether the table is of little interest, so that a page can collapse it. */
   readonly isMinor?: boolean;
 }
 
 export interface Column {
   readonly head: string;
   readonly align: "left" | "right";
-  /** Columns with the highest number are left out first if there is too little room; a column without one stays. */
+  /** If there is too little room, columns with the highest rank are left out first. A column without a rank is never left out. */
   readonly dropRank?: number;
 }
 
@@ -64,7 +64,7 @@ export type Link =
 /** Labels, each with a value. */
 export interface FactsBlock {
   readonly kind: "facts";
-  /** Stands before each label in formats without a table of labels. */
+  /** Printed before each label, in formats that do not show a table of labels. */
   readonly prefix?: string;
   readonly facts: readonly Fact[];
 }
@@ -83,7 +83,7 @@ export interface ItemsBlock {
 export interface CausesBlock {
   readonly kind: "causes";
   readonly head: string;
-  /** Stands before each cause in formats without a heading for them; empty where a cause needs none. */
+  /** Printed before each cause, in formats without a heading for causes. Empty if causes need no prefix. */
   readonly prefix: string;
   readonly causes: readonly Cause[];
 }

@@ -1,6 +1,6 @@
 /**
- * Text in which the harness's own words and text from outside (a target's, or a person's) stay apart. Only a renderer turns it into
- * characters: by a function of its own, which makes the outside parts harmless for its format.
+ * Text in which the harness's own words and text from outside (a target's, or a person's) stay apart. Only a renderer turns such text into
+ * characters: its own function makes the parts from outside harmless for its format.
  */
 export interface Text {
   readonly parts: readonly TextPart[];
@@ -19,14 +19,14 @@ interface OutsidePart {
   readonly raw: string;
   /** Longest form to print, in columns of a terminal. */
   readonly max: number;
-  /** Whether it reads as a part of our sentence, such as the reason of a skipped check, and not as a quoted value. */
+  /** Whether the part continues a sentence of the harness, such as the reason of a skipped check. Otherwise it is a quoted value. */
   readonly isProse: boolean;
 }
 
-/** Content for a hole of {@link text}. Plain strings are not allowed, so that a target's text cannot pass for ours. */
+/** Content for a hole of {@link text}. Plain strings are not allowed, so that a target's text cannot be taken for the harness's own words. */
 type Hole = Text | number | readonly Text[];
 
-/** Makes text from a template. Its fixed parts are our own words; several texts in one hole are joined by commas. */
+/** Makes text from a template. The template's fixed parts are the harness's own words. Several texts in one hole are joined by commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly Hole[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
@@ -39,7 +39,7 @@ function partsOf(hole: Hole): readonly TextPart[] {
 
 const ownPart = (words: string): OwnPart => ({ kind: "own", words });
 
-/** Marks a string as our own words: a constant, a number in words, a sentence of the document. */
+/** Marks a string as the harness's own words: a constant, a number in words, or a sentence of the document. */
 export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPart(words)] });
 
 /** Marks a string as a value from outside, such as a name or an observed value. */

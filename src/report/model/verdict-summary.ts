@@ -41,7 +41,7 @@ export function verdictReasons(report: Report): Text {
 const counts = (count: number, before: string, noun: string): string[] =>
   count === 0 ? [] : [`${before}${formatCount(count, noun)}`];
 
-/** Requests that the network lost, in words: a list of at most one. */
+/** Formats the number of requests that the network lost, as a part of a sentence; empty if there are none. */
 export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 

@@ -8,7 +8,6 @@ export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): T
   return counts;
 }
 
-/** Outcomes, worst first. */
 export const worstFirst = [
   "fail",
   "error",
@@ -57,7 +56,11 @@ export function verdictOf(
 /** The end of a run: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
-/** @param why the run was stopped early; `null` if it was not */
+/**
+ * Returns how a run ended.
+ *
+ * @param why reason why the run was stopped early; `null` if it was not
+ */
 export const runEndFor = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
@@ -83,7 +86,7 @@ export interface ExitOptions {
 /**
  * The exit code for the findings of a run. The caller handles interruptions (130).
  *
- * - 1: a `must` is broken, or a condition of `strict` or `complete` is. A broken clause is proven, so 1 comes before 4.
+ * - 1: a `must` is broken, or a condition of `strict` or `complete` is not met. A broken clause is proven, so 1 comes before 4.
  * - 4: the harness itself failed.
  * - 3: nothing was exercised.
  * - 0: otherwise.
@@ -121,6 +124,6 @@ export function runExitCode(
   const findings = report.findings.filter((finding) => !excused.includes(finding));
   const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
   if (code === 0 && report.verdict === "incomplete") return 3;
-  // A run with only excused findings is in a known state, and is not empty.
+  // A run whose exercised findings are all excused is not a run that exercised nothing.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

@@ -4,11 +4,11 @@ import type { ReportedConnection } from "../model/report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
 
 export interface CurlOptions {
-  /** Shell variable that holds the key of this name; `undefined` where none does. */
+  /** Shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
   /** Path of the evidence file, which holds bodies that are too long for a command line. */
   readonly evidenceFile: string;
-  /** Proxy and certificates of the connection to the target; `undefined` where there were none. */
+  /** Proxy and certificates of the connection to the target; `undefined` if there were none. */
   readonly connection: ReportedConnection | undefined;
 }
 
@@ -16,8 +16,8 @@ export interface CurlOptions {
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
 /**
- * Shell variable that stands for a key in the commands of a kept report: `$PRO_KEY` for the key `pro`, and the variable that
- * `conformance run` reads for the only key. `undefined` for a part of a key, which no variable holds.
+ * Shell variable for a key in the commands of a saved report, such as `$PRO_KEY` for the key `pro`. A single key has the variable that `conformance
+ * run` reads. `undefined` for a part of a key, which no variable holds.
  */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
@@ -30,13 +30,13 @@ export function shellVariableOfKey(name: string): string | undefined {
 /** Shell variable that holds `user:password` of the proxy. */
 const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLast: false };
 
-/** A body up to this size stands in the command itself. */
+/** Bodies up to this size are part of the command itself. */
 const maxInlineBytes = 4096;
 
 /**
- * A command for bash or zsh that sends a recorded request again. Redacted keys become shell variables: `[redacted NAME]` the
- * variable, `[redacted NAME, its last character cut off]` the variable without its last character. A comment where the
- * request's body was not kept whole.
+ * Returns a command for bash or zsh that sends a recorded request again. `[redacted NAME]` becomes the shell variable of the key. `[redacted NAME,
+ * its last character cut off]` becomes that variable without its last character. Returns a shell comment if the request's body was not recorded
+ * completely.
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
@@ -65,13 +65,13 @@ function flagsOf({ request, answer }: Exchange): string[] {
     ...(request.method === "HEAD" ? ["-I"] : ["-i"]),
     ...(isStream ? ["-N"] : []),
     ...(offersCoding ? ["--compressed"] : []),
-    // The harness speaks HTTP/1.1, and curl would pick HTTP/2 where it can.
+    // The harness uses HTTP/1.1, but curl would prefer HTTP/2.
     ...(request.url.startsWith("https:") ? ["--http1.1"] : []),
     ...(/[[\]{}]/.test(wireUrl(request.url)) ? ["-g"] : []),
   ];
 }
 
-/** The proxy, our authorities and our certificate; curl would leave a proxy out where `NO_PROXY` names the host. */
+/** Flags for the proxy, the CA certificates and the client certificate. `--noproxy ''` makes curl use the proxy even if `NO_PROXY` names the host. */
 function connectionFlags(url: string, { proxy, ca, cert, key }: ReportedConnection = {}): string[] {
   const flag = (name: string, file: string | undefined): string[] =>
     file === undefined ? [] : [`${name} ${shellQuote(file)}`];
@@ -88,19 +88,19 @@ function methodOf({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** The recorded headers, and those that curl would add by itself switched off. */
+/** The recorded headers. Headers that curl would add by itself are switched off. */
 function headerLines({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => valuesOf(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
   return [
     ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
-    // Of these methods the harness says that there is no body, and curl does not.
+    // With these methods, the harness sends `Content-Length: 0` for an empty body, and curl sends nothing.
     ...(body.kind === "none" && /^(POST|PUT|PATCH)$/.test(method) && isUnset("content-length")
       ? ["Content-Length: 0"]
       : []),
     ...(isUnset("accept") ? ["Accept:"] : []),
     ...(isUnset("content-type") && body.kind !== "none" ? ["Content-Type:"] : []),
-    // Above some size, which depends on its version, curl asks for leave to send the body.
+    // For a large body, curl would send `Expect: 100-continue`. How large depends on its version.
     ...(isUnset("expect") && bytes > 1024 ? ["Expect:"] : []),
   ];
 }
@@ -131,7 +131,7 @@ function bodyOf(
   return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 
-/** A body that stands in the evidence file, under `exchanges` or `deliveries`. */
+/** A body in the evidence file, under `exchanges` or `deliveries`. */
 export interface RecordedBody {
   readonly list: "exchanges" | "deliveries";
   readonly id: string;
@@ -139,16 +139,16 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/** A command that prints a body byte for byte; `null` where it is a short text, which a word of a command line can hold. */
+/** A command that prints a body byte for byte; `null` for a short text, which fits into a command line. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes) return readerOf(`${list}[id].request.body`, id, body.kind, evidenceFile);
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
-  // A word of a command line cannot hold a NUL.
+  // A command line cannot contain a NUL character.
   if (!body.text.includes("\0")) return null;
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }
 
-/** Node.js is what every user of the harness has. */
+/** A Node.js command that reads a body from the evidence file: every user of the harness has Node.js. */
 function readerOf(place: string, id: string, kind: "text" | "base64", evidenceFile: string): string {
   const script = `const [file, id, form] = process.argv.slice(1); const body = JSON.parse(require("fs").readFileSync(file, "utf8")).${place}; process.stdout.write(Buffer.from(body[form], form === "text" ? "utf8" : form))`;
   return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(id)} ${kind}`;
@@ -176,7 +176,7 @@ function piecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"])
   return [...pieces, { kind: "text", text: text.slice(from) }];
 }
 
-/** The address as the HTTP client puts it on the wire: `../..` resolved and odd characters encoded, as in the URL standard. */
+/** The URL as the HTTP client sends it: the URL standard resolves `../..` and encodes special characters. */
 function wireUrl(url: string): string {
   if (!URL.canParse(url) || url.includes("[redacted ")) return url;
   const { origin, pathname, search } = new URL(url);

@@ -18,17 +18,17 @@ import {
 
 /** The evidence of a report, and what commands that reproduce a finding need. */
 export interface EvidenceContext extends CurlOptions {
-  /** By id; empty where the report came without its evidence. */
+  /** Exchanges by id; empty if the report has no evidence. */
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** Path of a file beside the report, as a person would write it. */
+  /** Path of a file in the report's folder, as a person would write it. */
   readonly pathOf: (file: string) => string;
-  /** Commands that send the load again that a finding rests on. */
+  /** Commands that send the load of a finding again. */
   readonly loadCommands: (load: FindingTrial) => readonly string[];
 }
 
 export interface EvidenceOptions {
-  /** Folder that holds the report; `null` where it is not kept, or its place is not known. */
+  /** Folder of the report; `null` if the report is not saved, or its folder is not known. */
   readonly folder?: string | null;
   readonly shellVariableOf?: CurlOptions["shellVariableOf"];
   readonly loadCommands?: EvidenceContext["loadCommands"];
@@ -61,7 +61,7 @@ export interface Recorded {
   readonly deliveries: readonly Delivery[];
 }
 
-/** The command that sends the load again that a finding rests on. */
+/** The command that sends the load of a finding again. */
 export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
   const quoted = (text: string): string => shellQuote(sanitizeLine(text));
   return `conformance load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
@@ -76,7 +76,7 @@ export interface FindingEvidence {
   readonly commands: readonly string[];
 }
 
-/** The first delivery that a finding names, or else its first exchange; `null` where it names none that was recorded. */
+/** The first delivery that a finding names, or else the first exchange; `null` if none was recorded. */
 export function findingEvidence(
   { evidence: named = [] }: ReportFinding,
   context: EvidenceContext,
@@ -128,7 +128,7 @@ function creationOf({ request }: Delivery, exchanges: EvidenceContext["exchanges
   });
 }
 
-/** The last two segments of the path: a tunnel may have changed everything before them. */
+/** The last two segments of the path. They identify a webhook's address: a tunnel may change everything before them. */
 const addressOf = (url: string): string =>
   url
     .replace(/[?#].*/, "")

@@ -6,8 +6,8 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 
 /**
- * Lists the differences between a statement and the statement that the report makes, one on each line. Evidence is named by file, exceptions and
- * clauses by id, everything else by field.
+ * Lists the differences between a published statement and a statement made from the report, one on each line. Evidence is named by file, exceptions
+ * and clauses by id, everything else by field.
  */
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
@@ -28,7 +28,7 @@ const fieldsOf = (statement: Statement): object =>
 /**
  * Lists the differences between two values, one on each line. Objects, and lists of equal length, are compared part by part.
  *
- * @param words the words before the first and before the second value
+ * @param words words to print before the first and before the second value
  */
 function differencesIn(
   one: unknown,
@@ -105,8 +105,8 @@ export interface JudgementDifferences {
   /** Differences between the report and its evidence, one on each line. */
   readonly differences: readonly string[];
   /**
-   * Findings that the evidence gives and the report lacks, such as `SSE-10 (note)`. Only those of checks that a selection can leave out without a
-   * trace, because no verdict rests on them.
+   * Findings that follow from the evidence and are missing in the report, such as `SSE-10 (note)`. They are no differences: the run may not have
+   * selected these checks, and no verdict depends on them.
    */
   readonly leftOut: readonly string[];
 }
@@ -141,7 +141,7 @@ export function rejudgeDifferences(
 /** Broken outcomes first. */
 const listedOutcomes = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** Fields that are computed from findings, exchanges or clauses, and so could be changed alone. */
+/** Fields that are computed from findings, exchanges or clauses. They are compared, too, because somebody could change such a field alone. */
 const computedFields = [
   "verdict",
   "totals",
@@ -160,7 +160,7 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, rowKey), Map.groupBy(found, rowKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // A duplicated row is compared with a missing one.
+    // A row without a counterpart, such as a duplicate, is compared with a missing row.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       rowDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);

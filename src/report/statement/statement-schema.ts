@@ -35,7 +35,7 @@ const loadSchema = z
   })
   .describe("One scenario on one tier by one engine.");
 
-/** The conformance statement. Strict, because an unknown field could not be verified. */
+/** The format of a conformance statement. Unknown fields are rejected, because they could not be verified. */
 export const statementSchema = z
   .strictObject({
     format: z.literal(statementFormat),

@@ -11,8 +11,8 @@ const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outc
 const maxCharacters = 300;
 
 /**
- * Makes the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses.
- * It depends only on the report and its files, so that everybody who has them can make it again and compare.
+ * Makes the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses. It depends only
+ * on the report and its files, so that everybody who has these files can make the statement again and compare.
  *
  * @param digests of the report and its evidence files; digests of other files are left out
  */
@@ -105,7 +105,7 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
 
 function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(
-    // No clause has this name, and parsing the JSON would lose it.
+    // No clause has this name. As a JSON field, it would get lost in parsing.
     ({ clause, reading }) => reading !== undefined && !presenceReadings.has(reading) && clause !== "__proto__",
   );
   return Object.fromEntries(
@@ -135,7 +135,7 @@ const loadOf = ({
 /** SHA-256 of bytes, or of a text in UTF-8, as lower-case hex: the same as `sha256sum` prints. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Computes the digest of a text while its chunks are read; `sha256` is that of the last complete reading. */
+/** Computes the digest of a text while its chunks are read. `sha256` returns the digest of the last complete read. */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
@@ -156,7 +156,7 @@ export function digestingChunks(chunksOf: () => Iterable<string>): {
 /** Digests by file name in the folder of a report: `report.json`, and `evidence.json` or the files under `load/`. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** The report itself is among the files: it must not change in any part. */
+/** Name of the report. A statement has its digest, too, so that no part of the report can change. */
 export const reportFileName = "report.json";
 
 /** Names of the evidence files that the verdict of a report rests on. */

@@ -18,7 +18,7 @@ import { renderText, type Text } from "../model/text.ts";
 
 /** Settings of a terminal. */
 export interface TerminalSettings {
-  /** Whether to colour; the caller obeys `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
+  /** Whether to use colours. The caller decides by `NO_COLOR`, `FORCE_COLOR` and the kind of stream. */
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;
@@ -30,11 +30,11 @@ export interface TerminalStyle {
   readonly paint: Paint;
 }
 
-/** Text on one line, in which nothing controls a terminal. */
+/** Formats text on one line, without characters that control a terminal. */
 export const formatText = (text: Text): string =>
   renderText(text, { own: (words) => words, outside: ({ raw, max }) => sanitizeLine(raw, max) });
 
-/** Joins blocks of lines, with an empty line between them unless told otherwise. Ends with a line feed. */
+/** Joins blocks of lines. By default, an empty line separates them. Ends with a line feed. */
 export const joinBlocks = (blocks: readonly (readonly string[])[], between = "\n\n"): string =>
   `${blocks
     .filter((block) => block.length > 0)
@@ -45,7 +45,7 @@ const maxRows: Readonly<Partial<Record<SectionName, number>>> = { errors: 5, win
 
 const unbreakableSpace = "\u00a0";
 
-/** A section as lines: its summary behind its title, or else its blocks. */
+/** Formats a section as lines: title and summary, or title and blocks if there is no summary. */
 export function sectionLines(section: Section, style: TerminalStyle): string[] {
   const { paint, width } = style;
   const { name, title, summary, blocks } = section;
@@ -59,7 +59,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRows[name], { ...style, indent }))];
 }
 
-/** The heading of a section; empty for a section of tables, whose heads are enough. */
+/** The heading of a section; empty for a section of tables, because tables have heads. */
 function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -90,7 +90,7 @@ function blockLines(block: Block, max: number | undefined, style: BlockStyle): s
   }
 }
 
-/** Lines for the first rows, and how many more there are. */
+/** Lines for the first rows, and a line with the number of the others. */
 function withMore<T>(
   rows: readonly T[],
   max = rows.length,
@@ -114,7 +114,7 @@ function causeLines({ text, findings }: Cause, { prefix }: CausesBlock, { width,
   return formatLabelled(label, `${prefix}${formatText(text)} (${joinFirst(clauses, 3)})`, width, paint.bold);
 }
 
-/** Least width of the first column, which is cut where a table is too wide. */
+/** Minimum width of the first column. It is cut to this width if a table is too wide. */
 const minFirstColumn = 16;
 
 /** A table without borders. Columns that the terminal has no room for are left out by rank; then the first column is cut. */

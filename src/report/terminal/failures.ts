@@ -12,10 +12,10 @@ const indent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce the failure. Evidence that an
- * earlier clause has shown is only named.
+ * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce the failure. Evidence that was
+ * already printed for an earlier clause is only named.
  *
- * @param shown clauses by the id of the evidence that they have shown; gets the evidence of this clause
+ * @param shown the clause for which each piece of evidence was printed, by evidence id; this clause is added
  */
 export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
   const { paint, width } = context;
@@ -67,7 +67,7 @@ export const evidenceLines = (
 
 const maxWitnessLines = 8;
 
-/** The smallest part of the load that proves the failure; a long one without its middle. */
+/** Lines of the witness, the smallest part of the load that proves the failure. The middle of a long witness is left out. */
 function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
   if (witness.length === 0) return [];
   const isLong = witness.length > maxWitnessLines;

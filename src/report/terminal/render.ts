@@ -38,7 +38,7 @@ export function renderTerminal(report: Report, evidence: Recorded | null, option
   const context = { ...evidenceContextOf({ report, evidence }, options), ...style };
   const { folder = null } = options;
   const path = folder === null ? [] : [`${paint.dim("report")}  ${context.pathOf("report.json")}`];
-  // If nothing was judged, every check would give the same reason.
+  // If nothing was judged, every check has the same reason. The verdict already shows that reason.
   if (whyNothingJudged(report) !== null) return joinBlocks([path, verdict]);
   const broken = brokenClauses(report);
   const ofOutcome = (outcome: BrokenClause["outcome"]): BrokenClause[] =>
@@ -102,7 +102,7 @@ function failureBlocks(
 
 const maxLesser = 10;
 
-/** Warnings or notes: the sentence of each clause, and one finding of it. */
+/** Lines for warnings or notes: each clause with its sentence and one finding. */
 function lesserLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
   const left = broken.length - maxLesser;
   const indent = " ".repeat((broken[0]?.outcome.length ?? 0) + 2);

@@ -26,7 +26,7 @@ const borderNames = ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
 );
 const chars = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), middle: " ".repeat(tableGap) };
 
-/** Lines of a table without borders, the head first. No line ends with a blank. */
+/** Formats a table without borders as lines, the head first. No line ends with a blank. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
     // A column of fixed width keeps it even if all its cells are shorter.

@@ -10,7 +10,7 @@ import { presenceReadings } from "../model/report-sections.ts";
 /** The result of a clause for one vendor. `absent`: the report has no row for the clause. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
-  /** Expected and actual, or why it was skipped; empty if the outcome says everything. */
+  /** Expected and actual, or why the clause was skipped. Empty if the outcome says everything. */
   readonly text: string;
 }
 
@@ -28,7 +28,10 @@ export interface ClauseSection {
   readonly rows: readonly ClauseRow[];
 }
 
-/** Clauses that any report has a row for: sections in the order of the reports, clauses in the order of the document. Gaps have a table of their own. */
+/**
+ * Clauses that are in any report. Sections are in the order of the reports, clauses in that of the document. Gaps are left out: they have a table of
+ * their own.
+ */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
   const judged = findings.flatMap((each) => each ?? []).filter(({ level }) => level !== "gap");
@@ -42,7 +45,7 @@ export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   });
 }
 
-/** Sorts by the order of the document; clauses that it does not have come last. */
+/** Sorts findings by the order of the document. Findings of unknown clauses come last. */
 const inOrder = (findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.toSorted((one, other) => placeOf(one.clause) - placeOf(other.clause));
 
@@ -87,12 +90,12 @@ function formatFinding({ expected, actual, reason, needs }: ReportFinding): stri
 /** A reading or a gap, and the behaviour of each vendor. */
 export interface TextRow {
   readonly clause: string;
-  /** `LIM-15/hour`. */
+  /** Id of the check, such as `LIM-15/hour`. */
   readonly check: string;
   readonly says: string;
   /** `null` for a vendor that was not judged; empty if nothing was observed. */
   readonly cells: readonly (string | null)[];
-  /** Whether two observed behaviours differ in more than times and dates. */
+  /** Whether two vendors behave differently: their texts differ in more than times and dates. */
   readonly differs: boolean;
 }
 
@@ -114,7 +117,7 @@ export function gapRows(vendors: readonly Vendor[]): TextRow[] {
   return rowsOf(vendors, observed, "check");
 }
 
-/** Begins a text that says why nothing was observed. */
+/** Beginning of a text that says why nothing was observed. */
 export const notObserved = "not observed: ";
 
 type TextOf = (finding: ReportFinding) => string | null;
@@ -154,7 +157,7 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/** Whether two vendors have texts for one instance that the same behaviour cannot cause. */
+/** Whether two vendors have different texts for one instance. Texts that the same behaviour can cause do not count as different. */
 function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
   return columns.some((one, at) =>
     columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),

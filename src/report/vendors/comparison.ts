@@ -6,7 +6,7 @@ import { type LatencyRow, latencyRows, loadLatencyRows } from "./latency-rows.ts
 import { type TierRows, tierRows } from "./limit-rows.ts";
 import type { Vendor, VendorWithReport } from "./vendor.ts";
 
-/** Clauses by outcome; each counts once, by its worst finding. */
+/** Number of clauses by outcome. Each clause counts once, by its worst finding. */
 export interface ClauseCounts {
   readonly passed: number;
   readonly broken: number;
@@ -15,7 +15,7 @@ export interface ClauseCounts {
   readonly notExercised: number;
 }
 
-/** The head of a vendor's column. */
+/** The head of a vendor's column: its name and verdict, or why it was not judged. */
 export type VendorSummary =
   | {
       readonly kind: "judged";
@@ -42,7 +42,7 @@ export type VendorSummary =
  */
 export interface VendorComparison {
   readonly format: "agent-hosting-conformance/vendors/1";
-  /** ISO 8601. */
+  /** Time at which the comparison was made, ISO 8601. */
   readonly made: string;
   readonly vendors: readonly VendorSummary[];
   readonly sections: readonly ClauseSection[];
@@ -58,7 +58,11 @@ export interface VendorComparison {
   };
 }
 
-/** @param made ISO 8601 */
+/**
+ * Compares the reports of several vendors.
+ *
+ * @param made current time, ISO 8601
+ */
 export function compareVendors(vendors: readonly Vendor[], made: string): VendorComparison {
   return {
     format: "agent-hosting-conformance/vendors/1",

@@ -8,7 +8,7 @@ import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 export interface Latency {
   readonly count: number;
   readonly median: number;
-  /** The slowest request if there are fewer than 100. */
+  /** 99th percentile; with fewer than 100 requests, the slowest. */
   readonly p99: number;
 }
 
@@ -21,7 +21,7 @@ export interface LatencyRow {
 interface Kind {
   readonly name: string;
   readonly msOf: (exchange: Exchange) => number | null;
-  /** Whether to count only the agent that was called most: other agents are there to be slow, or to fail. */
+  /** Whether to count only the agent that was called most. Other agents may be slow or fail on purpose. */
   readonly isMainAgentOnly: boolean;
 }
 

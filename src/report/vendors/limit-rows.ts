@@ -82,7 +82,7 @@ function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
 }
 
 const limitHeader = ({ answer }: Exchange): string[] =>
-  // A 401 is not about any tier.
+  // A response with status 401 belongs to no tier.
   answer.kind === "unanswered" || answer.status === 401
     ? []
     : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);

@@ -54,7 +54,10 @@ section { scroll-margin-top: 4rem; }
 }
 `;
 
-/** The script of the button that hides equal rows. Without scripts the page shows everything; `#differences` in the address presses the button. */
+/**
+ * The script of the button that hides equal rows. Without scripts the page shows every row. `#differences` in the URL has the same effect as the
+ * button.
+ */
 export const pageScript = `
 const root = document.documentElement;
 const controls = document.querySelector(".controls");

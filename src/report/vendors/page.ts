@@ -9,7 +9,7 @@ import { pageScript, pageStyle } from "./page-style.ts";
 import { formatClauseCounts, notesOf, overview } from "./summary.ts";
 import { type RowGroup, type VendorCell, type VendorRow, type VendorTable, vendorTables } from "./tables.ts";
 
-/** Renders a vendor comparison as one page. Without scripts the page shows everything. */
+/** Renders a vendor comparison as one page. It can be read without scripts. */
 export function renderVendorsPage(all: VendorComparison): string {
   const [notes, tables] = [notesOf(all), vendorTables(all)];
   return renderPage({

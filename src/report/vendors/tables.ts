@@ -33,7 +33,7 @@ export interface VendorRow {
 export type VendorCell =
   | { readonly kind: "outcome"; readonly outcome: Outcome; readonly text: string }
   | { readonly kind: "text"; readonly text: string }
-  /** The text says why there is no value. */
+  /** A cell without a value; the text says why. */
   | { readonly kind: "empty"; readonly text: string };
 
 /** The tables of a comparison; those without rows are left out. */

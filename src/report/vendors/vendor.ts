@@ -1,6 +1,6 @@
 import type { ReportDocument } from "../model/report.ts";
 
-/** The reports of one vendor, or why there are none. Nothing in it is secret. */
+/** The reports of one vendor, or why there are none. Contains no secrets. */
 export type Vendor =
   | {
       readonly kind: "judged";
@@ -19,7 +19,7 @@ export type Vendor =
       readonly name: string;
       /** `null` if the address is not known. */
       readonly baseUrl: string | null;
-      /** One sentence. */
+      /** Why the vendor was not judged, in one sentence. */
       readonly reason: string;
     };
 

@@ -5,9 +5,9 @@ const name = z.string().min(1).max(60).describe("Heads the vendor's column; no t
 const load = path.describe("Folder of a kept load report of the same deployment.").optional();
 
 /**
- * The vendors file.
+ * Returns the format of the vendors file.
  *
- * @param inline what a target that stands in the file itself may be
+ * @param inline format of a target that is written in the file itself
  */
 export const vendorsSchemaWith = <T extends z.ZodType>(inline: T) =>
   z

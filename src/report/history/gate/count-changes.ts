@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { trialKey, type Night, type NightLoad, countsCaveat } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 
-/** A count of a load run that was the same on every night before, and differs tonight. */
+/** A count of a load run that differs tonight, after it was the same on every earlier night. */
 export interface CountChange {
   readonly load: TrialId;
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
@@ -37,7 +37,7 @@ function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] 
     if (!isClean || requests[count] === 0) return [];
     return [{ load, count, was: 0, is: requests[count], isCertain: count === "failed" }];
   });
-  // Failed responses are missing among the admitted: the same change is not reported twice.
+  // A failed response is also missing among the admitted: report that change only once.
   return rose.length > 0
     ? rose
     : (["admitted", "refused"] as const).flatMap((count) => constantCountChange(run, before, count));

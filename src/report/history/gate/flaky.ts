@@ -14,9 +14,9 @@ export interface FlakyCheck {
   readonly broken: number;
 }
 
-/** Number of last nights that count. */
+/** Number of most recent nights that are searched for flaky checks. */
 export const flakyNights = 14;
-/** Fewest changes that make a check flaky: one that broke and was fixed has two. */
+/** Fewest changes that make a check flaky. A check that broke once and was fixed has only two. */
 const minFlips = 3;
 
 export const isBroken = (outcome: Outcome): boolean =>

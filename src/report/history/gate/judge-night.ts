@@ -33,7 +33,7 @@ export interface NightJudgement {
   readonly flaky: readonly FlakyCheck[];
 }
 
-/** How many nights back any test looks, even if some nights lack a load, or a day had several runs. */
+/** Number of earlier nights that are examined. It is generous, because some nights lack a load, and a day may have several runs. */
 const lookbackNights = 120;
 
 /** Load that has to be sent again tonight, before its counts or times may count as regressions. */
@@ -92,7 +92,7 @@ const regressionOf = (change: CountChange): Regression => ({
   finding: null,
 });
 
-/** Whether a shift belongs to a reported slow-down: one cause slows several loads, and shows on each a few nights sooner or later. */
+/** Whether a shift belongs to a slow-down that was already reported. One cause may slow several loads, and become visible on different nights. */
 const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history
     .slice(-latencyGate.sameChangeNights)
@@ -102,7 +102,7 @@ const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boole
         reported.changes.some(({ direction, isKnown }) => direction === "slower" && !isKnown),
     );
 
-/** The last slow-down of each metric that did not become faster since. */
+/** The last slow-down of each metric, unless the metric became faster again. */
 function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
@@ -114,7 +114,7 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   return [...last.values()];
 }
 
-/** The part of a judgement that the entry keeps, so that later nights do not report it again. */
+/** The part of a judgement that the history keeps, so that later nights do not report the same changes again. */
 export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: NightJudgement): Reported => ({
   regressions: regressions.map(({ says, finding }) => ({
     says,
@@ -124,7 +124,7 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
   changes: [...slower, ...alsoSlower, ...faster],
 });
 
-/** The flaky check of a regression; `null` if its check is not flaky. */
+/** The check of a regression, if it is flaky; otherwise `null`. */
 export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
   flaky.find((each) => finding !== null && keyOf(each) === keyOf(finding)) ?? null;
 

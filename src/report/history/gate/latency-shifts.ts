@@ -27,8 +27,8 @@ interface MetricSeries {
 }
 
 /**
- * Finds lasting changes of latencies. Several nights have to agree: by a rank test that is corrected for the number of metrics, and by a change that
- * exceeds a share, a millisecond, and the noise.
+ * Finds lasting changes of latencies. Several nights have to agree in a rank test, which is corrected for the number of metrics. The change must also
+ * exceed a share, a millisecond, and the noise.
  *
  * @param nights oldest first; the last one is tonight. Only metrics of tonight are tested.
  */
@@ -58,7 +58,10 @@ function seriesOf(nights: readonly Night[]): MetricSeries[] {
   });
 }
 
-/** Start of the nights to compare, in epoch milliseconds by trial: the first night of the last reported change. */
+/**
+ * Start of the nights to compare, by trial, in epoch milliseconds. It is the first night of the last reported change: earlier nights had another
+ * level.
+ */
 function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
@@ -91,7 +94,7 @@ function clearestShift(
 
 function isLarge(recent: readonly number[], baseline: readonly number[]): boolean {
   const minShift = Math.log(1 + latencyGate.minShare);
-  // A few bad nights are no new level: the change has to show without the slowest nights, too.
+  // A few slow nights are not a lasting change: the change must remain without the slowest nights.
   const usual = recent.toSorted((a, b) => a - b).slice(0, Math.ceil(recent.length * latencyGate.usualShare));
   if (median(usual) - median(baseline) < minShift / 2) return false;
   const shift = hodgesLehmannShift(recent, baseline);
@@ -135,13 +138,13 @@ export const latencyGate = {
   minBaseline: 10,
   /** Smallest change, as a share of the usual value. */
   minShare: 0.1,
-  /** The fastest nights, of this share, have to show half of that change as well. */
+  /** This share of the nights, the fastest ones, must show half of that change as well. */
   usualShare: 0.6,
   /** Smallest change in milliseconds: the load engine itself may cause smaller ones. */
   minMs: 1,
   /** Smallest change, in standard errors of the noise of the nights before. */
   minErrors: 4.5,
-  /** Smallest noise to assume, as a share: a few nights may agree by chance. */
+  /** Smallest noise to assume, as a share of the value. A few nights may be equal by chance, and would show no noise. */
   minScatter: 0.01,
   /** Probability, for one night, that chance alone passes the rank test of any metric. */
   maxPValue: 0.001,

@@ -19,7 +19,7 @@ interface LevelChange {
   readonly is: number;
 }
 
-/** The seed is fixed so that the same history gives the same page. */
+/** Settings for finding changes of level. The seed is fixed, so that the same history gives the same page. */
 const segmentation = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
 /** Smaller changes get no mark. */
 const { minShare } = latencyGate;
@@ -127,7 +127,7 @@ export function passPercent({ totals: { pass, fail, warning, note } }: Night): n
   return judged === 0 ? null : (100 * pass) / judged;
 }
 
-/** More marks would hide the line. */
+/** With more regressions than this, the chart has no marks, because they would hide the line. */
 const maxMarks = 4;
 
 /** The pass rate of each night, with a mark on nights that found a regression. */

@@ -54,11 +54,11 @@ function fixedOn(nights: readonly Night[], check: string, instance: string | nul
 /** A finding that is broken on the last night. */
 export interface OpenFailure {
   readonly finding: NightFinding;
-  /** Start of the first night of the current row of failures, ISO 8601. */
+  /** Start of the first night of the current unbroken series of failures, ISO 8601. */
   readonly since: string;
-  /** Nights in a row on which it was judged and broken. */
+  /** Number of nights in this series that judged the check. */
   readonly nights: number;
-  /** Whether the failure reaches back to the first entry, so that it may be older. */
+  /** Whether the series reaches back to the first night of the history: the failure may be older. */
   readonly isOlder: boolean;
 }
 

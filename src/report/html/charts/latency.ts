@@ -77,7 +77,7 @@ export function loadLatencyChart({ latency }: LoadEvidence, title: string): Html
 
 const slices = 1000;
 
-/** Values at even shares of an encoded histogram. If it cannot be decoded, the percentiles beside it are used. */
+/** Decodes a histogram to values at even shares. If that fails, uses the percentiles that the evidence also has. */
 function decoded({
   count,
   encoded,
@@ -92,7 +92,7 @@ function decoded({
     const found = decodeFromCompressedBase64(encoded, 32, false);
     if (found.totalCount !== count) throw new Error("the histogram is not whole");
     const parts = Math.min(slices, count);
-    // The middle of each slice, but the end of the last, so that the longest value is included.
+    // Takes the middle of each part. Of the last part it takes the end, so that the longest value is included.
     const share = (at: number): number => (at === parts - 1 ? 1 : (at + 0.5) / parts);
     const within = (part: number): number => found.getValueAtPercentile(part * 100) / 1000;
     return { count, within, values: Array.from({ length: parts }, (_, at) => within(share(at))) };

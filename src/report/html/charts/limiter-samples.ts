@@ -10,7 +10,7 @@ export interface LimiterSample extends RateLimitInfo {
   /** Milliseconds of the target's time; only differences have a meaning. */
   readonly atMs: number;
   readonly decision: "admitted" | "refused" | "other";
-  /** From sending to the head of the response, on the harness's clock. */
+  /** Time from sending to the head of the response, on the harness's clock. */
   readonly latencyMs: number;
 }
 
@@ -82,7 +82,7 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Admitted requests, counted as a limiter with one shape of window counts them. */
+/** Admitted requests, counted as a rate limiter counts them in one kind of window. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
   /** Number of admitted requests in the window after each change. `x` in milliseconds of the target's time. */
@@ -94,8 +94,8 @@ export interface WindowCounts {
 }
 
 /**
- * Counts admitted requests within a window: a rolling window if the count never exceeds the published limit, else fixed windows that end at the
- * times of the reset header, if that fits better.
+ * Counts admitted requests within a rolling window. If the count exceeds the published limit, tries fixed windows that end at the times of the reset
+ * header. It takes these if they fit better.
  */
 export function countInWindow(
   samples: readonly LimiterSample[],
@@ -153,7 +153,7 @@ function fixedCount(samples: readonly LimiterSample[], windowSeconds: number, pu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns the number of the fixed window of a sample: by its reset header if that is about this window, else by its date. */
+/** Returns the index of the fixed window that contains a sample. Its reset header decides if it is about this window, otherwise its date. */
 export function windowsOf(
   samples: readonly LimiterSample[],
   windowSeconds: number,
@@ -171,7 +171,7 @@ export function windowsOf(
     const window = isEnd
       ? (reset - phase) / windowSeconds - 1
       : Math.floor(((each.date ?? each.atMs / 1000) - phase) / windowSeconds);
-    // Responses overtake each other, but a window that has ended does not come back.
+    // Responses may overtake each other, but windows only go forward.
     last = Math.max(last, window);
     return last;
   };

@@ -111,7 +111,7 @@ function admittedChart(
   });
 }
 
-/** Leaves out crosses that would lie on another. */
+/** Leaves out crosses that would cover each other. */
 function distinct(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];
@@ -136,7 +136,7 @@ function rowsOf(samples: readonly LimiterSample[], window: DrawnWindow, publishe
   });
 }
 
-/** Charts `X-RateLimit-Remaining`, a series for each value of `X-RateLimit-Limit`: the limit tells which window the headers mean. */
+/** Charts `X-RateLimit-Remaining`, with a series for each value of `X-RateLimit-Limit`: the limit shows which window the headers are about. */
 function remainingChart(name: string, samples: readonly LimiterSample[], window: DrawnWindow): Html | null {
   const reported = samples.filter(({ limit, remaining }) => limit !== null && remaining !== null);
   if (reported.length === 0) return null;
@@ -169,7 +169,7 @@ function remainingChart(name: string, samples: readonly LimiterSample[], window:
   });
 }
 
-/** Leaves out dots too close to another to be told apart. */
+/** Leaves out dots that are too close to each other to be distinguished. */
 function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const highest = points.reduce((high, { y }) => Math.max(high, y), 1);
   const places = new Map(
@@ -180,7 +180,7 @@ function distinctDots(points: readonly ChartPoint[], { scale }: TimeAxisWithBrea
 
 const minuteSeconds = 60;
 
-/** Charts admitted and refused requests in each minute of a long run, whose evidence has counts for each second. */
+/** Charts admitted and refused requests in each minute of a long load, whose evidence has only counts for each second. */
 export function perMinuteChart({ summary, limits, tier }: LoadEvidence): Html {
   const minutes = [...Map.groupBy(summary, ({ second }) => Math.floor(second / minuteSeconds))]
     .map(([minute, members]) => ({

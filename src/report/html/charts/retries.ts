@@ -23,7 +23,7 @@ interface Retried {
 
 const maxAddresses = 7;
 
-/** Charts the retries of failed deliveries beside both readings of the published schedule; `null` without retries. */
+/** Charts the retries of failed deliveries, together with both readings of the published schedule. `null` without retries. */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedOf(deliveries);
   if (all.length === 0) return null;
@@ -125,7 +125,7 @@ function replyText({ reply }: Delivery): string {
   }
 }
 
-/** Times below this take about as much room as all later ones. */
+/** Times up to this many seconds get about as much room as all later times. */
 const linearSeconds = 20;
 
 /** A logarithmic scale, so that a minute and two hours fit one axis. */

@@ -16,7 +16,7 @@ interface Stream {
 
 const maxStreams = 8;
 
-/** Charts the events of one stream for each agent and course; `null` if no stream was opened. */
+/** Charts the events of streams. Of streams of one agent that begin and end alike, it shows only one. `null` if no stream was opened. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;
@@ -58,7 +58,7 @@ function streamOf({ id, key, request, sentMs, answer }: Exchange): Stream[] {
   return [{ name: `${agent}, ${id}${key === null ? "" : `, key ${key}`}`, sentMs, answer }];
 }
 
-/** Identifies streams of the same agent with the same course. */
+/** Identifies streams of the same agent that begin and end alike. */
 const courseOf = ({ name, answer }: Stream): string =>
   JSON.stringify([name.replace(/,.*/s, ""), answer.ending.kind, answer.events.at(-1)?.name, answer.events[0]?.name]);
 

@@ -10,8 +10,8 @@ import type { PageContext } from "../page-context.ts";
 const bounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
- * The evidence of a finding: its first delivery or exchange as on the wire, with commands that reproduce it, and the others by name. Evidence of a
- * pass, and evidence that exceeds the page's budget, is only named.
+ * The evidence of a finding: its first delivery or exchange as on the wire, with commands that reproduce it, and the others by name. Evidence is only
+ * named if the finding passed, or if the page has no room for it.
  */
 export function evidencePart(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];
@@ -30,7 +30,7 @@ export function evidencePart(finding: ReportFinding, context: PageContext): Html
 const maxLineCharacters = 4000;
 const signClasses = { ">": "sent", "<": "received", "*": "note" } as const;
 
-/** `null` where the page has no room left for it. */
+/** Shows an exchange or a delivery; `null` if the page has no room for it. */
 function wirePart({ kind, id, lines: wire, commands }: FindingEvidence, context: PageContext): Html | null {
   const title = sanitizeLine(`${kind === "delivery" ? "Delivery" : "Exchange"} ${id}`, 60);
   const command = commands.join("\n");

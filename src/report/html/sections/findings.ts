@@ -65,7 +65,7 @@ function choice(id: string, label: string, values: readonly string[], names: rea
   </div>`;
 }
 
-/** The findings of a suite, worst first; those that call for no action are folded away. */
+/** The findings of a suite, worst first. Findings that need no action are collapsed. */
 function suitePart(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
   const counts = worstFirst.flatMap((outcome) => {
@@ -126,7 +126,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** The clause's sentence, or the expectation of a load scenario. */
+/** The sentence of the finding's clause, or the expectation of a load scenario. */
 const sentence = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
 

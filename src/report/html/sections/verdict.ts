@@ -57,7 +57,7 @@ export function verdictBanner(report: Report): Html {
     ${figureList(numbersOf(report))}`;
 }
 
-/** In a load report, an unmet demand fails the run although no clause is broken. */
+/** Words for the verdict. In a load report, an unmet demand of a scenario fails the run although no clause is broken. */
 function wordsFor({ verdict, totals, load }: Report): Words {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {

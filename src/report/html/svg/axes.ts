@@ -26,7 +26,7 @@ export const plotOf = (height: number, left = 66): Plot => ({
   bottom: height - 60,
 });
 
-/** Formats a coordinate with one decimal, because a drawing may have thousands of them. */
+/** Formats a coordinate with one decimal: a drawing may have thousands of coordinates, and more decimals would make it large. */
 export const px = (value: number): string => String(Math.round(value * 10) / 10);
 
 export const xIn = ({ left, right }: Plot, share: number): number => left + share * (right - left);
@@ -79,7 +79,7 @@ const steps = [1, 2, 5, 10] as const;
 
 /** A linear scale with about `wanted` round ticks that cover `from` to `to`. */
 export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // Smaller steps would be lost in rounding.
+  // A smaller span would be lost in rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
@@ -125,7 +125,7 @@ export interface TimeAxisWithBreaks {
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** Begin on the axis, in units of time. */
+  /** Start of the segment on the axis, in units of time. */
   readonly offset: number;
 }
 

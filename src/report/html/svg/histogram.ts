@@ -62,7 +62,7 @@ function binsOf({ values }: Group): Map<number, number> {
   return bins;
 }
 
-/** The path of bar number `at` of the `count` bars in a bin. */
+/** The SVG path of a bar. `at` is its index among the `count` bars of the bin. */
 function barPath(
   plot: Plot,
   [bin, at, count]: readonly [number, number, number],

@@ -42,7 +42,7 @@ export interface LineChart {
   readonly x: Axis & {
     /** Allowed steps of ticks, smallest first, if round decimals are unusual: 60, 300 and 3600 for times. */
     readonly units?: readonly number[];
-    /** Replaces the linear scale, for example by one without pauses. */
+    /** Replaces the linear scale, for example by a scale without pauses. */
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
@@ -101,7 +101,7 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
   return linear(scale === "fitted" ? lowest(values) : Math.min(0, lowest(values)), highest, 5);
 }
 
-/** Without spreading, because a call cannot take as many arguments as a list may have points. */
+/** The smallest value. `Math.min(...values)` would fail: a call cannot take as many arguments as a series may have points. */
 const lowest = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 const highestOf = (values: readonly number[]): number =>
@@ -120,7 +120,7 @@ function seriesOf({ tone, shape, points }: Series, place: Place): Html {
     case "step":
       return html`<path class="line ${tone}" d="${stepPath(points, place)}" />`;
     case "dots":
-      // Lines without length, with round ends: hundreds of circles would be most of a page.
+      // Draws dots as lines of length 0 with round ends, in one path: hundreds of circle elements would make the page large.
       return html`<path class="dots ${tone}" d="${points.map((point) => `M${pointIn(place, point)}h0`).join("")}" />`;
     case "crosses":
       return html`<path

@@ -45,17 +45,17 @@ export function overrideSuccessStatus(operation: Operation, status: number): Ove
   return overrideResult("successStatus")((given, asked) => (asked === operation ? status : given));
 }
 
-/** Replaces the status of these errors, on every operation or on one. */
+/** Replaces the status of these errors. Without `on`, applies to every operation. */
 export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Operation): Override {
   return overrideResult("errorStatus")((given, ...asked) => (appliesTo(causes, on, ...asked) ? status : given));
 }
 
-/** Replaces the code of these errors, on every operation or on one. */
+/** Replaces the code of these errors. Without `on`, applies to every operation. */
 export function overrideErrorCode(causes: readonly ErrorCause[], code: string, on?: Operation): Override {
   return overrideResult("errorCode")((given, ...asked) => (appliesTo(causes, on, ...asked) ? code : given));
 }
 
-/** Replaces status and code of these errors, on every operation or on one. */
+/** Replaces status and code of these errors. Without `on`, applies to every operation. */
 export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Operation): Override {
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }

@@ -5,9 +5,10 @@
 const mostCounted = 64;
 
 /**
- * The probability that chance alone makes the values of `one` rank this high above those of `other`, or higher: the one-sided rank-sum test of
- * Wilcoxon, Mann and Whitney, with mean ranks for ties. Exact up to 64 values, by counting every way to choose the ranks of `one`. For more
- * values it uses the normal approximation, corrected for ties and continuity.
+ * The probability that chance alone makes the values of `one` rank this high above those of `other`, or higher.
+ * One-sided rank-sum test of Wilcoxon, Mann and Whitney, with mean ranks for ties. Exact up to 64 values, by counting
+ * every way to choose the ranks of `one`. For more values it uses the normal approximation, corrected for ties and
+ * continuity.
  *
  * @returns 1 if one of the two is empty
  */

@@ -43,7 +43,7 @@ export const standardLimits = {
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
   /** Milliseconds on the server's clock from the event until the slot is free. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
-  /** Chooses the window that the headers report. There is always at least one. */
+  /** Chooses the window that the headers report, out of at least one window. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
     windows.reduce((tightest, window) => (isTighter(window, tightest) ? window : tightest)),
   /** Chooses the window that the headers report when a limit on the number of requests is exceeded. */

@@ -100,7 +100,7 @@ export const privateNetworks = addressSet([
   "168.63.129.16",
   "172.16.0.0/12",
   "192.0.0.0/24",
-  // For documentation (RFC 5737), as 198.51.100.0/24, 203.0.113.0/24 and the two IPv6 networks below.
+  // Reserved for documentation (RFC 5737), as are 198.51.100.0/24, 203.0.113.0/24 and the two IPv6 networks below.
   "192.0.2.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",

@@ -25,7 +25,7 @@ const illegalBodies: Readonly<Record<string, (text: string) => string>> = {
   "two JSON values": (text) => `${text}\n${text}`,
 };
 
-/** Replaces the body of a response by an illegal one. */
+/** Replaces the body of a response by an illegal body. */
 export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): Mutant[] {
   const text = bodyText(exchange);
   if (text === null || endpoint === null) return [];

@@ -60,8 +60,8 @@ export interface NotSentLoad extends NotSent {
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
- * Sends load and judges rate limits by it: discovers the target, plans the trials, asks for consent, runs the trials in sequence, and saves the
- * evidence after each.
+ * Sends load and judges rate limits by it. Discovers the target, plans the trials, and asks for consent. Then runs the trials in sequence, and saves
+ * the evidence after each.
  *
  * @param folder folder for `report.json` and `load/*.json`; `null`: nothing is written
  */

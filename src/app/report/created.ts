@@ -4,7 +4,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { CreatedResource } from "../../report/model/report.ts";
 
 /**
- * Lists the resources that a run left on its target, in the order of its exchanges: webhooks, alerts and operations of a POST with a 2xx response.
+ * Lists the resources that a run left on its target, in the order of its exchanges. These are the webhooks, alerts and operations that a POST with a
+ * 2xx response created.
  *
  * @param started start of the run, from which the times of exchanges count
  */

@@ -14,7 +14,7 @@ const shape = `(?:${windowShapes.join("|")})`;
 const shapes = new RegExp(`\\b${shape}\\b(?:(?:, | or )${shape}\\b)*`, "g");
 
 /**
- * Whether the same behaviour can cause both texts of an observation: they differ only in times and dates, or in the shapes of rate-limit windows that
+ * Whether the same behaviour can cause both texts of an observation. They may differ in times and dates, or in the shapes of rate-limit windows that
  * fit the evidence.
  */
 export function isEquivalentText(was: string, is: string): boolean {

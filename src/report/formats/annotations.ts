@@ -9,8 +9,8 @@ import { findingName, formatBreach, harnessFailed } from "./finding-text.ts";
 const maxOfAKind = 10;
 
 /**
- * Renders what failed a run as workflow commands of GitHub Actions, one on each line: an `::error` for each broken clause, for each failure of the
- * harness, and for a target that could not be judged; a `::warning` for a warning that does not fail the run. At most ten of a kind.
+ * Renders failures as workflow commands of GitHub Actions, one on each line. Broken clauses, failures of the harness, and a target that could not be
+ * judged become an `::error`. A warning that does not fail the run becomes a `::warning`. At most ten of a kind.
  */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,

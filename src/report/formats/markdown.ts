@@ -14,8 +14,8 @@ const maxInFull = 20;
 const maxRows = 30;
 
 /**
- * Renders a report as a summary in Markdown, as GitHub and GitLab show it: the verdict, broken clauses with evidence and `curl` commands,
- * other findings, and skipped checks. Ends with a line feed.
+ * Renders a report as a summary in Markdown for GitHub and GitLab. It has the verdict, broken clauses with evidence and `curl` commands, other
+ * findings, and skipped checks. Ends with a line feed.
  *
  * @param maxBytes as UTF-8; blocks that do not fit are left out from the end, and a line says so
  */

@@ -6,8 +6,8 @@ import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section, 
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * The coverage of one cell of the input space: responses of an endpoint with a status, requests with a kind of key, stream events of a name, or
- * deliveries of a type.
+ * The coverage of one kind of input: responses of an endpoint with one status, or requests with one kind of key. Stream events of one name and
+ * deliveries of one type are other kinds.
  *
  * - `checked`: how many were checked, and how many of these broke a clause.
  * - `within reach`: none was observed; `needs` names the missing setup.

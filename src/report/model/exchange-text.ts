@@ -15,7 +15,7 @@ export interface MessageBounds {
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
- * Formats an exchange as lines like those of `curl -v`: `> ` marks the request, `< ` the response, and `* ` notes of the harness. These marks keep a
+ * Formats an exchange as lines like those of `curl -v`. `> ` marks the request, `< ` the response, and `* ` notes of the harness. These marks keep a
  * target's text from looking like a line of the report.
  */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {

@@ -45,8 +45,8 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
 }
 
 /**
- * Compares a night with the history. A worse finding is a regression at once. A slow-down is one only if {@link latencyShifts} finds it both with the
- * first runs of the night and with the confirmation runs in their place.
+ * Compares a night with the history. A worse finding is a regression at once. A slow-down must be found twice by {@link latencyShifts}: with the
+ * first runs of the night, and with the confirmation runs in their place.
  *
  * @param all oldest first, without tonight
  */

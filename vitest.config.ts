@@ -4,16 +4,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // @ts-expect-error plain JavaScript, for it runs on the host's Node.
 import { compileCache } from "./tools/setup.mjs";
 
-/** What puts another module in the place of one, and what holds the evidence of hundreds of runs, as none does in a quick run: what they leave behind is nobody else's. */
+/** Tests that need a worker of their own: one mocks a module; in a full run, those of the selftest keep the evidence of hundreds of runs. */
 const mocking = "src/app/load/send-load.test.ts";
 const apart = process.env["CONFORMANCE_TESTS"] === undefined ? [] : ["src/selftest/**/*.test.ts"];
 
-/** Globs of files that another command of the same check tries whole, with commas in between. */
+/** Globs of files that another command of the same check runs completely, separated by commas. */
 const leftOut = (process.env["CONFORMANCE_LEFT_OUT"] ?? "").split(",").filter((glob) => glob !== "");
 
-/** What takes longest, first: where it came last, three workers of four would wait for it. */
+/** The slowest files, which start first: the other workers would wait for one that starts last. */
 const longest = [
   "src/selftest/selftest.test.ts",
+  "src/selftest/load/legal-variants.test.ts",
   "src/selftest/mutants/mutants.test.ts",
   "src/selftest/load/run-plans.test.ts",
   "src/selftest/manual-mutations/manual-mutations.test.ts",
@@ -38,14 +39,14 @@ const longest = [
   "src/load/judge/soundness.test.ts",
 ];
 
-/** On a machine that has no durations of an earlier run, vitest goes by the size of files. */
+/** Starts the slowest files first. Without durations of an earlier run, vitest would sort by file size. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {
       const at = longest.findIndex((name) => moduleId.endsWith(`/${name}`));
       return at === -1 ? longest.length : at;
     };
-    // Where a file that stands apart came in between, the workers of the others would begin anew.
+    // An isolated file in between would restart the workers of the other files.
     const isShared = ({ project }: TestSpecification): number => (project.config.isolate ? 0 : 1);
     // oxlint-disable-next-line unicorn/no-array-sort -- not that of an array
     const sorted = await super.sort(files);
@@ -53,13 +54,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// The workers, and the commands that tests start, load the harness from what V8 kept of it.
+// The workers, and the commands that tests start, load the harness from V8's compile cache.
 process.env["NODE_COMPILE_CACHE"] = compileCache as string;
 
 export default defineConfig({
   test: {
     globalSetup: ["tools/vitest.global.mjs"],
-    // Many tests wait, for what must not come: five workers for two cores of a small machine.
+    // Many tests wait most of the time, so two cores can serve five workers.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -69,9 +70,9 @@ export default defineConfig({
           name: "shared",
           include: ["src/**/*.test.ts", "k6/**/*.test.ts", "tools/**/*.test.ts", "bench/**/*.test.ts"],
           exclude: [mocking, ...apart, ...leftOut],
-          // Loading the harness anew for each file took a third of the time.
+          // Loading the harness again for each file took a third of the time.
           isolate: false,
-          // Node takes the types out by itself, and keeps what V8 made of a module: vite's runner does neither.
+          // Node strips types itself and uses its compile cache; Vite's runner does neither.
           experimental: { viteModuleRunner: false },
         },
       },
@@ -88,9 +89,9 @@ export default defineConfig({
       { extends: true, test: { name: "mocking", include: [mocking], isolate: true } },
     ],
     setupFiles: ["tools/vitest.setup.ts"],
-    // A name that is cut off is no name.
+    // Names of tests are never shortened.
     taskTitleValueFormatTruncate: 0,
-    // What ends at all ends long before: a machine that is slow, or busy, is no failure.
+    // Long enough for a slow or busy machine: a timeout is for tests that never end.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     pool: "forks",

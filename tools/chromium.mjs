@@ -36,7 +36,7 @@ export async function prepareChromium() {
   return { message, detail: "" };
 }
 
-/** Installs by Debian's package manager, as root or by sudo. The output is kept for a failure. */
+/** Installs by Debian's package manager, as root or by sudo. Keeps the output, which is shown if the installation fails. */
 async function install() {
   if (findChromium() !== null) return null;
   const isRoot = process.getuid?.() === 0;

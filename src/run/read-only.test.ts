@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { suites } from "../suites/all.ts";
-import { readOnlyRun } from "./skip-reason.ts";
+import { readOnlySkip } from "./skip-reason.ts";
 import { runSuites } from "./run.ts";
 
 describe("a read-only run", () => {
@@ -23,7 +23,7 @@ describe("a read-only run", () => {
     expect(claimed.length).toBeGreaterThan(15);
     for (const { planned, result: outcome } of claimed)
       expect([planned.probe.name, outcome.kind === "skipped" ? outcome.reason : ""]).not.toContainEqual(
-        readOnlyRun.reason,
+        readOnlySkip.reason,
       );
   });
 });

@@ -87,7 +87,7 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
 });
 
 /** The skip reason of everything but GET in a read-only run. */
-export const readOnlyRun: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
+export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
 /** Thrown if the run must not or cannot do something. The probe that meets it is skipped. */
 export class SkipError extends Error {

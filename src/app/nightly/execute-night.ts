@@ -6,7 +6,7 @@ import type { Patch } from "../../reference/patch.ts";
 import type { RegressionRules } from "../../report/compare/regression-rules.ts";
 import { loadsToConfirm } from "../../report/history/gate/judge-night.ts";
 import { emptyNight, nightLoadOf, nightFromReports } from "../../report/history/night-from-reports.ts";
-import { trialKey, type Night } from "../../report/history/night.ts";
+import { trialIdText, type Night } from "../../report/history/night.ts";
 import { reportFolder, type Retention } from "./history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
 import { renderHtml } from "../../report/html/render.ts";
@@ -101,8 +101,10 @@ async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly 
 
 /** Returns the trials whose results look worse than before, and so are repeated. */
 function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
-  const names = new Set(suspects.map(trialKey));
-  return trials.filter(({ scenario, tier, engine }) => names.has(trialKey({ scenario: scenario.name, tier, engine })));
+  const names = new Set(suspects.map(trialIdText));
+  return trials.filter(({ scenario, tier, engine }) =>
+    names.has(trialIdText({ scenario: scenario.name, tier, engine })),
+  );
 }
 
 function keepRun(plan: NightPlan, { report, evidence }: SavedRun, others: Readonly<Record<string, string>> = {}): void {

@@ -38,7 +38,7 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   try {
     return read(fileOf(path));
   } catch (error) {
-    // The message of a parser quotes the file.
+    // The parser's message quotes the file, which may contain control characters.
     if (error instanceof UnreadableFile) throw new UsageError(sanitizeLine(error.message, 500));
     if (error instanceof Error && "code" in error)
       throw new UsageError(

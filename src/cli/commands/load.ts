@@ -33,9 +33,9 @@ import { displayPath, prepareFile, prepareFolder } from "../output-files.ts";
 import {
   type FormatFlags,
   readRules,
-  type RuleFlags,
+  type FailureFlags,
   withFormatOptions,
-  withRuleOptions,
+  withFailureOptions,
 } from "../report/format-flags.ts";
 import { loadExitCode, presentReport } from "../report/present-report.ts";
 import { prepareFormats } from "../report/write-formats.ts";
@@ -201,7 +201,7 @@ const listCommand = (): Command =>
     },
   );
 
-interface JudgeFlags extends Omit<FormatFlags, "json">, RuleFlags {
+interface JudgeFlags extends Omit<FormatFlags, "json">, FailureFlags {
   /** Prints the report as JSON, and nothing else. */
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -222,7 +222,7 @@ function judgeCommand(): Command {
     .option("--clocks-apart <t>", "how far the clocks of the machines that sent segments may be apart", "250ms")
     .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", judgeExamples);
-  return withSteps(withFormatOptions(withRuleOptions(command), ["report"]), {
+  return withSteps(withFormatOptions(withFailureOptions(command), ["report"]), {
     prepare: (paths: readonly string[], { json, quiet, clocksApart, ...flags }: JudgeFlags) => ({
       paths,
       isQuiet: quiet === true,

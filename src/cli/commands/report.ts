@@ -9,14 +9,14 @@ import { exitCodes } from "../exit-codes.ts";
 import {
   type FormatFlags,
   readRules,
-  type RuleFlags,
+  type FailureFlags,
   withFormatOptions,
-  withRuleOptions,
+  withFailureOptions,
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { assertSources, type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
 
-interface ReportFlags extends FormatFlags, RuleFlags {
+interface ReportFlags extends FormatFlags, FailureFlags {
   readonly exitCode?: boolean;
   readonly quiet?: boolean;
 }
@@ -40,7 +40,7 @@ export function reportCommand(): Command {
     "folder of a saved report, of a run or of load, or the report.json in it",
   );
   return withSteps(
-    withRuleOptions(withFormatOptions(command))
+    withFailureOptions(withFormatOptions(command))
       .option("--json <file>", "report.json")
       .option("--exit-code", "end with the exit code of the run")
       .option("-q, --quiet", "only what is broken, and the verdict")

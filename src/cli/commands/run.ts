@@ -19,9 +19,9 @@ import { showRunProgress } from "../progress.ts";
 import {
   type FormatFlags,
   readRules,
-  type RuleFlags,
+  type FailureFlags,
   withFormatOptions,
-  withRuleOptions,
+  withFailureOptions,
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { prepareFormats } from "../report/write-formats.ts";
@@ -39,7 +39,7 @@ import {
 import { formatUsageError } from "../usage-errors.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 
-interface RunFlags extends TargetFlags, PatchFlags, RuleFlags, FormatFlags {
+interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly complete?: boolean;
   readonly out?: string;
   readonly quiet?: boolean;
@@ -61,7 +61,7 @@ was exercised; 4 the harness itself failed; 130 interrupted (the report so far i
 
 /** `conformance run`: judges a target, or the embedded reference server if no target is given. */
 export function runCommand(): Command {
-  const command = withRuleOptions(withScopeOptions(withTargetOptions(new Command("run"))))
+  const command = withFailureOptions(withScopeOptions(withTargetOptions(new Command("run"))))
     .option("--complete", "a must clause that was not exercised fails the run as well")
     .option("--out <dir>", "folder for report.json and evidence.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");

@@ -53,7 +53,7 @@ export const watchCommand = (): Command =>
     },
   );
 
-/** The target of the run. Its keys are removed from the report, in case the target sends them. */
+/** The target of the run. Its keys are needed to redact them if a delivery contains one. */
 function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string): Target {
   const isNamed = flags.target !== undefined || flags.baseUrl !== undefined;
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);

@@ -11,10 +11,10 @@ import { type TierName, tierNames } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { readCount } from "../option-parsers.ts";
 import { type PatchFlags, type TargetFlags, withPatchOptions, withTargetOptions } from "../target-flags.ts";
-import { type FormatFlags, type RuleFlags, withFormatOptions, withRuleOptions } from "../report/format-flags.ts";
+import { type FormatFlags, type FailureFlags, withFormatOptions, withFailureOptions } from "../report/format-flags.ts";
 
 /** Flags of `conformance load`. */
-export interface LoadFlags extends TargetFlags, PatchFlags, RuleFlags, FormatFlags {
+export interface LoadFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly all?: boolean;
   readonly engine?: string;
   readonly segments?: string;
@@ -27,7 +27,7 @@ export interface LoadFlags extends TargetFlags, PatchFlags, RuleFlags, FormatFla
 }
 
 export function withLoadOptions(command: Command): Command {
-  withRuleOptions(withTargetOptions(command))
+  withFailureOptions(withTargetOptions(command))
     .option("--all", "every scenario, the engines in turns")
     .option("--engine <name>", "k6 or autocannon (default: each scenario's own; in turns with --all)")
     .option("--segments <n>", "this many k6 processes share the load; their evidence is merged into one verdict")

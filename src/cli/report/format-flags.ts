@@ -29,12 +29,12 @@ export function withFormatOptions(
 }
 
 /** Flags that decide which findings fail a run. */
-export interface RuleFlags {
+export interface FailureFlags {
   readonly strict?: boolean;
   readonly baseline?: string;
 }
 
-export const withRuleOptions = (command: Command): Command =>
+export const withFailureOptions = (command: Command): Command =>
   command
     .option("--strict", "a warning fails the run as well")
     .option("--baseline <file>", "known failures, each with a reason; one that no longer fails is an error");
@@ -44,7 +44,7 @@ export const withRuleOptions = (command: Command): Command =>
  *
  * @throws {UsageError} if the baseline cannot be read
  */
-export const readRules = ({ strict = false, baseline }: RuleFlags): FailurePolicy => ({
+export const readRules = ({ strict = false, baseline }: FailureFlags): FailurePolicy => ({
   strict,
   baseline: baseline === undefined ? defaultPolicy.baseline : readBaseline(baseline),
 });

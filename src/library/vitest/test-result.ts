@@ -1,7 +1,7 @@
 import { type Baseline, applyBaseline } from "../../report/model/failure-policy.ts";
 import { groupByClause } from "../../report/model/broken-clauses.ts";
 import { failureLines } from "../../report/terminal/failures.ts";
-import { plainContextOf } from "../../report/formats/finding-text.ts";
+import { plainTextContext } from "../../report/formats/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import type { Judged } from "../judge.ts";
@@ -57,7 +57,7 @@ function whySkipped([first]: readonly ReportFinding[]): string {
 
 /** The same text as on the terminal: clause, expected, actual, the exchange, and commands that send it again. */
 function brokenText(broken: readonly ReportFinding[], { document }: Judged): string {
-  const context = plainContextOf(document);
+  const context = plainTextContext(document);
   const groups = (["fail", "warning"] as const).flatMap((outcome) => groupByClause(broken, outcome));
   return groups.flatMap((group) => failureLines(group, context, new Map())).join("\n");
 }

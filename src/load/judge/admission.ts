@@ -77,7 +77,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
 }
 
 /** LIM-10: invoke counts on the allowance. */
-export function judgeIsLimited(facts: LoadFacts): JudgeResult {
+export function judgeInvokeIsLimited(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const invokes = use.samples.filter(({ kind }) => kind === "invoke");
     const refused = invokes.filter(isRefused).length;

@@ -44,7 +44,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "LIM-7": [counts(admission.judgeBurst)],
   "LIM-8": [counts(admission.observeBurst)],
   "LIM-9": [counts(keyIsolation.judgeKeyIsolation)],
-  "LIM-10": [counts(admission.judgeIsLimited)],
+  "LIM-10": [counts(admission.judgeInvokeIsLimited)],
   "LIM-11": [counts(remaining.judgeStreamCounts)],
   "LIM-12": [each(refusals.judgeOnlyRefusals)],
   "LIM-13": [counts(refusals.judgeAdmittedAfter)],

@@ -13,7 +13,7 @@ import {
 import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 
-/** Removes headers from matching responses: all four, or those listed. */
+/** Removes rate-limit headers from matching responses: all of them, or those listed. */
 function noHeaders(
   matches: (head: HeadInput) => boolean,
   names: readonly string[] = Object.values(headerNames),

@@ -82,7 +82,7 @@ function reasonFromRun(
 ): UnpairedReason {
   if (unselected.includes(clause)) return "unselected";
   if (findings.some((other) => other.check === check)) return "instance";
-  // `unselected` lists only must clauses. Any other clause counts as left out if the report has no finding for it.
+  // `unselected` lists only the must clauses that --only or --skip excluded. Another clause counts as excluded if it has no finding.
   if (unselected.length > 0 && !findings.some((other) => other.clause === clause)) return "unselected";
   return stopped === undefined ? "check" : "unreached";
 }

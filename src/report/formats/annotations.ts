@@ -3,7 +3,7 @@ import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/fail
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { clauseSentence } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
-import { findingName, formatBreach, harnessFailed } from "./finding-text.ts";
+import { findingName, formatBreach, harnessFailedText } from "./finding-text.ts";
 
 /** GitHub shows this many annotations of a kind for each step. */
 const maxOfAKind = 10;
@@ -44,7 +44,7 @@ function annotation(kind: "error" | "warning", finding: ReportFinding, others: n
   const sentence = clauseSentence(finding.clause);
   const result =
     finding.outcome === "error"
-      ? `${harnessFailed}: ${sanitizeLine(finding.reason ?? "")}`
+      ? `${harnessFailedText}: ${sanitizeLine(finding.reason ?? "")}`
       : formatBreach(finding, 400);
   const lines = [...(sentence === "" ? [] : [sentence]), result + more];
   return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"));

@@ -10,7 +10,7 @@ import { formatText } from "../terminal/blocks.ts";
 import { evidenceLines, type FailureContext, findingLines } from "../terminal/failures.ts";
 
 /** How formats show evidence as plain text: without colours, and without wrapping lines. */
-export const plainContextOf = (document: ReportDocument): FailureContext => ({
+export const plainTextContext = (document: ReportDocument): FailureContext => ({
   ...evidenceContextOf(document),
   width: Number.POSITIVE_INFINITY,
   paint: paintFor(false),
@@ -51,4 +51,4 @@ export function findingMs({ evidence = [] }: ReportFinding, exchanges: ReadonlyM
   }, 0);
 }
 
-export const harnessFailed = "The harness itself failed; this is not the target's fault";
+export const harnessFailedText = "The harness itself failed; this is not the target's fault";

@@ -6,7 +6,7 @@ import { pickSections, reportSections } from "../model/report-sections.ts";
 import type { Block, Cause, Cell, Section, TableBlock } from "../model/section.ts";
 import { lostRequests, verdictName, verdictReasons } from "../model/verdict-summary.ts";
 import { evidenceLines, type FailureContext } from "../terminal/failures.ts";
-import { plainContextOf } from "./finding-text.ts";
+import { plainTextContext } from "./finding-text.ts";
 import { code, fenced, formatText, prose, table } from "./markdown-text.ts";
 
 /** How many broken clauses are shown with their evidence; the others are only named. */
@@ -117,7 +117,7 @@ function brokenBlocks(
   );
   const groups = brokenClauses({ findings }).map(({ group }) => group);
   if (groups.length === 0) return [];
-  const context = plainContextOf(document);
+  const context = plainTextContext(document);
   const rest = groups.slice(maxInFull).map(({ clause }) => code(clause, 60));
   return [
     `### ${title}`,

@@ -10,8 +10,8 @@ import {
   findingTitle,
   formatBreach,
   formatSkip,
-  harnessFailed,
-  plainContextOf,
+  harnessFailedText,
+  plainTextContext,
 } from "./finding-text.ts";
 import type { FailureContext } from "../terminal/failures.ts";
 
@@ -36,7 +36,7 @@ export interface TestCase {
 /** The test cases of a report; a target that could not be judged is a failing case, so that nobody takes it for success. */
 export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
   const { report } = document;
-  const context = plainContextOf(document);
+  const context = plainTextContext(document);
   const { of: statusOf, stale } = testStatusesOf(report.findings, policy);
   const notJudged = whyNothingJudged(report);
   return [
@@ -70,7 +70,7 @@ function wordsOf(
     case "failed":
       return { message: formatBreach(finding, 600), details: failureDetails(finding, context) };
     case "harness failed":
-      return { message: sanitizeLine(reason, 2000), details: [`${harnessFailed}.`] };
+      return { message: sanitizeLine(reason, 2000), details: [`${harnessFailedText}.`] };
     case "skipped":
       return { message: formatSkip(finding, 1000), details: [] };
     case "known":

@@ -86,7 +86,7 @@ export interface NightHistory {
 
 export const nothingReported: Reported = { regressions: [], changes: [] };
 
-export const trialKey = ({ scenario, tier, engine }: TrialId): string => `${scenario} ${tier ?? "?"} ${engine}`;
+export const trialIdText = ({ scenario, tier, engine }: TrialId): string => `${scenario} ${tier ?? "?"} ${engine}`;
 
 /** Why the counts of a load run prove nothing; `null` if they are valid. */
 export const countsCaveat = ({ validity }: Pick<NightLoad, "validity">): string | null =>

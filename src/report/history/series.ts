@@ -1,4 +1,4 @@
-import { trialKey, type Night, type NightLoad, timesCaveat } from "./night.ts";
+import { trialIdText, type Night, type NightLoad, timesCaveat } from "./night.ts";
 import type { TrialId } from "../model/trial-id.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
@@ -40,7 +40,7 @@ export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, Loa
     const atMs = Date.parse(started);
     for (const run of [...load, ...second]) {
       const { scenario, tier, engine } = run;
-      const name = trialKey(run);
+      const name = trialIdText(run);
       const known = histories.get(name) ?? { load: { scenario, tier, engine }, nights: [] };
       const last = known.nights.at(-1);
       if (last?.atMs === atMs) last.runs.push(run);

@@ -4,7 +4,7 @@ import type { SuiteChange } from "../compare/comparison.ts";
 import { formatFindingName } from "../compare/regressions.ts";
 import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
 import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
-import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialKey } from "./night.ts";
+import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
 import type { TrialId } from "../model/trial-id.ts";
 
 /** One result of a night, as a sentence. `regression` and `slower` fail the command. */
@@ -85,7 +85,7 @@ export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;
 
 /** Formats a trial as `burst pro autocannon`. */
-export const formatLoad = (load: TrialId): string => sanitizeLine(trialKey(load), 80);
+export const formatLoad = (load: TrialId): string => sanitizeLine(trialIdText(load), 80);
 
 /** Formats milliseconds as `12.3 ms`, `0.53 ms` or `1,240 ms`. */
 export const formatMs = (ms: number): string =>
@@ -107,7 +107,7 @@ export const formatShift = ({ figure, wasMs, isMs, ...load }: ReportedLatencyShi
 export function groupByLoad(
   changes: readonly ReportedLatencyShift[],
 ): (readonly [ReportedLatencyShift, ...ReportedLatencyShift[]])[] {
-  return [...Map.groupBy(changes, trialKey).values()].flatMap(([first, ...rest]) =>
+  return [...Map.groupBy(changes, trialIdText).values()].flatMap(([first, ...rest]) =>
     first === undefined ? [] : [[first, ...rest] as const],
   );
 }

@@ -1,7 +1,7 @@
 import type { Target, TargetKey } from "../../target/target.ts";
 import { type RunBounds, defaultBounds } from "./bounds.ts";
 import { clauseOf } from "../../spec/clauses.ts";
-import { type SkipReason, need, readOnlyRun } from "../skip-reason.ts";
+import { type SkipReason, need, readOnlySkip } from "../skip-reason.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import {
   isKeyNeed,
@@ -53,7 +53,7 @@ export function planProbes(
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
-    const skipAll = readOnly && !probe.isReadOnly ? readOnlyRun : missing(probe.needs, target);
+    const skipAll = readOnly && !probe.isReadOnly ? readOnlySkip : missing(probe.needs, target);
     return (probe.per === "target" ? [null] : tiers).map((tested) => {
       const keys = keysOf(probe, tested, target);
       return {

@@ -12,7 +12,7 @@ import type { OutgoingRequest, Transport, PendingExchange } from "../../wire/tra
 import {
   ExecutionBudgetExhausted,
   need,
-  readOnlyRun,
+  readOnlySkip,
   RequestBudgetExhausted,
   SkipError,
   TargetUnavailable,
@@ -289,7 +289,7 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
     timeouts,
     admit: (call) => {
       signal.throwIfAborted();
-      if (readOnly && call.method !== "GET") throw new SkipError(readOnlyRun.reason, readOnlyRun.needs);
+      if (readOnly && call.method !== "GET") throw new SkipError(readOnlySkip.reason, readOnlySkip.needs);
       if (unreachable >= maxUnreachable) throw new TargetUnavailable("the target no longer accepts connections");
       const reasonToStop = timeouts.reasonToStop();
       if (reasonToStop !== null) throw new TargetUnavailable(reasonToStop);

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { anExchange } from "../../run/testing/evidence.ts";
 import { batchesOf } from "./judging.ts";
-import { inPlaceOf, type Mutant } from "./mutant.ts";
+import { replacingExchanges, type Mutant } from "./mutant.ts";
 
 const legal = (operator: string, ...ids: readonly string[]): Mutant => ({
   kind: "legal",
@@ -11,7 +11,7 @@ const legal = (operator: string, ...ids: readonly string[]): Mutant => ({
   subject: "the body",
   id: ids[0] ?? "",
   expects: [],
-  make: () => inPlaceOf(...ids.map((id) => anExchange(id))),
+  make: () => replacingExchanges(...ids.map((id) => anExchange(id))),
 });
 
 it("batches combine mutants of different responses, up to a limit", () => {

@@ -7,7 +7,7 @@ import { clauseOf } from "../../spec/clauses.ts";
 import { suites } from "../../suites/all.ts";
 import type { CleanRun } from "./clean-run.ts";
 import type { Mutant, Replacement } from "./mutant.ts";
-import { type ProbesById, probesByIdOf, replaceEvidence } from "./replacing.ts";
+import { type ProbesByEvidenceId, probesByIdOf, replaceEvidence } from "./replacing.ts";
 
 /**
  * The result of a mutant.
@@ -38,7 +38,7 @@ export interface MutantTrial {
 /** A clean run, the probes that hold each exchange or delivery, and the outcome of each check. */
 export interface JudgedCleanRun {
   readonly run: CleanRun;
-  readonly probesById: ProbesById;
+  readonly probesById: ProbesByEvidenceId;
   readonly outcomes: ReadonlyMap<string, Outcome>;
 }
 

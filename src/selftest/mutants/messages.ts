@@ -5,7 +5,7 @@ import { type PublishedEndpoint, publishedEndpoints } from "../../spec/endpoints
 import { errorStatuses } from "../../spec/errors.ts";
 import { type FieldTable, type FieldTableName, fieldTableNames, fieldTableOf } from "../../spec/fields.ts";
 import { type AnsweredExchange, type Steps, valueAt, withEvents, withJson, jsonText, type JsonStyle } from "./edits.ts";
-import { inPlaceOf, inPlaceOfDeliveries, type Replacement } from "./mutant.ts";
+import { replacingExchanges, replacingDeliveries, type Replacement } from "./mutant.ts";
 import type { MutationSite } from "./mutation-sites.ts";
 
 /** A JSON value that a table of the document describes, and a function that replaces it. */
@@ -36,7 +36,7 @@ export function bodyMessage(place: MutationSite): MutableMessage | null {
     }),
     value,
     tookMs: tookMs(exchange),
-    with: (other, style) => inPlaceOf(withJson(exchange, other, style)),
+    with: (other, style) => replacingExchanges(withJson(exchange, other, style)),
   };
 }
 
@@ -100,7 +100,7 @@ export function eventMessages({ exchange, name }: MutationSite): MutableMessage[
         value,
         tookMs: tookMs(exchange),
         with: (other: unknown, style?: JsonStyle) =>
-          inPlaceOf(withEvents(exchange, events.with(at, { ...event, data: jsonText(other, style) }))),
+          replacingExchanges(withEvents(exchange, events.with(at, { ...event, data: jsonText(other, style) }))),
       },
     ];
   });
@@ -122,7 +122,7 @@ export function deliveryMessage(delivery: Delivery): MutableMessage | null {
     }),
     value,
     tookMs: null,
-    with: (other, style) => inPlaceOfDeliveries(withDeliveryText(delivery, jsonText(other, style))),
+    with: (other, style) => replacingDeliveries(withDeliveryText(delivery, jsonText(other, style))),
   };
 }
 

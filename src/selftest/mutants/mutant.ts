@@ -45,12 +45,12 @@ export const mutantOf = (
 
 const none = new Map<string, never>();
 
-export const inPlaceOf = (...exchanges: readonly Exchange[]): Replacement => ({
+export const replacingExchanges = (...exchanges: readonly Exchange[]): Replacement => ({
   exchanges: new Map(exchanges.map((each) => [each.id, each])),
   deliveries: none,
 });
 
-export const inPlaceOfDeliveries = (...deliveries: readonly Delivery[]): Replacement => ({
+export const replacingDeliveries = (...deliveries: readonly Delivery[]): Replacement => ({
   exchanges: none,
   deliveries: new Map(deliveries.map((each) => [each.id, each])),
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import type { ProbeResults } from "../../run/judge/judge.ts";
 import { anExchange } from "../../run/testing/evidence.ts";
-import { inPlaceOf } from "./mutant.ts";
+import { replacingExchanges } from "./mutant.ts";
 import { probesByIdOf, replaceEvidence } from "./replacing.ts";
 
 const [one, other] = [anExchange("x1"), anExchange("x2")];
@@ -16,7 +16,7 @@ it("an exchange is replaced wherever it is held, and what does not hold it is le
   const changed = anExchange("x1", { key: "another" });
   const holders = probesByIdOf(results).get("x1") ?? new Set();
   expect([...holders]).toEqual(["both"]);
-  const after = replaceEvidence(results, holders, inPlaceOf(changed));
+  const after = replaceEvidence(results, holders, replacingExchanges(changed));
   expect(after.get("both")).toEqual(ran({ exchanges: [changed, other], count: 2 }));
   expect(after.get("other")).toBe(results.get("other"));
 });

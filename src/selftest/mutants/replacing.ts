@@ -7,9 +7,9 @@ import { isDelivery, isExchange, type ProbeResults } from "../../run/judge/judge
 import type { Replacement } from "./mutant.ts";
 
 /** For each exchange, delivery or sample, by its id: the names of the probes that have it in their evidence. */
-export type ProbesById = ReadonlyMap<string, ReadonlySet<string>>;
+export type ProbesByEvidenceId = ReadonlyMap<string, ReadonlySet<string>>;
 
-export function probesByIdOf(results: ProbeResults): ProbesById {
+export function probesByIdOf(results: ProbeResults): ProbesByEvidenceId {
   const holders = new Map<string, Set<string>>();
   for (const [probe, entries] of results)
     for (const { result } of entries)

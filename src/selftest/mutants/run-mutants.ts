@@ -42,7 +42,7 @@ export interface MutantsShare extends MutantSelection {
  * each core.
  */
 export async function runMutants(selection: MutantSelection): Promise<MutantTrial[]> {
-  const runs = await Promise.all(sources.map((source) => cleanRunWith(source.name, variantsOf(source))));
+  const runs = await Promise.all(mutatedServers.map((source) => cleanRunWith(source.name, variantsOf(source))));
   const of = Math.max(1, availableParallelism());
   const shares = Array.from({ length: of }, (_, share) => inWorker({ ...selection, runs, share, of }));
   return (await Promise.all(shares)).flat();
@@ -89,7 +89,7 @@ export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): Mut
 }
 
 function selectMutants(run: CleanRun, { sample, seed }: MutantSelection): readonly Mutant[] {
-  const source = sources.find(({ name }) => name === run.source);
+  const source = mutatedServers.find(({ name }) => name === run.source);
   const all = mutantsOf(run).filter((mutant) => source === undefined || source.isNew(mutant));
   return sample === null ? all : drawSample(all, sample, seed);
 }
@@ -111,7 +111,7 @@ const ofEnvelopes = ({ place, subject }: Mutant): boolean =>
   /^(list|usage|keyUsage|batch|other paths) 20\d/.test(place) && !/^(X-|Content-Type|headers)/.test(subject);
 
 /** Servers from whose runs mutants are made. The largest run comes last. */
-export const sources: readonly Source[] = [
+export const mutatedServers: readonly Source[] = [
   {
     name: "form B",
     variants: ["form-b", "headers-of-minute", "code-rate-limited", "index-from-1"],

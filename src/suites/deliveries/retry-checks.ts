@@ -42,7 +42,7 @@ const tooShort = (after: string): Unproven => unproven(`too little time passed a
 /** Two attempts this close to each other may be one attempt sent twice. Of the retries, only an immediate one comes sooner. */
 const duplicateWithinMs = 45_000;
 
-/** The longest that a sender may wait for a receiver's reply before its retry is due. */
+/** Assumed maximum time that a sender waits for the receiver's reply. The document states none. */
 const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;

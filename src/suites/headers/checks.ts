@@ -15,7 +15,7 @@ import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-excha
 import { responseCases } from "../shared/cases.ts";
 import { responseCells, responseMatrix } from "../shared/matrices.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
-import { allSamples, concurrentRounds, fallOver, isImpossibleFall, isUnexplained } from "./probes.ts";
+import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, isUnexplained } from "./probes.ts";
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
 import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeErrors } from "./value-sequences.ts";
 
@@ -152,7 +152,7 @@ const checks: readonly Check[] = [
     },
   ),
   check("HDR-13", concurrentRounds, ({ rounds }) => {
-    const readable = rounds.filter((round) => fallOver(round) !== null);
+    const readable = rounds.filter((round) => remainingFallDuring(round) !== null);
     const [first] = readable;
     if (first === undefined)
       return unproven("the concurrent requests were not all admitted in one window, or `Remaining` was absent");
@@ -160,7 +160,7 @@ const checks: readonly Check[] = [
     const impossible = readable.find(isImpossibleFall);
     if (impossible === undefined || !readable.every(isImpossibleFall))
       return unproven("a rolling window may have given back earlier requests during the round");
-    const { fell = 0, expected = 0, shown = [], from = 0 } = fallOver(impossible) ?? {};
+    const { fell = 0, expected = 0, shown = [], from = 0 } = remainingFallDuring(impossible) ?? {};
     return breach(
       `\`Remaining\` falls by ${expected} from the request before to the one after ${expected - 1} at once`,
       `it fell by ${fell}: ${from}, then ${shown.join(", ")}, then ${from - fell}`,

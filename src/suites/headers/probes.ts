@@ -129,7 +129,8 @@ export interface RoundFall {
   readonly from: number;
 }
 
-export function fallOver({ before, atOnce, after }: Round): RoundFall | null {
+/** Computes how far `Remaining` fell during a round. `null` if a response shows no number or was not admitted. */
+export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || !samples.every(isAdmitted)) return null;
@@ -147,7 +148,7 @@ export const isImpossibleFall = (round: Round): boolean => isUnexplainedFall(rou
 export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isUnexplainedFall(round, 0);
 
 function isUnexplainedFall(round: Round, mayReturn: number): boolean {
-  const fall = fallOver(round);
+  const fall = remainingFallDuring(round);
   if (fall === null) return false;
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;

@@ -24,7 +24,7 @@ import {
   invokedAtMax,
   invokedAtMin,
   invokedOutOfRange,
-  invokedSlowly,
+  slowAgentInvoked,
   invokedUnknownAgent,
   invokedWithEmptyQuery,
   invokedWithNumber,
@@ -135,7 +135,7 @@ export const invoke = suite("Invoke", [
     return byId.size < 2 ? unproven("fewer than two responses have a `request_id`") : holds();
   }),
   check("INV-9", invoked, judgeExecutionTime),
-  check("INV-9", invokedSlowly, judgeExecutionTime, { as: "slow" }),
+  check("INV-9", slowAgentInvoked, judgeExecutionTime, { as: "slow" }),
   checkEvery(
     "INV-9",
     { all: allExchanges, invoked },

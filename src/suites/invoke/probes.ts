@@ -42,7 +42,7 @@ export const invoked = probe(
 
 const maxSlowMs = 35_000;
 
-export const invokedSlowly = probe(
+export const slowAgentInvoked = probe(
   "a slow agent is invoked",
   { needs: ["agents.slow"], requests: 1, stage: "agent time" },
   ({ client, given, time }): Promise<TimedExchange> => {

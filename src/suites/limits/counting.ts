@@ -16,7 +16,7 @@ import { useExpiryMs } from "./timed-retry.ts";
 const smallestPerMinute = 10;
 
 /** Responses that show how different kinds of requests change `Remaining` of one key. */
-export interface WatchedAllowance {
+export interface CountingResponses {
   /** Control: the next request, `before`, follows without any request in between. */
   readonly first: Exchange;
   readonly before: Exchange;
@@ -48,7 +48,7 @@ export const allowanceWatched = probe(
     waits: { mode: "optional", seconds: pauseMs / 1000 },
     stage: "exclusive",
   },
-  async ({ client, given, target, time, recorder }): Promise<WatchedAllowance> => {
+  async ({ client, given, target, time, recorder }): Promise<CountingResponses> => {
     const agent = given["agents.answering"];
     const { streaming } = target.agents;
     const perMinute = limitsOf(client.key, target)?.perMinute ?? smallestPerMinute;

@@ -16,7 +16,7 @@ import { fieldMatrix } from "../shared/matrices.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
   streamAccounted,
-  type TokenGrowth,
+  type UsageReads,
   tokenGrowth,
   usageCountOf,
   usageGrown,
@@ -127,7 +127,7 @@ export const usage = suite("Read usage", [
 ]);
 
 /** Judges that the month's tokens grow by what the responses between two reads reported. */
-function judgeTokens(evidence: TokenGrowth): Finding<never> {
+function judgeTokens(evidence: UsageReads): Finding<never> {
   const growth = tokenGrowth(evidence);
   if (growth === null) return unproven("`tokens` was not read twice");
   const { kind, grown, min, max, remaining } = growth;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exchange } from "../testing/exchange.ts";
-import { remeasureIfDisturbed, type TokenGrowth, tokenGrowth } from "./probes.ts";
+import { remeasureIfDisturbed, type UsageReads, tokenGrowth } from "./probes.ts";
 
 const report = (used: number) =>
   exchange({
@@ -16,7 +16,7 @@ const report = (used: number) =>
 const turn = exchange({ json: { result: {}, usage: { total_tokens: 7 } } });
 
 /** Two reads between which the month's tokens grew by `grown`. The only agent call used seven. */
-const grownBy = (tokens: number): TokenGrowth => ({
+const grownBy = (tokens: number): UsageReads => ({
   usage: report(50),
   later: report(50 + tokens),
   turns: [turn],
@@ -30,7 +30,7 @@ describe("what a month's tokens grew by", () => {
     ["is believed the second time, whatever it is", [14, 14, 7], 2, 14],
     ["is measured once where it is too little: nobody else explains that", [0, 7], 1, 0],
   ])("%s", async (_, growths, times, expected) => {
-    const measured: TokenGrowth[] = growths.map(grownBy);
+    const measured: UsageReads[] = growths.map(grownBy);
     const left = [...measured];
     const found = await remeasureIfDisturbed(async () => left.shift() ?? grownBy(0));
     expect(measured.length - left.length).toBe(times);

@@ -19,7 +19,7 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { isSuccess, reportedTokens } from "../shared/response.ts";
 
 /** Two reads of usage, and the agent calls between them. */
-export interface TokenGrowth {
+export interface UsageReads {
   readonly usage: Exchange;
   readonly later: Exchange;
   /** Invokes and streams between the reads. */
@@ -38,7 +38,7 @@ export function tokenGrowth({
   later,
   turns,
   isFresh,
-}: TokenGrowth): (Growth & GrowthBounds & { readonly remaining: number }) | null {
+}: UsageReads): (Growth & GrowthBounds & { readonly remaining: number }) | null {
   const [before, after] = [usageCountOf(usage, "tokens"), usageCountOf(later, "tokens")];
   if (before === null || after === null) return null;
   const reported = tokensUsedBy(turns.map((turn) => ({ status: statusOf(turn), tokens: reportedTokens(turn) })));
@@ -50,7 +50,7 @@ export function tokenGrowth({
  * Measures, and measures again if usage grew by too much. In the meantime, the target may have charged an earlier
  * request whose client disconnected.
  */
-export async function remeasureIfDisturbed<T extends TokenGrowth>(measure: () => Promise<T>): Promise<T> {
+export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
   return tokenGrowth(first)?.kind === "beyond" ? measure() : first;
 }
@@ -79,9 +79,9 @@ const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
 /** Two reads of usage, and the requests of the key between them. */
-export interface UsageGrowth extends TokenGrowth, UsageRead, KeyHistory<Sample, TierLimits | null> {
+export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {
   /** Growth from the run's first read to `usage`; `null` if the run advances the target's clock, because a month may have ended. */
-  readonly allAlong: TokenGrowth | null;
+  readonly allAlong: UsageReads | null;
 }
 
 export const usageGrown = probe(
@@ -121,7 +121,7 @@ async function growUsage({
 }
 
 /** A stream between two reads of usage and two health reports. */
-export interface StreamAccounted extends TokenGrowth {
+export interface StreamAccounted extends UsageReads {
   readonly reports: readonly [Exchange, Exchange];
   readonly streamed: Exchange;
 }

@@ -11,7 +11,7 @@ export interface ExpectedDeliveries {
 const maxQueuedMs = 10_000;
 const queueStepMs = 1000;
 
-/** Real time in which a sent delivery arrives. If the clock settles at once, deliveries have arrived when an advance ends. */
+/** Longest wait for a delivery, in real time. With `settleMs` 0, a target answers an advance of its clock after all deliveries have arrived. */
 export const deliveryTimeoutMs = ({ canAdvance, settleMs }: RunClock): number => {
   if (!canAdvance) return maxQueuedMs;
   return settleMs === 0 ? 100 : Math.max(500, settleCount * settleMs);

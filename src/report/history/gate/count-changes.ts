@@ -1,5 +1,5 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
-import { trialKey, type Night, type NightLoad, countsCaveat } from "../night.ts";
+import { trialIdText, type Night, type NightLoad, countsCaveat } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 
 /** A count of a load run that differs tonight, after it was the same on every earlier night. */
@@ -25,7 +25,9 @@ export function countChangesOf(history: readonly Night[], tonight: Night): Count
 
 const runsOf = (history: readonly Night[], name: TrialId): NightLoad[] =>
   history
-    .flatMap(({ load }) => load.filter((each) => trialKey(each) === trialKey(name) && countsCaveat(each) === null))
+    .flatMap(({ load }) =>
+      load.filter((each) => trialIdText(each) === trialIdText(name) && countsCaveat(each) === null),
+    )
     .slice(-lookbackNights);
 
 function changesOf(run: NightLoad, before: readonly NightLoad[]): CountChange[] {
@@ -59,7 +61,7 @@ function constantCountChange(
 /** Whether a confirmation run shows the change in the same direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
-    if (trialKey(each) !== trialKey(load) || countsCaveat(each) !== null) return false;
+    if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;
     return Math.sign(each.requests[count] - was) === Math.sign(is - was);
   });
 }
@@ -73,4 +75,4 @@ const words = {
 
 /** The change as a sentence without a full stop. */
 export const formatCountChange = ({ load, count, was, is }: CountChange): string =>
-  `load ${sanitizeLine(trialKey(load), 80)}: ${is} ${words[count]}, and ${was === 0 ? "none" : was} on every night before`;
+  `load ${sanitizeLine(trialIdText(load), 80)}: ${is} ${words[count]}, and ${was === 0 ? "none" : was} on every night before`;

@@ -3,7 +3,7 @@ import { compareReports } from "../../compare/compare-reports.ts";
 import { findingKey } from "../../compare/find-changes.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
-import { trialKey, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
+import { trialIdText, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 import { type CountChange, countChangesOf, formatCountChange, isConfirmed } from "./count-changes.ts";
 import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
@@ -41,7 +41,7 @@ export function loadsToConfirm(all: readonly Night[], tonight: Night): TrialId[]
   const history = all.slice(-lookbackNights);
   const counts = countChangesOf(history, tonight).filter(({ isCertain }) => !isCertain);
   const shifts = latencyShifts([...history, tonight], "slower");
-  return [...new Map([...counts, ...shifts].map(({ load }) => [trialKey(load), load])).values()];
+  return [...new Map([...counts, ...shifts].map(({ load }) => [trialIdText(load), load])).values()];
 }
 
 /**
@@ -66,7 +66,7 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
     faster: latencyShifts([...history, tonight], "faster").map((shift) => reportedShiftOf(shift, false)),
     unconfirmed: [
       ...counts.filter((change) => !provenCounts.includes(change)).map(formatCountChange),
-      ...open.map(({ load, figure }) => `load ${trialKey(load)}: ${figure} looked slower`),
+      ...open.map(({ load, figure }) => `load ${trialIdText(load)}: ${figure} looked slower`),
     ],
     known: openSlowdowns(all),
     flaky: flakyChecksOf([...history, tonight]),
@@ -84,7 +84,7 @@ function slowDowns(
   return { proven: first.filter(isAgain), open: first.filter((shift) => !isAgain(shift)) };
 }
 
-const nameOf = ({ load, figure }: LatencyShift): string => `${trialKey(load)} ${figure}`;
+const nameOf = ({ load, figure }: LatencyShift): string => `${trialIdText(load)} ${figure}`;
 
 const regressionOf = (change: CountChange): Regression => ({
   kind: "counts",
@@ -107,9 +107,9 @@ function openSlowdowns(history: readonly Night[]): ReportedLatencyShift[] {
   const last = new Map<string, ReportedLatencyShift>();
   for (const { reported } of history)
     for (const change of reported.changes) {
-      const name = `${trialKey(change)} ${change.figure}`;
+      const name = `${trialIdText(change)} ${change.figure}`;
       if (change.direction === "slower") last.set(name, change);
-      else for (const [key, known] of last) if (trialKey(known) === trialKey(change)) last.delete(key);
+      else for (const [key, known] of last) if (trialIdText(known) === trialIdText(change)) last.delete(key);
     }
   return [...last.values()];
 }

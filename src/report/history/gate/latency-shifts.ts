@@ -1,5 +1,5 @@
 import { rounded } from "../../../base/numbers.ts";
-import { trialKey, type Night, type ReportedLatencyShift } from "../night.ts";
+import { trialIdText, type Night, type ReportedLatencyShift } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 import { type MetricName, metricNames, loadHistories, type Point, pointsOf, valueOf } from "../series.ts";
 import { clearestChange } from "../../../base/statistics/series.ts";
@@ -65,7 +65,7 @@ function seriesOf(nights: readonly Night[]): MetricSeries[] {
 function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
   for (const { reported } of nights)
-    for (const change of reported.changes) starts.set(trialKey(change), Date.parse(change.since));
+    for (const change of reported.changes) starts.set(trialIdText(change), Date.parse(change.since));
   return starts;
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 
 import { tierNames } from "../../../spec/tiers.ts";
 import { totalsOf, verdictOf } from "../../model/verdict.ts";
-import { trialKey, type Night, nightFormat, type NightFinding, type NightLoad, nothingReported } from "../night.ts";
+import { trialIdText, type Night, nightFormat, type NightFinding, type NightLoad, nothingReported } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 import { seededNumbers } from "../../../base/statistics/random.ts";
 
@@ -62,7 +62,8 @@ export function simulateNights(seed: number, truth: Truth): SimulatedNight[] {
     const night = nightWith(at, load, findingsOf(at, truth, numbers));
     return {
       night,
-      confirmationRuns: (names) => again.filter((each) => names.some((name) => trialKey(name) === trialKey(each))),
+      confirmationRuns: (names) =>
+        again.filter((each) => names.some((name) => trialIdText(name) === trialIdText(each))),
     };
   });
 }

@@ -2,7 +2,7 @@ import { type ChartPoint, lineChart, type Series, type VerticalLine } from "../.
 import { type Html, html } from "../../html/markup.ts";
 import { formatLoad, formatMs, formatShare } from "../summary.ts";
 import { latencyGate } from "../gate/latency-shifts.ts";
-import { type Night, trialKey } from "../night.ts";
+import { type Night, trialIdText } from "../night.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 import { loadHistories, type LoadHistory, type Point, pointsOf } from "../series.ts";
 import { changePoints } from "../../../base/statistics/series.ts";
@@ -100,7 +100,7 @@ const formatShifts = (changes: readonly LevelChange[]): string =>
 
 function reportedText(nights: readonly Night[], load: TrialId): string {
   const night = nights.findLast(({ reported }) =>
-    reported.changes.some((each) => each.direction === "slower" && trialKey(each) === trialKey(load)),
+    reported.changes.some((each) => each.direction === "slower" && trialIdText(each) === trialIdText(load)),
   );
   return night === undefined ? "" : ` Reported as slower on ${dateText(night.started)}.`;
 }
@@ -131,7 +131,7 @@ export function passPercent({ totals: { pass, fail, warning, note } }: Night): n
 const maxMarks = 4;
 
 /** The pass rate of each night, with a mark on nights that found a regression. */
-export function rateChart(nights: readonly Night[]): Html {
+export function passRateChart(nights: readonly Night[]): Html {
   const points = nights.flatMap((night): (ChartPoint & { readonly night: Night })[] => {
     const y = passPercent(night);
     return y === null ? [] : [{ x: dayAt(Date.parse(night.started)), y, night }];

@@ -1,7 +1,7 @@
 import { findingKey } from "../../compare/find-changes.ts";
 import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
-import { type Night, type NightFinding, trialKey } from "../night.ts";
+import { type Night, type NightFinding, trialIdText } from "../night.ts";
 
 /** A regression or a latency shift that a night reported. */
 export interface TrendEvent {
@@ -23,7 +23,7 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
       const changes = groupByLoad(reported.changes).map((group): TrendEvent => {
         const [{ direction, isKnown, ...name }] = group;
         const isOver = ({ reported: later }: Night): boolean =>
-          later.changes.some((each) => each.direction === "faster" && trialKey(each) === trialKey(name));
+          later.changes.some((each) => each.direction === "faster" && trialIdText(each) === trialIdText(name));
         return {
           kind: direction === "faster" ? "faster" : isKnown ? "also slower" : "slower",
           reported: started,

@@ -9,7 +9,7 @@ import { groupByLoad } from "../summary.ts";
 import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import type { NightHistory } from "../night.ts";
-import { countsChart, dateText, latencyCharts, passPercent, rateChart } from "./charts.ts";
+import { countsChart, dateText, latencyCharts, passPercent, passRateChart } from "./charts.ts";
 import { type OpenFailure, openFailures, type TrendEvent, trendEvents } from "./events.ts";
 import { failuresTable, flakyTable, eventsTable, nightsTable } from "./tables.ts";
 
@@ -62,7 +62,7 @@ function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) =>
   return html`${banner(last, failures)} ${figures(nights, last, failures, flaky.length)}
   ${section("changed", "What changed", events.length === 0 ? html`<p>${nothingChanged(isAlone)}</p>` : changedPart(events))}
   ${failures.length === 0 ? null : section("broken", "Broken on the last night", failuresTable(failures))}
-  ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${rateChart(nights)} ${countsChart(nights)}</div>`)}
+  ${isAlone ? null : section("rate", "Pass rate", html`<div class="charts">${passRateChart(nights)} ${countsChart(nights)}</div>`)}
   ${
     flaky.length === 0
       ? null

@@ -4,7 +4,7 @@ import { deliveryPolicy } from "../../../spec/events.ts";
 import { withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 import { changedAt } from "../edits.ts";
-import { inPlaceOfDeliveries, type Mutant, mutantOf } from "../mutant.ts";
+import { replacingDeliveries, type Mutant, mutantOf } from "../mutant.ts";
 import { failingHook } from "./deliveries.ts";
 
 const typeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
@@ -46,12 +46,12 @@ function deliveryPairMutants(run: CleanRun): Mutant[] {
   return pairsIn(run).flatMap(([one, other]) => {
     const place = `deliveries of ${String(typeOf(one))} and ${String(typeOf(other))}`;
     const sameId = mutantOf("one id for two events", { place, subject: "id", id: other.id }, ["HOOK-40"], () =>
-      inPlaceOfDeliveries(withId(other, getPath(deliveryJson(one), "id"))),
+      replacingDeliveries(withId(other, getPath(deliveryJson(one), "id"))),
     );
     if (!isOfOneRequest(one, other)) return [sameId];
     // The document does not specify the order of events.
     const swapped = mutantOf("two events in another order", { place, subject: "order", id: one.id }, [], () =>
-      inPlaceOfDeliveries(withRequestOf(one, other), withRequestOf(other, one)),
+      replacingDeliveries(withRequestOf(one, other), withRequestOf(other, one)),
     );
     return [sameId, swapped];
   });
@@ -65,7 +65,7 @@ function attemptIdMutants({ deliveries }: CleanRun): Mutant[] {
       const { id, attempt } = delivery;
       const where = { place: `deliveries of ${String(typeOf(delivery))}`, subject: `attempt ${attempt}`, id };
       return mutantOf("another id at a later attempt", where, ["HOOK-32"], () =>
-        inPlaceOfDeliveries(withId(delivery, `other-${attempt}`)),
+        replacingDeliveries(withId(delivery, `other-${attempt}`)),
       );
     });
 }
@@ -78,7 +78,7 @@ function strayMutants({ deliveries }: CleanRun): Mutant[] {
   const where = { place: "deliveries of agent.completed", subject: "type", id: narrow.id };
   return [
     mutantOf("an event for another address", where, ["HOOK-15"], () =>
-      inPlaceOfDeliveries(withRequestOf(narrow, stray)),
+      replacingDeliveries(withRequestOf(narrow, stray)),
     ),
   ];
 }

@@ -14,7 +14,7 @@ import {
   withHeader,
   withJson,
 } from "../edits.ts";
-import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
+import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import { type MutationSite, mutationSites } from "../mutation-sites.ts";
 
 /**
@@ -77,7 +77,7 @@ function fieldMutant(sites: readonly MutationSite[], [operator, endpoint, path, 
   const where = { place: `several of ${endpoint}`, subject: path, id: first.exchange.id };
   return [
     mutantOf(operator, where, expects, () =>
-      inPlaceOf(
+      replacingExchanges(
         ...found.map(({ exchange, body, steps }, at) => withJson(exchange, changedAt(body, steps, values[at]))),
       ),
     ),
@@ -103,7 +103,7 @@ function headerMutant(
   const where = { place: "several of all endpoints", subject: header, id: first.id };
   return [
     mutantOf(operator, where, expects, () =>
-      inPlaceOf(...found.map((exchange) => withHeader(exchange, header, () => [to]))),
+      replacingExchanges(...found.map((exchange) => withHeader(exchange, header, () => [to]))),
     ),
   ];
 }
@@ -119,7 +119,7 @@ function repeatedPage(sites: readonly MutationSite[]): Mutant[] {
   if (!Array.isArray(agents)) return [];
   return [
     mutantOf("the first page again", { place: "several of list", subject: "data", id: second.id }, ["LST-7"], () =>
-      inPlaceOf(withJson(second, changedAt(bodyJson(second), ["data"], agents))),
+      replacingExchanges(withJson(second, changedAt(bodyJson(second), ["data"], agents))),
     ),
   ];
 }

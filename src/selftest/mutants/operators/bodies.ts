@@ -12,7 +12,7 @@ import {
   withText,
 } from "../edits.ts";
 import type { MutableMessage } from "../messages.ts";
-import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
+import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
 /** Clauses on JSON bodies, on the envelope, and on the two forms of an error. */
@@ -31,7 +31,7 @@ export function bodyMutants({ exchange, endpoint, name: place }: MutationSite): 
   if (text === null || endpoint === null) return [];
   const where = { place, subject: "the body", id: exchange.id };
   return Object.entries(illegalBodies).map(([operator, change]) =>
-    mutantOf(operator, where, bodyClauses, () => inPlaceOf(withText(exchange, change(text)))),
+    mutantOf(operator, where, bodyClauses, () => replacingExchanges(withText(exchange, change(text)))),
   );
 }
 
@@ -58,7 +58,7 @@ export function contentTypeMutants({ exchange, endpoint, name: place }: Mutation
   };
   return Object.entries({ ...illegal, ...legal }).map(([operator, type]) =>
     mutantOf(operator, { place, subject: contentType, id: exchange.id }, operator in legal ? [] : expects, () =>
-      inPlaceOf(withHeader(exchange, contentType, () => [type])),
+      replacingExchanges(withHeader(exchange, contentType, () => [type])),
     ),
   );
 }
@@ -89,7 +89,7 @@ const otherHeaders: Readonly<Record<string, (headers: readonly Header[]) => read
 export const headerSpellingMutants = ({ exchange, name: place }: MutationSite): Mutant[] =>
   Object.entries(otherHeaders).map(([operator, change]) =>
     mutantOf(operator, { place, subject: "headers", id: exchange.id }, [], () =>
-      inPlaceOf(answeredWith(exchange, { headers: change(exchange.answer.headers) })),
+      replacingExchanges(answeredWith(exchange, { headers: change(exchange.answer.headers) })),
     ),
   );
 
@@ -111,7 +111,7 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
   const { id } = exchange;
   const withField = (operator: string, field: "code" | "message", text: string, expects: Mutant["expects"]): Mutant =>
     mutantOf(operator, { place, subject: `error.${field}`, id }, expects, () =>
-      inPlaceOf(withJson(exchange, changedAt(body, ["error", field], text))),
+      replacingExchanges(withJson(exchange, changedAt(body, ["error", field], text))),
     );
   const reportsStatus = getPath(body, "error", "status") !== undefined;
   return [
@@ -124,7 +124,7 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
         "a status that is not the code's",
         { place, subject: "the status", id },
         ["ERR-1", "ERR-10", "INV-2", "SVC-2"],
-        () => inPlaceOf(answeredWith(withJson(exchange, otherBody), { status: other })),
+        () => replacingExchanges(answeredWith(withJson(exchange, otherBody), { status: other })),
       );
     }),
   ];

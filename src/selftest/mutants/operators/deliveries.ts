@@ -3,7 +3,7 @@ import type { ClauseId } from "../../../spec/clauses.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import { headerNames } from "../../../spec/headers.ts";
 import { changedHeaders, headerOf } from "../edits.ts";
-import { inPlaceOfDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
+import { replacingDeliveries, type Mutant, mutantOf, withoutDelivery } from "../mutant.ts";
 import { placeOf, withDeliveryText } from "../messages.ts";
 import type { CleanRun } from "../clean-run.ts";
 
@@ -91,7 +91,7 @@ export function deliveryMutants(delivery: Delivery, { deliveries }: CleanRun): M
     const changed = change(delivery);
     return changed === null
       ? []
-      : [mutantOf(operator, { place, subject, id }, expects, () => inPlaceOfDeliveries(changed))];
+      : [mutantOf(operator, { place, subject, id }, expects, () => replacingDeliveries(changed))];
   });
   return [...plain, ...attemptMutants(delivery, deliveries, place)];
 }
@@ -107,7 +107,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
   const where = { place, subject: `attempt ${delivery.attempt}`, id: delivery.id };
   const delayed = (operator: string, byMs: number): Mutant =>
     mutantOf(operator, where, schedule, () =>
-      inPlaceOfDeliveries({
+      replacingDeliveries({
         ...delivery,
         clockMs: delivery.clockMs + byMs,
         clockAtMostMs: delivery.clockAtMostMs + byMs,

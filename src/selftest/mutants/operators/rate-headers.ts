@@ -1,7 +1,7 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { headerNames, rateLimitHeaders as all } from "../../../spec/headers.ts";
 import { headerOf, withHeader } from "../edits.ts";
-import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
+import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
 /** Clauses that require the four headers. Each covers some of the responses. */
@@ -86,7 +86,7 @@ function headerMutants(site: MutationSite, [operator, , expects, change]: Row, h
   if (values === null) return [];
   return [
     mutantOf(operator, { place, subject: header, id: exchange.id }, expects, () =>
-      inPlaceOf(withHeader(exchange, header, () => values)),
+      replacingExchanges(withHeader(exchange, header, () => values)),
     ),
   ];
 }

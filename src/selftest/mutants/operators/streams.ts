@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../../evidence/exchange.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { changedAt, withEvents } from "../edits.ts";
-import { inPlaceOf, type Mutant, mutantOf } from "../mutant.ts";
+import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import type { MutationSite } from "../mutation-sites.ts";
 
 type Events = readonly StreamEvent[];
@@ -155,6 +155,6 @@ export function streamMutants({ exchange, name: place, endpoint, status }: Mutat
     const changed = change(events);
     if (changed === null || !needs(requestBody)) return [];
     const where = { place, subject: "events", id: exchange.id };
-    return [mutantOf(operator, where, expects, () => inPlaceOf(withEvents(exchange, changed)))];
+    return [mutantOf(operator, where, expects, () => replacingExchanges(withEvents(exchange, changed)))];
   });
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 
 import { messageOf } from "./errors.ts";
+import { findStructureProblem, type StructureRules } from "./json-structure.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 /** The result of parsing: a value, or a problem on one line without a full stop. */
@@ -8,12 +9,25 @@ export type Parsed<T> =
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "problem"; readonly problem: string };
 
-/** Parses a text as JSON. A byte order mark, which some editors write, is ignored. */
-export function parseJson(text: string): Parsed<unknown> {
+/**
+ * Parses a text as JSON. A problem is a predicate of the file, such as `is not JSON: Unexpected token 'a' in line 1`. A byte order mark, which some editors write, is ignored. Nesting that is too deep is a problem.
+ */
+export const parseJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 1000, checksNames: false });
+
+/**
+ * Parses a file that a person wrote, as {@link parseJson} does. A duplicate name is a problem too: `JSON.parse` keeps only the last value. So is
+ * `__proto__`.
+ */
+export const parseManualJson = (text: string): Parsed<unknown> => parseWith(text, { maxDepth: 200, checksNames: true });
+
+function parseWith(raw: string, rules: StructureRules): Parsed<unknown> {
+  const text = raw.replace(/^\uFEFF/, "");
   try {
-    return { kind: "value", value: JSON.parse(text.replace(/^\uFEFF/, "")) as unknown };
+    const value = JSON.parse(text) as unknown;
+    const problem = findStructureProblem(text, rules);
+    return problem === null ? { kind: "value", value } : { kind: "problem", problem: sanitizeLine(problem) };
   } catch (error) {
-    return { kind: "problem", problem: sanitizeLine(withoutQuote(messageOf(error), text)) };
+    return { kind: "problem", problem: sanitizeLine(`is not JSON: ${withoutQuote(messageOf(error), text)}`) };
   }
 }
 

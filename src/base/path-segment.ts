@@ -4,6 +4,16 @@
  */
 export const encodedSegment = (text: string): string => encodeURIComponent(text.toWellFormed());
 
+/** Whether `decodeURIComponent` can decode a text. */
+export function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Decodes a path segment. A segment that is not percent-encoded UTF-8 stays as it is, where `decodeURIComponent` alone
  * would throw.

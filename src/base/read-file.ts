@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 import { errorCodeOrText } from "./errors.ts";
-import { parseJson } from "./parsing.ts";
+import { parseManualJson } from "./parsing.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
@@ -19,13 +19,13 @@ export function readTextFile(path: string, what: string): string {
 }
 
 /**
- * Parses the text of a JSON file.
+ * Parses the text of a JSON file that a person wrote.
  *
  * @param path the name of the file in the error message
  * @throws {UsageError} if the text is not JSON
  */
 export function parseJsonFile(text: string, path: string): unknown {
-  const json = parseJson(text);
+  const json = parseManualJson(text);
   if (json.kind === "value") return json.value;
-  throw new UsageError(`${path} is not JSON: ${json.problem}`);
+  throw new UsageError(`${path} ${json.problem}.`);
 }

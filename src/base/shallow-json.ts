@@ -1,4 +1,5 @@
 import { tryParseJson } from "./json.ts";
+import { endOfString } from "./json-structure.ts";
 
 const longChars = 16 * 1024;
 const mostDepth = 100;
@@ -12,7 +13,7 @@ export function parseBoundedJson(text: string): unknown {
   return shallow === null ? undefined : tryParseJson(shallow);
 }
 
-const [quote, backslash] = [0x22, 0x5c];
+const quote = 0x22;
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 /** Difference between the character codes of `[` and `]`, and also of `{` and `}`. */
@@ -37,17 +38,4 @@ function withoutDepths(text: string): string | null {
     }
   }
   return awaited.length === 0 ? left + text.slice(from) : null;
-}
-
-/** Finds the quote that ends a string. Returns the end of the text if there is no such quote. */
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end === -1 ? text.length : end;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let first = at;
-  while (text.charCodeAt(first - 1) === backslash) first -= 1;
-  return (at - first) % 2 === 1;
 }

@@ -107,6 +107,11 @@ const fromFlags: [string, string[], RegExp][] = [
     /--receiver-listen: .*HOST:PORT/,
   ],
   ["a receiver's URL that is none", at("http://127.0.0.1:9", "--receiver-url", "here"), /--receiver-url: /],
+  [
+    "a proxy with a wrong percent-encoding",
+    at("http://127.0.0.1:9", "--proxy", "http://user:%zz@host:1"),
+    /^--proxy has a user name or password with a wrong percent-encoding\. Write % as %25\./,
+  ],
   ["a receiver and no target", ["run", "--receiver-listen", "127.0.0.1:0"], /--receiver-listen needs a target/],
   ["a plan of nothing", ["plan", "--only", "SSE-4", "--skip", "SSE-*"], /No check is left/],
   ["a plan of an unknown clause", ["plan", "--only", "SSE-999"], /--only "SSE-999" matches no clause/],
@@ -184,8 +189,53 @@ const fromFiles: [string, string[], RegExp][] = [
     targetFile("url.json", { baseUrl: "nonsense" }),
     /The base URL is not a URL: "nonsense"/,
   ],
+  [
+    "a duplicate name in the file",
+    [
+      "plan",
+      "--target",
+      file("twice.json", '{"baseUrl": "http://127.0.0.1:9",\n "keys": {}, "baseUrl": "http://127.0.0.1:8"}'),
+    ],
+    /twice\.json has a duplicate name "baseUrl" in line 2, column 14\./,
+  ],
+  [
+    "__proto__ in the file",
+    ["plan", "--target", file("proto.json", '{"keys": {"__proto__": {"key": "a"}}}')],
+    /proto\.json has the name "__proto__", which cannot be used, in line 1, column 11\./,
+  ],
   ["a number for a string", targetFile("number.json", { name: 5 }), /name: .*expected string/],
 ];
+
+const depth = 20_000;
+const deep = {
+  array: "[".repeat(depth) + "]".repeat(depth),
+  object: '{"a":'.repeat(depth) + "1" + "}".repeat(depth),
+};
+const deepFiles = Object.entries(deep).flatMap(([kind, text]): [string, string[]][] => {
+  const name = `deep-${kind}.json`;
+  file(name, text);
+  const report = mkdtempSync(join(folder, "report-"));
+  writeFileSync(join(report, "report.json"), text);
+  return [
+    [`a target file, ${kind}`, ["plan", "--target", name]],
+    [`a baseline, ${kind}`, ["run", "--baseline", name]],
+    [`a vendors file, ${kind}`, ["vendors", name]],
+    [`a report, ${kind}`, ["report", report]],
+    [`a statement, ${kind}`, ["verify", name, report]],
+    [`load evidence, ${kind}`, ["load", "judge", name]],
+    [`an agent file, ${kind}`, ["serve", "--port", "0", "--agent", name]],
+  ];
+});
+
+describe("a file that is nested 20,000 deep: one line, exit code 2", () => {
+  it.each(deepFiles)("%s", async (_, args) => {
+    const { code, out, err } = await conformance(args);
+    expect(err).toMatch(/\.json\b/);
+    expect(err.trimEnd()).not.toContain("\n");
+    expect(err).not.toMatch(/RangeError|\bat .*\.ts:\d+/);
+    expect([code, out]).toEqual([2, ""]);
+  });
+});
 
 describe("bad input: one line, exit code 2, nothing sent", () => {
   it.each([...fromFlags, ...fromFiles])("%s", async (_, args, expected) => {

@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { z } from "zod";
 
-import { parseJson } from "../base/parsing.ts";
-import { errorCodeOrText } from "../base/errors.ts";
+import { parseJsonFile, readTextFile } from "../base/read-file.ts";
 import type { Network } from "../base/network/network.ts";
 import { type TierLimits, tierNames } from "../spec/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
@@ -30,7 +28,10 @@ export function readTargetFile(
   environment: EnvironmentVariables,
   networkFlags: NetworkFlags = noNetworkFlags,
 ): Target {
-  return targetFromObject(jsonOf(path, readText(path)), path, environment, { folder: dirname(path), networkFlags });
+  return targetFromObject(parseJsonFile(readTextFile(path, "The target file"), path), path, environment, {
+    folder: dirname(path),
+    networkFlags,
+  });
 }
 
 /** Network settings from flags, which override a target file. File names are relative to the working directory. */
@@ -90,21 +91,6 @@ function mergeNetworks(
       key: ofFlags.files.key ?? ofFile.files.key,
     },
   };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const why = errorCodeOrText(error);
-    throw new UsageError(`The target file cannot be read: ${path} (${why}).`);
-  }
-}
-
-function jsonOf(path: string, text: string): unknown {
-  const json = parseJson(text);
-  if (json.kind === "value") return json.value;
-  throw new UsageError(`${path} is not JSON: ${json.problem}`);
 }
 
 /**

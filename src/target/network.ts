@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import { messageOf, errorCodeOrText } from "../base/errors.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
+import { isPercentEncoded } from "../base/path-segment.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 const file = z.string().min(1);
@@ -110,13 +111,17 @@ function readVariable(environment: EnvironmentVariables, name: string): Variable
 const addressOf = (variable: Variable | null): string | null =>
   variable === null ? null : readProxy(variable.text, variable.name);
 
-/** Reads the URL of a proxy, with or without a scheme. Errors omit the text, which may contain a password. */
+/** Reads the URL of a proxy, with or without a scheme. Ignores a path and a query, as curl does. Errors omit the text, which may contain a password. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(whole)) throw new UsageError(`${name} is no address of a proxy. Give it like http://proxy:3128.`);
-  const { protocol, href } = new URL(whole);
-  if (protocol === "http:" || protocol === "https:") return href;
-  throw new UsageError(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
+  const { protocol, host, username, password } = new URL(whole);
+  if (protocol !== "http:" && protocol !== "https:")
+    throw new UsageError(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
+  if (!isPercentEncoded(username) || !isPercentEncoded(password))
+    throw new UsageError(`${name} has a user name or password with a wrong percent-encoding. Write % as %25.`);
+  const credentials = password === "" ? username : `${username}:${password}`;
+  return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }
 
 /** Secrets of a proxy: its password, plain and in the form in which it is sent. */

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { dayMs } from "../../base/duration.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { timeInName } from "../../base/file-names.ts";
-import { getPath, tryParseJson } from "../../base/json.ts";
-import { type Parsed, parseAs } from "../../base/parsing.ts";
+import { getPath } from "../../base/json.ts";
+import { type Parsed, parseAs, parseJson } from "../../base/parsing.ts";
 import { type DamagedNight, type Night, type NightHistory, nightSchema } from "../../report/history/night.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
@@ -102,7 +102,9 @@ export const serializeNight = (night: Night): string => `${JSON.stringify(night)
 
 /** Parses an entry of this version or of an earlier one. */
 export function parseNight(text: string): Parsed<Night> {
-  const raw = tryParseJson(text);
-  if (raw === undefined) return { kind: "problem", problem: "it is not JSON: half-written, or damaged" };
+  const json = parseJson(text);
+  if (json.kind === "problem")
+    return { kind: "problem", problem: `it ${json.problem}; it may be half-written, or damaged` };
+  const raw = json.value;
   return getPath(raw, "format") === nightV1Format ? parseAs(raw, nightV1Schema) : parseAs(raw, nightSchema);
 }

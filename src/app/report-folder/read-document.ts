@@ -118,7 +118,7 @@ function readLoadEvidence(text: string, file: string): LoadEvidence {
 function jsonOf(text: string, file: string): unknown {
   const json = parseJson(text);
   if (json.kind === "value") return json.value;
-  throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
+  throw new UnreadableFile(`${file} ${json.problem}.`);
 }
 
 /** Returns `null` if there is no such file. */

@@ -185,7 +185,9 @@ describe("conformance verify", () => {
   ])("refuses a statement with %s", async (name, change) => {
     const folder = tampered(name, "statement.json", change);
     const { code, err } = await command(["verify", join(folder, "statement.json"), folder]);
-    expect(err).toMatch(/is not a conformance statement: /);
+    expect(err).toMatch(
+      /is not a conformance statement: |has a duplicate name "verdict" in line|has the name "__proto__"/,
+    );
     expect(code).toBe(2);
   });
 

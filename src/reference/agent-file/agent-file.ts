@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../base/parsing.ts";
+import { parseManualJson } from "../../base/parsing.ts";
 import { webhookEvents } from "../../spec/events.ts";
 import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
@@ -140,8 +140,8 @@ export const maxAgentFileBytes = 1024 * 1024;
 /** Reads the text of an agent configuration file. Never throws. */
 export function readAgentFile(content: string): AgentFileResult {
   if (Buffer.byteLength(content) > maxAgentFileBytes) return { kind: "wrong", problems: ["the file exceeds 1 MiB"] };
-  const json = parseJson(content);
-  if (json.kind === "problem") return { kind: "wrong", problems: [`the file is not JSON: ${json.problem}`] };
+  const json = parseManualJson(content);
+  if (json.kind === "problem") return { kind: "wrong", problems: [`the file ${json.problem}`] };
   const parsed = agentFile.safeParse(json.value, { reportInput: true });
   return parsed.success
     ? { kind: "agent", file: parsed.data }

@@ -62,7 +62,7 @@ export function readEvidence(text: string, file: string): Evidence {
 
 function read<T>(text: string, file: string, schema: z.ZodType<T>): T {
   const json = parseJson(text);
-  if (json.kind === "problem") throw new UnreadableFile(`${file} is not JSON: ${json.problem}`);
+  if (json.kind === "problem") throw new UnreadableFile(`${file} ${json.problem}.`);
   const parsed = parseAs(json.value, schema);
   if (parsed.kind === "value") return parsed.value;
   throw new UnreadableFile(`${file}: ${parsed.problem}. Is it of this version?`);

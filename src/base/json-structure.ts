@@ -1,0 +1,73 @@
+/** Defects to search for in a JSON text. */
+export interface StructureRules {
+  /** Deepest nesting that is accepted. Code that walks the value is recursive. */
+  readonly maxDepth: number;
+  /** Whether duplicate names and `__proto__` are defects. */
+  readonly checksNames: boolean;
+}
+
+interface Level {
+  /** Names of the object so far; `null` in an array. */
+  readonly names: Set<string> | null;
+  /** Whether the next string is the name of a member. */
+  expectsName: boolean;
+}
+
+const [quote, backslash, openBrace, openBracket] = [0x22, 0x5c, 0x7b, 0x5b];
+const [closeBrace, closeBracket, comma] = [0x7d, 0x5d, 0x2c];
+
+/**
+ * Finds a defect that `JSON.parse` ignores: nesting that is too deep, a duplicate name in an object, or the name `__proto__`. Returns a predicate
+ * with its place, such as `has a duplicate name "a" in line 1, column 9`, or `null`. It is iterative, so depth cannot exhaust the stack.
+ *
+ * @param text valid JSON
+ */
+export function findStructureProblem(text: string, { maxDepth, checksNames }: StructureRules): string | null {
+  const levels: Level[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const level = levels.at(-1);
+    if (code === quote) {
+      const end = endOfString(text, at);
+      if (level?.expectsName === true && level.names !== null) {
+        const problem = nameProblem(text.slice(at, end + 1), level.names);
+        if (problem !== null) return `has ${problem} in ${placeOf(text, at)}`;
+        level.expectsName = false;
+      }
+      at = end;
+    } else if (code === openBrace || code === openBracket) {
+      if (levels.length === maxDepth) return `is nested deeper than ${maxDepth} levels in ${placeOf(text, at)}`;
+      const isObject = code === openBrace && checksNames;
+      levels.push({ names: isObject ? new Set() : null, expectsName: isObject });
+    } else if (code === closeBrace || code === closeBracket) levels.pop();
+    else if (code === comma && level !== undefined) level.expectsName = level.names !== null;
+  }
+  return null;
+}
+
+function nameProblem(quoted: string, names: Set<string>): string | null {
+  const name = JSON.parse(quoted) as string;
+  if (name === "__proto__") return 'the name "__proto__", which cannot be used,';
+  if (names.has(name)) return `a duplicate name ${quoted}`;
+  names.add(name);
+  return null;
+}
+
+/** The place of a character, as editors show it: `line 3, column 14`. */
+function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at).split("\n");
+  return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+}
+
+/** Finds the quote that ends a string. Returns the end of the text if there is no such quote. */
+export function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === backslash) first -= 1;
+  return (at - first) % 2 === 1;
+}

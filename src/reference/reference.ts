@@ -90,6 +90,10 @@ export interface Reference {
   advance(ms: number): Promise<void>;
   /** Issues a new key. */
   issueKey(tier: TierName, traits?: Partial<KeyTraits>): ReferenceKey;
+  /** Identifies this start of the server. */
+  readonly startId: string;
+  /** When the server started, in Unix milliseconds of its clock. */
+  readonly startedMs: number;
   /** Whether the clock moves only when it is advanced. */
   readonly hasVirtualClock: boolean;
   /** Paths that the document leaves open. `{agent_id}` stands for an agent. */
@@ -153,6 +157,8 @@ export async function startReference(options: ReferenceOptions = {}): Promise<Re
         throw new Error("This server runs on the machine's clock: start it on a virtual one.");
       await clock.advance(ms, () => deliveries.whenIdle());
     },
+    startId: state.startId,
+    startedMs: state.startedMs,
     hasVirtualClock: isVirtualClock(clock),
     paths: openPaths,
     hasAgent: (id) => state.agents.has(id),

@@ -2,6 +2,7 @@ import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
 import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
+import { withConfirmedFreshness } from "../target/freshness.ts";
 import { type Target, withDetectedTier } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { openTransport } from "../wire/transport.ts";
@@ -86,7 +87,7 @@ export const noUsableKey =
 export async function runSuites(options: RunOptions): Promise<RunResult> {
   const { signal, release } = startStopSignal(options.signal, maxRunTimeMs({ ...defaultBounds, ...options }));
   try {
-    return await runWithSignal({ ...options, signal });
+    return await runWithSignal({ ...options, target: await withConfirmedFreshness(options.target), signal });
   } finally {
     release();
   }

@@ -16,7 +16,9 @@ export function clockOverHttp(
   network: Network,
 ): ClockControl {
   return {
-    advance: (ms) => send(advance, network, ms / 1000, "the target's clock did not advance"),
+    advance: async (ms) => {
+      await send(advance, network, ms / 1000, "the target's clock did not advance");
+    },
     settleMs: settleMs ?? (isLoopback(advance.url) ? defaultSettleMs.near : defaultSettleMs.far),
     agentsFollow,
   };
@@ -25,10 +27,17 @@ export function clockOverHttp(
 /** A trigger that causes an event by the HTTP call of the target file. */
 export const triggerOverHttp =
   (call: HttpCall, network: Network): (() => Promise<void>) =>
-  () =>
-    send(call, network, 0, "the call that makes the event happen failed");
+  async () => {
+    await send(call, network, 0, "the call that makes the event happen failed");
+  };
 
-async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<void> {
+/**
+ * Sends a call of a target file.
+ *
+ * @returns the body of the response
+ * @throws {Error} that begins with `failure` if the call is refused
+ */
+export async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<string> {
   const { url, method, body } = call;
   const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, idleTimeoutMs: callDeadlineMs });
   try {
@@ -38,9 +47,10 @@ async function send(call: HttpCall, network: Network, seconds: number, failure: 
       headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...call.headers },
       body: body === undefined ? null : JSON.stringify(withTime(body, seconds)),
     });
-    await response.body.dump();
+    const text = await response.body.text();
     if (response.statusCode >= 300)
       throw new Error(`${failure}: ${method} ${urlWithoutQuery(url)} answered ${response.statusCode}`);
+    return text;
   } finally {
     await dispatchers.close();
   }

@@ -15,7 +15,10 @@ const keySchema = z
     key: text.describe("The API key; ${NAME} takes an environment variable."),
     tier: text.describe(`${tierNames.join(", ")}, or a tier named under \`tiers\`.`).optional(),
     expired: z.boolean().describe("The key has expired; it must answer 401 EXPIRED_API_KEY.").optional(),
-    fresh: z.boolean().describe("Nothing was sent with this key before the run.").optional(),
+    fresh: z
+      .boolean()
+      .describe("Nothing was sent with this key before the run; `freshness` says how to confirm it.")
+      .optional(),
     scope: z.enum(["read-only"]).describe("The key may only read.").optional(),
     agents: z.array(text).min(1).describe("The key is restricted to these agents.").optional(),
     allowedIps: z.array(text).min(1).describe("The key is restricted to these source addresses.").optional(),
@@ -114,6 +117,16 @@ export const webhooksSchema = z
   })
   .describe("The harness may create webhooks and alerts on the target, and listens for what they send.");
 
+const freshnessSchema = z
+  .strictObject({
+    freshAt: z.iso.datetime().describe("When the keys with `fresh` were unused, by the target's clock."),
+    start: text.describe("The id of the server's start for which that is so."),
+    ask: httpCall.describe(
+      'A call that answers `{"start": ID, "keys": {NAME: {"last_used_at": TIME or null}}}`, with the names of this file.',
+    ),
+  })
+  .describe("How to confirm that keys are still fresh. A key counts as used unless start and time both fit.");
+
 /** The target file. Only `baseUrl` and one key are required. Probes that need a missing part are skipped. */
 export const targetFileSchema = z
   .strictObject({
@@ -142,6 +155,7 @@ export const targetFileSchema = z
           .optional(),
       })
       .optional(),
+    freshness: freshnessSchema.optional(),
     signing: z.strictObject({ secret: text.describe("The secret that requests are signed with.") }).optional(),
     network: networkSchema.optional(),
     direct: z

@@ -7,6 +7,7 @@ import type { Network } from "../base/network/network.ts";
 import { type TierLimits, tierNames } from "../spec/tiers.ts";
 import { isLoopback, readBaseUrl } from "./base-url.ts";
 import { clockOverHttp, secretsOfCall, triggerOverHttp } from "./control-calls.ts";
+import { unusedKeysOverHttp } from "./freshness.ts";
 import { type HttpCall, type ParsedTargetFile, targetFileSchema, type webhooksSchema } from "./file-schema.ts";
 import {
   type EnvironmentVariables,
@@ -182,6 +183,7 @@ function toTarget(
     ...parseRoles(file.agents ?? {}),
     tiers,
     clock: file.clock === undefined ? null : clockOverHttp(file.clock, network),
+    unusedKeys: file.freshness === undefined ? null : unusedKeysOverHttp(file.freshness, network),
     webhooks: webhooksOf(file.webhooks, baseUrl),
     triggers: Object.fromEntries(
       Object.entries(withoutUndefined(file.triggers ?? {})).map(([event, call]) => [
@@ -227,8 +229,9 @@ export function withDefaultStreaming(agents: Target["agents"]): Pick<Target, "ag
   return { agents: { ...agents, streaming: answering }, agentSource: "named to answer" };
 }
 
-const callsOf = ({ clock, triggers }: ParsedTargetFile): HttpCall[] => [
+const callsOf = ({ clock, freshness, triggers }: ParsedTargetFile): HttpCall[] => [
   ...(clock === undefined ? [] : [clock.advance]),
+  ...(freshness === undefined ? [] : [freshness.ask]),
   ...Object.values(withoutUndefined(triggers ?? {})),
 ];
 

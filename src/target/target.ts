@@ -124,6 +124,8 @@ export interface Target {
   /** Limits of tiers that the document does not define. */
   readonly tiers: Readonly<Record<string, TierLimits>>;
   readonly clock: ClockControl | null;
+  /** Returns the names of the keys that the target confirms as unused. `null` if nothing can confirm it. */
+  readonly unusedKeys: (() => Promise<ReadonlySet<string>>) | null;
   readonly webhooks: WebhookSettings | null;
   /** Causes events that no request of the interface can cause. */
   readonly triggers: Partial<Readonly<Record<WebhookEvent, () => Promise<void>>>>;
@@ -160,6 +162,7 @@ export const defaultTargetTraits = {
   agentSource: "found",
   tiers: {},
   clock: null,
+  unusedKeys: null,
   webhooks: null,
   triggers: {},
   signing: null,

@@ -9,6 +9,7 @@ import { startRecorder } from "../../run/send/recorder.ts";
 import { noUsableKey } from "../../run/run.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
+import { withConfirmedFreshness } from "../../target/freshness.ts";
 import { type Target, withDetectedTier } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
@@ -33,10 +34,11 @@ const maxWaitMs = 5000;
  * @param needed needs of the scenarios
  */
 export async function discoverForLoad(
-  target: Target,
+  named: Target,
   signal: AbortSignal,
   needed: ReadonlySet<Need>,
 ): Promise<LoadDiscovery> {
+  const target = await withConfirmedFreshness(named);
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   const time = startRunClock({ clock: null, maxWaitMs, signal });

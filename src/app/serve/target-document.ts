@@ -43,6 +43,11 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
         agentsFollow: true,
       },
     }),
+    freshness: {
+      freshAt: new Date(reference.startedMs).toISOString(),
+      start: reference.startId,
+      ask: { method: "GET" as const, url: at("/control/keys"), headers },
+    },
     signing: { secret: reference.signingSecret },
     paths: reference.paths,
   };

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -159,6 +159,20 @@ describe("conformance serve --write-target", () => {
     expect(target.signing).not.toBeNull();
     expect(target.paths.batch).toBe("/agents/{agent_id}/batch");
     await target.clock?.advance(60_000);
+  });
+
+  it("calls keys fresh until they are used, so that a second load on the same server passes too", async () => {
+    const path = inFolder("twice.json");
+    await serve("--virtual-clock", "--write-target", path);
+    const load = async (out: string): Promise<unknown> => {
+      const { code, err } = await conformance(["load", "burst", "--target", path, "--out", out]);
+      const { load: sent } = JSON.parse(readFileSync(inFolder(join(out, "report.json")), "utf8")) as {
+        load: { runs: { isFresh: boolean }[] };
+      };
+      return { code, err: code === 0 ? "" : err, isFresh: sent.runs.map(({ isFresh }) => isFresh) };
+    };
+    expect(await load("first")).toEqual({ code: 0, err: "", isFresh: [true] });
+    expect(await load("second")).toEqual({ code: 0, err: "", isFresh: [false] });
   });
 
   it("names no clock where there is none to move, and shows the control token that it made", async () => {

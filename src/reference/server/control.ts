@@ -41,7 +41,21 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
   app.post("/control/deployments", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
     sendResult(request, reply, controlDeployment(state, request.body)),
   );
+  app.get("/control/keys", { schema: { hide: true }, config: { operation: "control" } }, (request, reply) =>
+    sendResult(request, reply, ok(keyUse(state))),
+  );
   if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
+}
+
+/** When each key was last used since this start of the server, by the key's name. */
+function keyUse({ startId, ring, lastUsedMs }: ServerState): object {
+  // Accounts have the text of their key as name.
+  const lastUsedAt = (account: string): string | null => {
+    const ms = lastUsedMs.get(account);
+    return ms === undefined ? null : new Date(ms).toISOString();
+  };
+  const keys = ring.keys.map(({ name, key }) => [name, { last_used_at: lastUsedAt(key) }]);
+  return { start: startId, keys: Object.fromEntries(keys) };
 }
 
 /**

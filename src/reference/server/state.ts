@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { memoizeByObject } from "../../base/memoize.ts";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import { referenceAgents, type Agent, type Conversation } from "../agents.ts";
@@ -18,6 +20,8 @@ export interface ServerState {
   readonly behaviour: Behaviour;
   readonly ring: KeyRing;
   readonly startedMs: number;
+  /** Identifies this start of the server. */
+  readonly startId: string;
   /** The agents by id. Deployments change them. */
   readonly agents: Map<string, Agent>;
   readonly operations: OperationRegistry;
@@ -72,6 +76,7 @@ export function serverState(parts: ServerSetup): ServerState {
     behaviour,
     ring,
     startedMs,
+    startId: randomUUID(),
     agents: new Map(referenceAgents.map((agent) => [agent.id, agent])),
     operations: operationRegistry(),
     controlToken,

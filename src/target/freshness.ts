@@ -1,0 +1,38 @@
+import { z } from "zod";
+
+import type { Network } from "../base/network/network.ts";
+import { parseJson } from "../base/parsing.ts";
+import { send } from "./control-calls.ts";
+import type { ParsedTargetFile } from "./file-schema.ts";
+import type { Target } from "./target.ts";
+
+const keyUseSchema = z.object({
+  start: z.string(),
+  keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
+});
+
+/** Asks the target which keys are unused, by the call of the target file. A call that fails confirms none. */
+export const unusedKeysOverHttp =
+  ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
+  async (): Promise<ReadonlySet<string>> => {
+    const answer = await send(ask, network, 0, "").catch(() => "");
+    const json = parseJson(answer);
+    const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
+    if (!parsed.success || parsed.data.start !== start) return new Set();
+    const freshMs = Date.parse(freshAt);
+    // A clock that stands still shows the same time before and after a request.
+    const isUnused = (lastUsedAt: string | null): boolean => lastUsedAt === null || Date.parse(lastUsedAt) < freshMs;
+    const unused = Object.entries(parsed.data.keys).filter(([, use]) => isUnused(use.last_used_at));
+    return new Set(unused.map(([name]) => name));
+  };
+
+/** Marks keys as used that the target does not confirm as unused. Keys of a target that cannot confirm it stay as they are. */
+export async function withConfirmedFreshness(target: Target): Promise<Target> {
+  if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
+  const unused = await target.unusedKeys();
+  const keys = Object.entries(target.keys).map(([name, key]) => [
+    name,
+    { ...key, fresh: key.fresh && unused.has(name) },
+  ]);
+  return { ...target, keys: Object.fromEntries(keys) };
+}

@@ -50,6 +50,8 @@ export async function runInstrumented(
   const wire = openTransport({ now: epochMs, clockOffsetMs: () => 0, network: options.network });
   const readsUsage = scenario.claims.some((claim) => usageClaims.includes(claim));
   const memory = watchMemory(rssBytes);
+  const refused = (): number => receiver?.refusedConnections() ?? 0;
+  const refusedBefore = refused();
   try {
     const hook = scenario.needs.includes("receiver") ? await registerWebhook(scenario, options, receiver, wire) : null;
     const before = readsUsage ? await readUsage(options, wire) : null;
@@ -62,7 +64,7 @@ export async function runInstrumented(
       ...evidence,
       notes: [...evidence.notes, ...notesOn(ledger, hook !== null)],
       ledger,
-      deliveries,
+      deliveries: refused() > refusedBefore ? null : deliveries,
       server: rssBytes === null ? null : { rssBytes: [...memory.samples] },
     };
   } finally {

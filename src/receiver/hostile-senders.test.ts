@@ -69,7 +69,7 @@ describe("a hostile sender", () => {
     const socket = await openSocket(hook.url);
     socket.write(`${headOf(hook.url, "Content-Length: 2")}{} and more`);
     await hook.waitForDeliveries(1, 5000);
-    await closeOf(socket);
+    await closeOf(socket.resume());
     expect(hook.deliveries()).toMatchObject([{ request: { body: { kind: "text", text: "{}" } } }]);
   });
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Delivery } from "../evidence/delivery.ts";
+import { limitConnections } from "./connections.ts";
 import { type Hook, type HookPlan, type HookRecord, type OpenHook, openHook } from "./hook.ts";
 import { type Ignored, createRequestHandler, type ReceiverClock } from "./request-handler.ts";
 import { formatAddress, baseUrlFor, readListenAddress, describeUnreachable, listen, openServer } from "./server.ts";
@@ -30,6 +31,8 @@ export interface Receiver {
   readonly ignored: () => Readonly<Ignored>;
   /** Number of refused deliveries by hook, for hooks with any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
+  /** Number of connections that were closed because there were too many, and that may have brought a delivery. */
+  readonly refusedConnections: () => number;
   /** Why the public URL does not lead to the receiver, in one sentence. `null` if it does, or there is none. */
   readonly reachable: () => Promise<string | null>;
   /** Stops at once, and closes open connections. */
@@ -87,18 +90,22 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const hooks = openRegistry((delivery) => onDelivery(delivery), options.storage ?? runStorage);
   const ignored: Ignored = { unknown: 0, reachabilityRequests: 0, malformed: 0, incomplete: 0 };
   const self = { token: newToken(), answer: newToken() };
+  const server = openServer(requestDeadlineMs);
+  const connections = limitConnections(server);
   const handle = createRequestHandler({
     time,
     ignored,
     keepOpen: limitOpenConnections(),
+    connections,
     earlierDeliveries: resumed?.deliveries ?? 0,
     hookAt: hooks.at,
     ownResponseAt: (token) => (token === self.token ? self.answer : undefined),
   });
-  const server = openServer(requestDeadlineMs, handle);
+  server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    socket.destroy();
+    // Each further piece that is read would cause another error.
+    connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);
   const baseUrl = baseUrlFor(listening, publicUrl);
@@ -123,6 +130,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     }),
     ignored: () => ({ ...ignored }),
     droppedByHook: hooks.droppedByHook,
+    refusedConnections: connections.refusedCount,
     reachable: async () =>
       publicUrl === null ? null : describeUnreachable(publicUrl, `${baseUrl}/${self.token}/self`, self.answer, network),
     close: async () => {

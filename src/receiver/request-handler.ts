@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { DeliveryReply } from "../evidence/delivery.ts";
 import type { Body } from "../evidence/exchange.ts";
 import { recordBody, parseRawHeaders } from "../wire/record.ts";
+import type { Connections } from "./connections.ts";
 import type { OpenHook, Received } from "./hook.ts";
 import { type KeepOpen, startReply } from "./replying.ts";
 
@@ -30,6 +31,7 @@ export interface RequestHandlerContext {
   readonly time: ReceiverClock;
   readonly ignored: Ignored;
   readonly keepOpen: KeepOpen;
+  readonly connections: Connections;
   /** Number of earlier deliveries, to continue their ids. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
@@ -48,12 +50,14 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
     // Senders may silently retry after a reset of a reused connection, so each delivery gets its own.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
+    const { connections } = context;
     const own = context.ownResponseAt(token);
-    if (own !== undefined) return void response.end(own);
     const opened = context.hookAt(token, name);
-    if (opened === null) {
+    connections.mark(incoming.socket, "complete");
+    if (own !== undefined) response.end(own);
+    else if (opened === null) {
       context.ignored.unknown += 1;
-      response.writeHead(404).end();
+      connections.reject(incoming.socket, () => response.writeHead(404).end());
     } else if (isReachabilityRequest(incoming)) {
       context.ignored.reachabilityRequests += 1;
       response.end();
@@ -76,15 +80,18 @@ async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
   nextId: () => string,
-  { time, ignored, keepOpen }: RequestHandlerContext,
+  { time, ignored, keepOpen, connections }: RequestHandlerContext,
 ): Promise<void> {
-  if (countOnly()) return refuse(incoming, response);
+  const { socket } = incoming;
+  if (countOnly()) return connections.reject(socket, () => response.writeHead(503).end());
+  connections.mark(socket, "incomplete");
   const body = await readBody(incoming, hook.secret);
   if (body === null) {
     ignored.incomplete += 1;
     return;
   }
-  if (!body.isWhole) response.on("finish", () => incoming.socket.destroy());
+  connections.mark(socket, "complete");
+  if (!body.isWhole) response.on("finish", () => socket.destroy());
   const received = receivedOf(nextId(), incoming, body, time);
   let changed: (reply: DeliveryReply) => void = () => {};
   const reply = startReply(body.isWhole ? nextReply() : tooLong, received, {
@@ -95,16 +102,6 @@ async function receive(
     keepOpen,
   });
   changed = take(received, reply);
-}
-
-/** Delay before a refusal, in milliseconds, which slows down a flood. */
-const refusalDelayMs = 50;
-
-/** Refuses a delivery without reading its body. */
-function refuse({ socket }: IncomingMessage, response: ServerResponse): void {
-  const timer = setTimeout(() => response.writeHead(503).end(), refusalDelayMs);
-  response.on("close", () => clearTimeout(timer));
-  response.on("finish", () => socket.destroy());
 }
 
 const tooLong = { kind: "status", status: 413 } as const;

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { isIPv6 } from "node:net";
 
 import { request } from "undici";
@@ -69,22 +69,23 @@ function readPublicUrl(text: string): string {
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
 }
 
-const maxConnections = 256;
+/** Time for a head to arrive: a sender that is slower holds a connection, and has nothing to deliver. */
+const headDeadlineMs = 5000;
 
 /** Creates an HTTP server in which every request must be complete by its deadline. */
-export function openServer(requestDeadlineMs: number, handle: RequestListener): Server {
-  const options = {
+export function openServer(requestDeadlineMs: number): Server {
+  return createServer({
     requestTimeout: requestDeadlineMs,
-    headersTimeout: requestDeadlineMs,
+    headersTimeout: Math.min(headDeadlineMs, requestDeadlineMs),
     keepAliveTimeout: requestDeadlineMs,
     connectionsCheckingInterval: Math.min(1000, requestDeadlineMs),
     maxHeaderSize: 64 * 1024,
     requireHostHeader: false,
-  };
-  const server = createServer(options, handle);
-  server.maxConnections = maxConnections;
-  return server;
+  });
 }
+
+/** Connections that the system accepts before the receiver does. Linux limits them to 4096 by default, Node to 511. */
+const maxPending = 4096;
 
 /**
  * Starts to listen. Returns the address with the actual port.
@@ -94,7 +95,7 @@ export function openServer(requestDeadlineMs: number, handle: RequestListener): 
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
   server.on("error", bound.reject);
-  server.listen(port, host, bound.resolve);
+  server.listen({ port, host, backlog: maxPending }, bound.resolve);
   try {
     await bound.promise;
   } catch (error) {

@@ -19,7 +19,7 @@ import { deliverySchema } from "../../evidence/delivery.ts";
 import type { WatchedDeliveries } from "../../suites/deliveries/watch.ts";
 
 const lineSchema = z.union([
-  z.object({ began: z.number().describe("The receiver has begun to listen.") }),
+  z.object({ began: z.number().describe("The receiver listens without a gap from now on.") }),
   z.object({ listening: z.number().describe("It listens still.") }),
   z.object({
     delivery: deliverySchema.describe("It came, or what became of it has changed: the last line of an id counts."),

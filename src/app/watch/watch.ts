@@ -93,14 +93,27 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   };
   const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
-  const receive = (delivery: Delivery): void => record({ delivery: deep(timed(delivery)) });
+  let refused = 0;
+  /** Records the time since the last line as a gap if the receiver refused connections in it. */
+  const recordGap = (): void => {
+    const isGap = receiver.refusedConnections() > refused;
+    refused = receiver.refusedConnections();
+    if (isGap) record({ began: now() });
+  };
+  const receive = (delivery: Delivery): void => {
+    recordGap();
+    record({ delivery: deep(timed(delivery)) });
+  };
   options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
   // Deliveries that arrived after the end of the run and before the watch began are recorded now.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
-  const stopHeartbeat = timers.every(heartbeatIntervalMs, () => record({ listening: now() }));
+  const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
+    recordGap();
+    record({ listening: now() });
+  });
   const interrupt = (): void => ended.resolve({ kind: "interrupted", ...stateNow(true) });
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();

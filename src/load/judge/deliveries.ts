@@ -4,7 +4,7 @@ import { breach, holds, type JudgeResult, unproven } from "./finding.ts";
 import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts";
 
 const notCounted = unproven(
-  "no webhook was registered, or it got more deliveries than the receiver keeps",
+  "no webhook was registered, or the receiver got more deliveries or connections than it keeps",
   "webhooks in the target file",
 );
 

@@ -76,7 +76,8 @@ export const alertCrossed = probe(
       : await crossingOf(client, context, { created, above, start });
     const waitedMs = crossing.kind === "crossed" ? await awaitMessage(hook, before.length + 1, time) : 0;
     const after = hook.deliveries().slice(before.length);
-    const unreached = hook.droppedCount() > 0 ? "the receiver dropped messages to the alert" : unreachedReason(context);
+    const isFlooded = hook.droppedCount() + given.receiver.refusedConnections() > 0;
+    const unreached = isFlooded ? "the receiver got too many messages to keep them all" : unreachedReason(context);
     return { created, threshold, crossing, before, after, waitedMs, unreached };
   },
 );

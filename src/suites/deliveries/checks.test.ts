@@ -44,6 +44,11 @@ const withDropped = ({ sent, all }: ReturnType<typeof evidenceOf>, hook: string)
   sent,
   all: { ...all, unkept: { [`webhook-${hook}`]: 3 } },
 });
+/** The same evidence, but the receiver closed a connection that may have brought a delivery. */
+const withRefused = ({ sent, all }: ReturnType<typeof evidenceOf>): ReturnType<typeof evidenceOf> => ({
+  sent,
+  all: { ...all, refusedConnections: 1 },
+});
 const withEvent = (event: Readonly<Record<string, unknown>>) => evidenceOf([delivery({ event })]);
 const signed = (...values: readonly string[]) =>
   evidenceOf([delivery({ headers: values.map((value) => ["X-Service-Signature", value] as const) })]);
@@ -81,6 +86,15 @@ describe("deliveries", () => {
     ["HOOK-8", "unproven", "only an unpublished type", evidenceOf([to("wildcard", "agent.finished")])],
     ["HOOK-8", "unproven", "no delivery, to a receiver that may be unreachable", evidenceOf([], { reach })],
     ["HOOK-8", "unproven", "only dropped deliveries", withDropped(evidenceOf([]), "wildcard")],
+    ["HOOK-8", "unproven", "no delivery, while a connection was refused", withRefused(evidenceOf([]))],
+    ["HOOK-8", "holds", "a delivery of each event, while a connection was refused", withRefused(withEvent({}))],
+    ["HOOK-21", "breach", "in upper case, while a connection was refused", withRefused(signed("AB12"))],
+    [
+      "HOOK-15",
+      "holds",
+      "none to one of three webhooks, while a connection was refused",
+      withRefused(evidenceOf([to("both", "agent.completed")])),
+    ],
     [
       "HOOK-8",
       "breach",

@@ -22,12 +22,18 @@ const withDropped = (hook: string) => {
   return { ...base, all: { ...base.all, unkept: { [hook]: 3 } } };
 };
 
+const withRefused = () => {
+  const base = evidence(created);
+  return { ...base, all: { ...base.all, refusedConnections: 2 } };
+};
+
 describe("a deployment event without a delivery", () => {
   it.each([
     ["although a webhook of all agents was created", evidence(created), "breach"],
     ["if every webhook must name an agent, perhaps another one", evidence(rejected), "unproven"],
     ["because the call that triggers it failed", evidence(created, "404"), "unproven"],
     ["if the receiver was full and dropped deliveries", withDropped("webhook-without-agent"), "unproven"],
+    ["if the receiver refused connections", withRefused(), "unproven"],
     ["if the receiver dropped deliveries to another webhook", withDropped("webhook-wildcard"), "breach"],
   ])("%s", (_, given, expected) => {
     expect(judged(deliveries, "HOOK-12", given)).toBe(expected);

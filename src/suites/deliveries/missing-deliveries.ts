@@ -5,11 +5,15 @@ import type { RequestedWebhook, Reach } from "../webhooks/create-webhook.ts";
 import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
-/** Returns unproven if the receiver dropped deliveries to these webhooks because it was full, else `null`. */
+/** Returns unproven if the receiver may have missed deliveries to these webhooks because there were too many, else `null`. */
 export function droppedByReceiver(
-  { unkept }: AllDeliveries,
+  { unkept, refusedConnections = 0 }: AllDeliveries,
   webhooks: readonly Pick<RequestedWebhook, "hook">[],
 ): Unproven | null {
+  if (refusedConnections > 0)
+    return unproven(
+      `the receiver had to close ${refusedConnections} connections that may have brought deliveries, as too many were open`,
+    );
   const count = webhooks.reduce((sum, { hook }) => sum + (unkept[hook] ?? 0), 0);
   return count === 0
     ? null

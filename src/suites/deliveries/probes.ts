@@ -141,6 +141,8 @@ export interface AllDeliveries {
   readonly canMove: boolean;
   /** How many deliveries the receiver did not keep because it was full, by the name of the hook. */
   readonly unkept: Readonly<Record<string, number>>;
+  /** How many connections the receiver closed, because there were too many, that may have brought a delivery. Older evidence has no such count. */
+  readonly refusedConnections?: number;
 }
 
 /** Runs last, so that on a real clock the retries have the whole run to arrive. */
@@ -154,9 +156,14 @@ export const allDeliveries = probe(
   },
   async ({ given: { receiver }, time }): Promise<AllDeliveries> => {
     if (!time.canAdvance) await awaitRetries(receiver, time);
-    const deliveries = receiver.deliveries().filter(isToWebhook);
-    const unkept = receiver.droppedByHook();
-    return { deliveries, untilMs: time.now(), clockMs: time.clockOffsetMs(), canMove: time.canAdvance, unkept };
+    return {
+      deliveries: receiver.deliveries().filter(isToWebhook),
+      untilMs: time.now(),
+      clockMs: time.clockOffsetMs(),
+      canMove: time.canAdvance,
+      unkept: receiver.droppedByHook(),
+      refusedConnections: receiver.refusedConnections(),
+    };
   },
 );
 

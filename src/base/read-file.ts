@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 
 import { errorCodeOrText } from "./errors.ts";
 import { parseManualJson } from "./parsing.ts";
+import { line } from "./line.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
@@ -14,7 +15,7 @@ export function readTextFile(path: string, what: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);
+    throw new UsageError(line`${what} cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
 }
 
@@ -27,5 +28,5 @@ export function readTextFile(path: string, what: string): string {
 export function parseJsonFile(text: string, path: string): unknown {
   const json = parseManualJson(text);
   if (json.kind === "value") return json.value;
-  throw new UsageError(`${path} ${json.problem}.`);
+  throw new UsageError(line`${path} ${json.problem}.`);
 }

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 
 import { isLoopback } from "../target/base-url.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /** Whether load to this address needs consent: it is not on this machine, and `--yes` is not given. */
@@ -14,7 +15,7 @@ export const needsConsent = (baseUrl: string, isYes: boolean): boolean => !isYes
 export function assertConsentPossible(baseUrl: string, isYes: boolean): void {
   if (!needsConsent(baseUrl, isYes) || (process.stdin.isTTY && process.stderr.isTTY)) return;
   throw new UsageError(
-    `${baseUrl} is not this machine, and there is no terminal to confirm on: give --yes if its owner agrees to the load. Nothing was sent.`,
+    line`${baseUrl} is not this machine, and there is no terminal to confirm on: give --yes if its owner agrees to the load. Nothing was sent.`,
   );
 }
 

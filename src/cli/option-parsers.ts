@@ -1,4 +1,5 @@
 import { parseDuration } from "../base/duration.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /** Returns the flag of a setting: `--max-wait` for `maxWaitMs`, `--badge-endpoint` for `badgeEndpoint`. */
@@ -15,7 +16,8 @@ export const collect = (value: string, before: readonly string[]): string[] => [
  */
 export function readDuration(text: string, flag: string): number {
   const ms = parseDuration(text);
-  if (ms === null) throw new UsageError(`${flag} is ${JSON.stringify(text)}; give a duration like 90s, 2m or 1h30m.`);
+  if (ms === null)
+    throw new UsageError(line`${flag} is ${JSON.stringify(text)}; give a duration like 90s, 2m or 1h30m.`);
   return ms;
 }
 
@@ -26,5 +28,5 @@ export function readDuration(text: string, flag: string): number {
  */
 export function readCount(text: string, flag: string, min = 1): number {
   if (/^(0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min) return Number(text);
-  throw new UsageError(`${flag} is ${JSON.stringify(text)}; give a whole number of at least ${min}.`);
+  throw new UsageError(line`${flag} is ${JSON.stringify(text)}; give a whole number of at least ${min}.`);
 }

@@ -3,6 +3,7 @@ import { dirname, relative, resolve } from "node:path";
 
 import { makeFolder, writePieces } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText, messageOf } from "../base/errors.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { flagOf } from "./option-parsers.ts";
 
@@ -38,7 +39,7 @@ export function prepareFiles<Name extends string>(
   });
   const printed = requested.filter(({ path }) => path === "-").map(({ flag }) => flag);
   if (printed.length > 1)
-    throw new UsageError(`${printed.join(" and ")} cannot both be printed: give all but one a file.`);
+    throw new UsageError(line`${printed.join(" and ")} cannot both be printed: give all but one a file.`);
   const files = requested.map(({ name, flag, path }) => ({
     name,
     flag,
@@ -47,7 +48,7 @@ export function prepareFiles<Name extends string>(
   for (const [, sharing] of Map.groupBy(files, ({ flag, file }) => (file === null ? flag : identityOf(file))))
     if (sharing.length > 1)
       throw new UsageError(
-        `${sharing.map(({ flag }) => flag).join(" and ")} name the same file: ${sharing[0]?.file}. Give each its own.`,
+        line`${sharing.map(({ flag }) => flag).join(" and ")} name the same file: ${sharing[0]?.file ?? ""}. Give each its own.`,
       );
   return { files, isStdoutTaken: printed.length > 0 };
 }
@@ -90,7 +91,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
     accessSync(path, constants.W_OK);
   } catch (error) {
     throw new UsageError(
-      `The output folder cannot be written: ${path} (${errorCodeOrText(error)}). Give another with ${flag}.`,
+      line`The output folder cannot be written: ${path} (${errorCodeOrText(error)}). Give another with ${flag}.`,
     );
   }
   return path;
@@ -110,7 +111,7 @@ export function prepareFile(file: string, flag: string): string {
     if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) accessSync(path, constants.W_OK);
     else writeFileSync(path, "", { flag: "a" });
   } catch (error) {
-    throw new UsageError(`${flag} cannot be written: ${path} (${errorCodeOrText(error)}).`);
+    throw new UsageError(line`${flag} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }
   return path;
 }

@@ -4,6 +4,7 @@ import {
   type RegressionRules,
   UnknownRegression,
 } from "../report/compare/regression-rules.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /**
@@ -16,7 +17,7 @@ export function readRegressionRules(list: string | undefined): RegressionRules {
   try {
     return parseRegressionRules(list);
   } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageError(`--regression: ${error.message}`);
+    if (error instanceof UnknownRegression) throw new UsageError(line`--regression: ${error.message}`);
     throw error;
   }
 }

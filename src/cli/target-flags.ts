@@ -3,6 +3,7 @@ import type { z } from "zod";
 
 import type { Network } from "../base/network/network.ts";
 import { joinWithOr } from "../base/text.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
 import { webhooksSchema } from "../target/file-schema.ts";
@@ -103,11 +104,12 @@ function targetIn(flags: TargetFlags, environment: Environment): Target | null {
   if (baseUrl === undefined) {
     const needsTarget = ["apiKey", "agent", "tier", "receiverListen", "receiverUrl", ...networkParts] as const;
     for (const name of needsTarget)
-      if (flags[name] !== undefined) throw new UsageError(`${flagOf(name)} needs a target: give --base-url as well.`);
+      if (flags[name] !== undefined)
+        throw new UsageError(line`${flagOf(name)} needs a target: give --base-url as well.`);
     return null;
   }
   if (key === undefined)
-    throw new UsageError("There is a base URL but no API key. Set CONFORMANCE_API_KEY, or give --api-key.");
+    throw new UsageError(line`There is a base URL but no API key. Set CONFORMANCE_API_KEY, or give --api-key.`);
   return oneKeyTarget({
     baseUrl,
     apiKey: key,
@@ -121,7 +123,7 @@ function targetIn(flags: TargetFlags, environment: Environment): Target | null {
 function fromFile(flags: TargetFlags, path: string, environment: Environment): Target {
   for (const name of ["baseUrl", "apiKey", "tier"] as const)
     if (flags[name] !== undefined)
-      throw new UsageError(`${flagOf(name)} and --target exclude each other: the target file says it.`);
+      throw new UsageError(line`${flagOf(name)} and --target exclude each other: the target file says it.`);
   const file = readTargetFile(path, environment, networkFlagsOf(flags));
   const receiver = receiverOf(flags);
   const target = receiver === undefined ? file : { ...file, webhooks: webhooksOf(receiver, file.baseUrl) };
@@ -138,7 +140,7 @@ function fromFile(flags: TargetFlags, path: string, environment: Environment): T
 function tierOf({ tier }: TargetFlags): PublishedTier | undefined {
   if (tier === undefined || isPublished(tier)) return tier;
   throw new UsageError(
-    `--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
+    line`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}. Custom tiers go into a target file.`,
   );
 }
 
@@ -155,7 +157,7 @@ function receiverOf({ receiverListen, receiverUrl }: TargetFlags): z.infer<typeo
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const flag = issue?.path[0] === "publicUrl" ? "--receiver-url" : "--receiver-listen";
-  throw new UsageError(`${flag}: ${issue?.message ?? "cannot be used"}.`);
+  throw new UsageError(line`${flag}: ${issue?.message ?? "cannot be used"}.`);
 }
 
 /** Faults and variants of the embedded server. */
@@ -182,7 +184,9 @@ export const withPatchOptions = (command: Command): Command =>
 export function readPatches({ fault, variant }: PatchFlags, target: Target | null): readonly Patch[] {
   const patches = patchesByName(fault, variant);
   if (target === null || patches.length === 0) return patches;
-  throw new UsageError("--fault and --variant change the embedded server only; a target of your own cannot have them.");
+  throw new UsageError(
+    line`--fault and --variant change the embedded server only; a target of your own cannot have them.`,
+  );
 }
 
 /** Formats patches as flags, to repeat them in a command: `--fault x --variant y`. */

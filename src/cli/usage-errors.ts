@@ -1,34 +1,35 @@
+import { line, type Line } from "../base/line.ts";
 import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /** Formats an error that the user can fix as one line. Returns `null` for any other error. */
-export function formatUsageError(error: unknown): string | null {
+export function formatUsageError(error: unknown): Line | null {
   if (error instanceof UsageError) return error.message;
   return error instanceof UseCaseError ? problemText(error.problem) : null;
 }
 
-function problemText(problem: UseCaseProblem): string {
+function problemText(problem: UseCaseProblem): Line {
   switch (problem.kind) {
     case "run again":
-      return `${problem.check} rests on ${problem.what} \`conformance run --only ${problem.check}\` ${problem.does}.`;
+      return line`${problem.check} rests on ${problem.what} \`conformance run --only ${problem.check}\` ${problem.does}.`;
     case "several instances":
-      return `${problem.check} has several instances: choose one with --instance. ${problem.names}.`;
+      return line`${problem.check} has several instances: choose one with --instance. ${problem.names}.`;
     case "one key of several":
-      return `--api-key is for a report made with one key; this one was made with ${problem.names}. Give --target, or set ${problem.variables}.`;
+      return line`--api-key is for a report made with one key; this one was made with ${problem.names}. Give --target, or set ${problem.variables}.`;
     case "no key":
-      return `The requests were sent with the key ${JSON.stringify(problem.name)}, which no report contains: ${keySources(problem.variable)}.`;
+      return line`The requests were sent with the key ${JSON.stringify(problem.name)}, which no report contains: ${keySources(problem.variable)}.`;
     case "two addresses":
-      return `The report is of ${problem.ofReport}, the target file of ${problem.ofTarget}: choose one with --base-url.`;
+      return line`The report is of ${problem.ofReport}, the target file of ${problem.ofTarget}: choose one with --base-url.`;
     case "report of load":
-      return `${problem.folder} is the report of a load run: \`conformance load judge ${problem.folder}\` judges it again.`;
+      return line`${problem.folder} is the report of a load run: \`conformance load judge ${problem.folder}\` judges it again.`;
     case "nothing to watch":
-      return `Nothing is left to watch in ${problem.folder}: it has no ${problem.file}. \`conformance run --watch\` writes one.`;
+      return line`Nothing is left to watch in ${problem.folder}: it has no ${problem.file}. \`conformance run --watch\` writes one.`;
     case "unreadable watch":
-      return `${problem.file} is not a valid watch state. Run with --watch again.`;
+      return line`${problem.file} is not a valid watch state. Run with --watch again.`;
     case "unwritable watch":
-      return `${problem.folder} cannot be written (${problem.reason}), so nothing can be watched. Give another with --out.`;
+      return line`${problem.folder} cannot be written (${problem.reason}), so nothing can be watched. Give another with --out.`;
     case "rewritten statement":
-      return `${problem.file} is not a conformance statement: it has a duplicate field, or an ambiguous one. Give it as --statement has written it.`;
+      return line`${problem.file} is not a conformance statement: it has a duplicate field, or an ambiguous one. Give it as --statement has written it.`;
   }
 }
 

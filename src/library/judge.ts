@@ -1,3 +1,4 @@
+import { line } from "../base/line.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { judge as judgeTarget } from "../app/judge/judge.ts";
@@ -59,7 +60,7 @@ function keptIn(folder: string): ReturnType<typeof readSavedRun> {
   } catch (error) {
     // Reading a run throws this kind of error only if the folder holds the report of a load.
     if (error instanceof UseCaseError)
-      throw new UsageProblem(`${folder} is the report of a load run. Give that of a run.`);
+      throw new UsageProblem(line`${folder} is the report of a load run. Give that of a run.`);
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { line } from "../base/line.ts";
 import { describeNotSent } from "../app/load/not-sent-reason.ts";
 import { sendLoad, type NotSentLoad } from "../app/load/send-load.ts";
 import type { LoadParameters } from "../app/load/load-parameters.ts";
@@ -69,5 +70,5 @@ export const toLoadParameters = ({ scenarios, engine, tier }: LoadChoice): Parti
 function problemOf({ why, kept }: NotSentLoad): Error {
   if (why.kind === "nothing to load" || why.kind === "interrupted")
     return new NothingToJudge(describeNotSent(why), kept?.document ?? null);
-  return new UsageProblem(`No load was sent: ${describeNotSent(why)}`);
+  return new UsageProblem(line`No load was sent: ${describeNotSent(why)}`);
 }

@@ -16,6 +16,7 @@ import {
   unavailableReason,
 } from "../report/formats/registry.ts";
 import { renderTerminal } from "../report/terminal/render.ts";
+import { line, fromOutside } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Judged } from "./judge.ts";
 
@@ -45,7 +46,7 @@ export function renderText(
 export function renderHar({ report, evidence }: ReportDocument): string {
   if (evidence === null)
     throw new UsageError(
-      "An archive is made of exchanges: there are none of load, nor of a report without its evidence.json.",
+      line`An archive is made of exchanges: there are none of load, nor of a report without its evidence.json.`,
     );
   return harOf({ report, evidence });
 }
@@ -70,7 +71,7 @@ export const listFormats = (): FormatEntry[] =>
  */
 export function renderFormat(name: FormatName, document: ReportDocument, parts: FormatParts = {}): string {
   const missing = unavailableReason(name, document);
-  if (missing !== null) throw new UsageError(`${name} cannot be made: ${missing}.`);
+  if (missing !== null) throw new UsageError(line`${name} cannot be made: ${missing}.`);
   const text = formats[name].render(document, parts);
   return typeof text === "string" ? text : [...text].join("");
 }
@@ -83,7 +84,7 @@ export function renderFormat(name: FormatName, document: ReportDocument, parts: 
  */
 export function compare(older: ReportDocument, newer: ReportDocument, regression = "default"): Comparison {
   if ((older.report.load === undefined) !== (newer.report.load === undefined))
-    throw new UsageError("One report is of a run and the other of load: compare two of the same kind.");
+    throw new UsageError(line`One report is of a run and the other of load: compare two of the same kind.`);
   return compareReports(older, newer, readRules(regression));
 }
 
@@ -96,7 +97,7 @@ export function readRules(regression = "default"): RegressionRules {
   try {
     return parseRegressionRules(regression);
   } catch (error) {
-    if (error instanceof UnknownRegression) throw new UsageError(error.message);
+    if (error instanceof UnknownRegression) throw new UsageError(fromOutside(error.message));
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/pl
 import { type RunScope, selectChecks } from "../run/plan/selection.ts";
 import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { libraryMessages } from "./messages.ts";
 
@@ -21,7 +22,7 @@ export interface CheckSelection {
 export function selected({ only = [], skip = [] }: CheckSelection): Suite[] {
   for (const [name, patterns] of Object.entries({ only, skip }))
     if (!isListOfTexts(patterns))
-      throw new UsageError(`${name} is not a list of patterns. Give it like ["Invoke", "SSE-*"].`);
+      throw new UsageError(line`${name} is not a list of patterns. Give it like ["Invoke", "SSE-*"].`);
   return selectChecks(suites, { only, skip });
 }
 
@@ -49,5 +50,5 @@ export function scopeOf(scope: JudgeScope): RunScope {
 function checked(name: keyof RunBounds, value: unknown): unknown {
   const bound = boundTable[name];
   if (bound.kind === "switch" || (typeof value === "number" && value >= bound.min)) return value;
-  throw new UsageError(`${name} is ${String(value)}; give a number of at least ${bound.min}.`);
+  throw new UsageError(line`${name} is ${String(value)}; give a number of at least ${bound.min}.`);
 }

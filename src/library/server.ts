@@ -1,3 +1,4 @@
+import { line } from "../base/line.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import { type TierName, tierNames } from "../spec/tiers.ts";
 import {
@@ -101,7 +102,7 @@ const maxAdvanceMs = 10 * 365.25 * 86_400_000;
 function readAdvance(ms: unknown): number {
   if (typeof ms === "number" && ms >= 0 && ms <= maxAdvanceMs) return Math.round(ms);
   throw new UsageProblem(
-    `The clock cannot be advanced by ${String(ms)}. Give milliseconds, from 0 to ${maxAdvanceMs}.`,
+    line`The clock cannot be advanced by ${String(ms)}. Give milliseconds, from 0 to ${maxAdvanceMs}.`,
   );
 }
 

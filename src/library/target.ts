@@ -7,6 +7,7 @@ import { readTargetFile, targetFromObject } from "../target/file.ts";
 import { type targetFileSchema, webhooksSchema } from "../target/file-schema.ts";
 import { oneKeyTarget } from "../target/one-key.ts";
 import { networkOf, networkSchema } from "../target/network.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import type { Target } from "../target/target.ts";
 import { type ReferenceServer, targetOfServer } from "./server.ts";
@@ -65,7 +66,7 @@ export function resolveTarget(description: TargetDescription): ResolvedTarget {
   const given: unknown = description;
   if (typeof given !== "object" || given === null)
     throw new UsageError(
-      "The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.",
+      line`The target is no object. Give { baseUrl, apiKey }, { file }, { embedded: true } or a server.`,
     );
   if ("embedded" in given) {
     const { faults = [], variants = [] } = parsed(embeddedSchema, given);
@@ -86,5 +87,5 @@ function parsed<T>(schema: z.ZodType<T>, given: object): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(" "));
-  throw new UsageError(`The target cannot be used: ${problems.join("; ")}.`);
+  throw new UsageError(line`The target cannot be used: ${problems.join("; ")}.`);
 }

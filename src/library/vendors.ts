@@ -1,3 +1,4 @@
+import { line } from "../base/line.ts";
 import { findEngines } from "../app/load/engines.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
 import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
@@ -62,7 +63,7 @@ function namedVendor(name: string, description: VendorDescription): ListedVendor
     target: () => {
       const { target } = resolveTarget(description);
       if (target === null)
-        throw new UsageProblem("The embedded server cannot be a vendor: start one with startServer().");
+        throw new UsageProblem(line`The embedded server cannot be a vendor: start one with startServer().`);
       return target;
     },
     load: null,

@@ -1,3 +1,4 @@
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 /**
@@ -8,7 +9,7 @@ import { UsageError } from "../base/usage-error.ts";
  */
 export function readBaseUrl(text: string): string {
   const problem = (fact: string): UsageError =>
-    new UsageError(`${fact}: ${JSON.stringify(withoutCredentials(text))}. Give it like https://api.example.com/v1.`);
+    new UsageError(line`${fact}: ${JSON.stringify(withoutSecrets(text))}. Give it like https://api.example.com/v1.`);
   if (!URL.canParse(text)) throw problem("The base URL is not a URL");
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw problem("The base URL is neither http nor https");
@@ -20,4 +21,5 @@ export function readBaseUrl(text: string): string {
 
 export { isLoopback } from "../base/network/network.ts";
 
-const withoutCredentials = (text: string): string => text.replace(/\/\/[^/@]*@/, "//…@");
+/** A URL without its credentials, its query and its fragment, which may contain a key. */
+const withoutSecrets = (text: string): string => text.replace(/\/\/[^/@]*@/g, "//…@").replace(/([?#]).+/s, "$1…");

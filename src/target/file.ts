@@ -16,6 +16,7 @@ import {
   type NetworkSettings,
   secretsOfNetwork,
 } from "./network.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { defaultKeyTraits, type RoleAssignment, type Target, type TargetKey, type WebhookSettings } from "./target.ts";
 
@@ -67,7 +68,7 @@ export function targetFromObject(
 ): Target {
   const variables = variablesOfKeys(raw);
   const parsed = targetFileSchema.safeParse(withVariables(raw, where, environment));
-  if (!parsed.success) throw new UsageError(`${where}: ${describeIssues(parsed.error)}`);
+  if (!parsed.success) throw new UsageError(line`${where}: ${describeIssues(parsed.error)}`);
   const own = { nameOf: (part: string) => `${where}: network.${part}`, folder };
   const network = mergeNetworks(parsed.data.network ?? {}, own, networkFlags, environment);
   return toTarget(parsed.data, where, variables, network);
@@ -110,7 +111,7 @@ function withVariables(
       const found = environment[name];
       if (found === undefined || found === "")
         throw new UsageError(
-          `${path}: ${at.join(".")} takes $${name}, which is not set. Set it, or take that part out.`,
+          line`${path}: ${at.join(".")} takes $${name}, which is not set. Set it, or take that part out.`,
         );
       return found;
     });
@@ -171,7 +172,7 @@ function toTarget(
       const known = [...tierNames, ...Object.keys(tiers)];
       if (key.tier !== undefined && !known.includes(key.tier))
         throw new UsageError(
-          `${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,
+          line`${path}: keys.${name}.tier is ${JSON.stringify(key.tier)}; allowed: ${[...new Set(known)].join(", ")}.`,
         );
       return [name, toKey(name, key, variables[name] ?? variableFor(name))];
     }),
@@ -270,7 +271,9 @@ export const variableFor = (name: string): string => `${name.toUpperCase().repla
  */
 export function readKey(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new UsageError(`${where} holds white space or characters that a header cannot carry. Check what was pasted.`);
+  throw new UsageError(
+    line`${where} holds white space or characters that a header cannot carry. Check what was pasted.`,
+  );
 }
 
 const withoutUndefined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

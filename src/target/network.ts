@@ -7,6 +7,7 @@ import { z } from "zod";
 import { messageOf, errorCodeOrText } from "../base/errors.ts";
 import type { Network, ProxyChoice } from "../base/network/network.ts";
 import { isPercentEncoded } from "../base/path-segment.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 
 const file = z.string().min(1);
@@ -59,7 +60,7 @@ export function networkOf(
   const cert = read(files.cert, "clientCert");
   const key = read(files.key, "clientKey");
   if ((cert === null) !== (key === null))
-    throw new UsageError(`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
+    throw new UsageError(line`${nameOf("clientCert")} and ${nameOf("clientKey")} belong together: give both.`);
   const client = cert === null || key === null ? null : { cert, key };
   assertUsable({ ca }, nameOf("ca"));
   assertUsable(client ?? {}, `${nameOf("clientCert")} with ${nameOf("clientKey")}`);
@@ -71,16 +72,16 @@ function readPem(path: string, name: string): string {
     const text = readFileSync(path, "utf8");
     if (text.includes("-----BEGIN ")) return text;
   } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${path} (${errorCodeOrText(error)}).`);
+    throw new UsageError(line`${name} cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
-  throw new UsageError(`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
+  throw new UsageError(line`${name} is no PEM file: ${path}. It begins with -----BEGIN.`);
 }
 
 function assertUsable(parts: { ca?: string | null; cert?: string; key?: string }, name: string): void {
   try {
     createSecureContext({ ...parts, ca: parts.ca ?? undefined });
   } catch (error) {
-    throw new UsageError(`${name} cannot be used: ${messageOf(error)}.`);
+    throw new UsageError(line`${name} cannot be used: ${messageOf(error)}.`);
   }
 }
 
@@ -114,12 +115,13 @@ const addressOf = (variable: Variable | null): string | null =>
 /** Reads the URL of a proxy, with or without a scheme. Ignores a path and a query, as curl does. Errors omit the text, which may contain a password. */
 function readProxy(text: string, name: string): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(whole)) throw new UsageError(`${name} is no address of a proxy. Give it like http://proxy:3128.`);
+  if (!URL.canParse(whole))
+    throw new UsageError(line`${name} is no address of a proxy. Give it like http://proxy:3128.`);
   const { protocol, host, username, password } = new URL(whole);
   if (protocol !== "http:" && protocol !== "https:")
-    throw new UsageError(`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
+    throw new UsageError(line`${name} is a ${protocol.slice(0, -1)} proxy; the harness speaks to http and https ones.`);
   if (!isPercentEncoded(username) || !isPercentEncoded(password))
-    throw new UsageError(`${name} has a user name or password with a wrong percent-encoding. Write % as %25.`);
+    throw new UsageError(line`${name} has a user name or password with a wrong percent-encoding. Write % as %25.`);
   const credentials = password === "" ? username : `${username}:${password}`;
   return `${protocol}//${credentials}${credentials === "" ? "" : "@"}${host}/`;
 }

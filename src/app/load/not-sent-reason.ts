@@ -1,3 +1,4 @@
+import { fromOutside } from "../../base/line.ts";
 import { scenarios } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
@@ -27,7 +28,7 @@ export class UnsendableLoadError extends UsageError {
   readonly reason: NotSentReason;
 
   constructor(why: NotSentReason) {
-    super(describeNotSent(why));
+    super(fromOutside(describeNotSent(why)));
     this.reason = why;
   }
 }

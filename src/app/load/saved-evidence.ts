@@ -12,6 +12,7 @@ import { lineBeginning } from "../../load/engines/k6/lines.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import { mergeEvidence } from "../../load/merge.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /** The result of judging saved evidence, and the name of its file. Merged segments have the name of the first file. */
@@ -43,7 +44,7 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
     const file = members[0]?.file ?? "";
     if (scenario === undefined)
       throw new UsageError(
-        `${file} is of the scenario ${JSON.stringify(evidence.scenario)}, which this version does not know.`,
+        line`${file} is of the scenario ${JSON.stringify(evidence.scenario)}, which this version does not know.`,
       );
     const trial = { scenario, tier: evidence.tier ?? "enterprise", engine: evidence.engine };
     return { outcome: judgeTrial(trial, evidence), file };
@@ -58,10 +59,10 @@ function filesOf(path: string): string[] {
     const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
     if (names.length > 0) return names.toSorted().map((name) => join(folder, name));
   } catch (error) {
-    throw new UsageError(`The load evidence cannot be read: ${path} (${errorCodeOrText(error)}).`);
+    throw new UsageError(line`The load evidence cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
   throw new UsageError(
-    `${path} holds no load evidence: give files, or the folder that \`conformance load\` has written.`,
+    line`${path} holds no load evidence: give files, or the folder that \`conformance load\` has written.`,
   );
 }
 
@@ -72,14 +73,14 @@ function readEvidenceFile(file: string): LoadEvidence {
   if (json === undefined) return fromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);
   if (evidence.kind === "value") return evidence.value;
-  throw new UsageError(`${file} is no load evidence: ${evidence.problem}.`);
+  throw new UsageError(line`${file} is no load evidence: ${evidence.problem}.`);
 }
 
 function fromLog(text: string, file: string): LoadEvidence {
   try {
     return evidenceOfLog(text, scenarios, "unknown");
   } catch (error) {
-    if (error instanceof EngineProblem) throw new UsageError(`${file} is no load evidence. ${error.message}`);
+    if (error instanceof EngineProblem) throw new UsageError(line`${file} is no load evidence. ${error.message}`);
     throw error;
   }
 }
@@ -92,6 +93,6 @@ function merged(members: readonly Kept[], clocksApartMs: number): LoadEvidence {
     );
   } catch (error) {
     const files = members.map(({ file }) => file).join(", ");
-    throw new UsageError(`${files}: ${messageOf(error)}`);
+    throw new UsageError(line`${files}: ${messageOf(error)}`);
   }
 }

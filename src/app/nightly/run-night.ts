@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type NightJudgement, judgeNight, reportedByNight } from "../../report/history/gate/judge-night.ts";
 import type { Night } from "../../report/history/night.ts";
@@ -33,7 +34,7 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
 function assertSameTarget(before: string | null, now: string, history: string): void {
   if (before === null || before === now) return;
   throw new UsageError(
-    `${history} is the history of ${JSON.stringify(before)}, and this target is ${JSON.stringify(now)}: give each target a history of its own, or the name that it had.`,
+    line`${history} is the history of ${JSON.stringify(before)}, and this target is ${JSON.stringify(now)}: give each target a history of its own, or the name that it had.`,
   );
 }
 

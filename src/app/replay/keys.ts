@@ -6,6 +6,7 @@ import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { joinFirst } from "../../base/text.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { readKey } from "../../target/file.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { UseCaseError } from "../use-case-error.ts";
@@ -82,7 +83,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment }:
     const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;
     if (key !== undefined) return { name, key, variable: null };
     throw new UsageError(
-      `The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
+      line`The target file has no key ${JSON.stringify(shown)}, which the requests were sent with; it has ${Object.keys(target.keys).join(", ")}.`,
     );
   }
   const only = isOnly ? (apiKey ?? nonEmpty(environment[onlyVariable])) : undefined;

@@ -1,5 +1,6 @@
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
 import { filledIn, type Keys } from "./keys.ts";
@@ -37,7 +38,7 @@ export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys):
 }
 
 const cannotRebuild = (id: string, why: string): UsageError =>
-  new UsageError(`The request ${sanitizeLine(id, 40)} cannot be sent again: ${why}. Nothing was sent.`);
+  new UsageError(line`The request ${sanitizeLine(id, 40)} cannot be sent again: ${why}. Nothing was sent.`);
 
 function bodyOf({ id, request: { body } }: Exchange): string | null {
   if (body.kind === "none") return null;

@@ -3,6 +3,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import type { Report, ReportFinding } from "../../report/model/report.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 
@@ -56,10 +57,12 @@ export function selectExchanges(
     });
   if (exchanges.length === 0)
     throw new UsageError(
-      `${name} (${outcomesOf(findings)}) names no exchange, so there is nothing to send again. ${failedOf(report, evidence)}`,
+      line`${name} (${outcomesOf(findings)}) names no exchange, so there is nothing to send again. ${failedOf(report, evidence)}`,
     );
   if (exchanges.length > maxExchanges)
-    throw new UsageError(`${name} names ${exchanges.length} exchanges; no more than ${maxExchanges} are sent again.`);
+    throw new UsageError(
+      line`${name} names ${exchanges.length} exchanges; no more than ${maxExchanges} are sent again.`,
+    );
   return { findings, exchanges };
 }
 
@@ -68,11 +71,11 @@ function findingsOf(report: Report, evidence: Evidence, check: string, instance:
   const all = exact.length > 0 ? exact : report.findings.filter(({ clause }) => clause === check);
   if (all.length === 0)
     throw new UsageError(
-      `The report has no check ${JSON.stringify(sanitizeLine(check, 60))}. ${failedOf(report, evidence)}`,
+      line`The report has no check ${JSON.stringify(sanitizeLine(check, 60))}. ${failedOf(report, evidence)}`,
     );
   const there = all.filter((finding) => instance === null || finding.instance === instance);
   if (there.length === 0)
-    throw new UsageError(`${check} has no instance ${JSON.stringify(instance)}: ${namesOf(all)}.`);
+    throw new UsageError(line`${check} has no instance ${JSON.stringify(instance)}: ${namesOf(all)}.`);
   const broken = there.filter(({ outcome }) => brokenOutcomes.includes(outcome));
   const chosen = broken.length > 0 ? broken : there;
   if (new Set(chosen.map((finding) => finding.instance)).size > 1)

@@ -5,13 +5,13 @@ import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/model/report-file.ts";
 import {
   reportWithoutWebhookSecrets,
   withoutWebhookSecretsInParts,
   withoutWebhookSecretsIn,
 } from "../judge/secrets.ts";
+import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
@@ -38,11 +38,10 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   try {
     return read(fileOf(path));
   } catch (error) {
-    // The parser's message quotes the file, which may contain control characters.
-    if (error instanceof UnreadableFile) throw new UsageError(sanitizeLine(error.message, 500));
+    if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
     if (error instanceof Error && "code" in error)
       throw new UsageError(
-        `The report cannot be read: ${path} (${String(error.code)}). Give the folder that a run has written, or its report.json.`,
+        line`The report cannot be read: ${path} (${String(error.code)}). Give the folder that a run has written, or its report.json.`,
       );
     throw error;
   }
@@ -112,7 +111,7 @@ const isWithin = (folder: string, name: string): boolean =>
 function readLoadEvidence(text: string, file: string): LoadEvidence {
   const parsed = parseAs(jsonOf(text, file), loadEvidenceSchema);
   if (parsed.kind === "value") return parsed.value;
-  throw new UsageError(`${file} is no load evidence: ${parsed.problem}.`);
+  throw new UsageError(line`${file} is no load evidence: ${parsed.problem}.`);
 }
 
 function jsonOf(text: string, file: string): unknown {

@@ -11,6 +11,7 @@ import {
 } from "../../report/model/report-file.ts";
 import type { Report, ReportDocument } from "../../report/model/report.ts";
 import { type Digests, digestingChunks, sha256Of, reportFileName } from "../../report/statement/statement.ts";
+import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles } from "./write-files.ts";
@@ -30,16 +31,16 @@ export interface SavedRun {
 export function readSavedRun(folder: string): SavedRun {
   try {
     if (!statSync(folder).isDirectory())
-      throw new UsageError(`${folder} is no folder. Give the folder that a run has written.`);
+      throw new UsageError(line`${folder} is no folder. Give the folder that a run has written.`);
     const file = (name: string): [string, string] => [readFileSync(join(folder, name), "utf8"), join(folder, name)];
     const report = readReport(...file("report.json"));
     if (report.load !== undefined) throw new UseCaseError({ kind: "report of load", folder });
     return { report, evidence: readEvidence(...file("evidence.json")) };
   } catch (error) {
-    if (error instanceof UnreadableFile) throw new UsageError(error.message);
+    if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
     if (error instanceof Error && "code" in error)
       throw new UsageError(
-        `The report cannot be read: ${folder} (${String(error.code)}). Give the folder that a run has written.`,
+        line`The report cannot be read: ${folder} (${String(error.code)}). Give the folder that a run has written.`,
       );
     throw error;
   }

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, watch } from "node
 import { basename, dirname, resolve } from "node:path";
 
 import { errorCodeOrText } from "../../base/errors.ts";
+import { line, joinLines, type Line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import {
   type AgentFile,
@@ -36,16 +37,16 @@ export interface HostedAgent extends LoadedAgent {
  * @throws {UsageError} with a line for each problem in any of the files
  */
 export function loadAgents(paths: readonly string[], { agentFile: option }: ServeOptionNames): readonly LoadedAgent[] {
-  const problems: string[] = [];
+  const problems: Line[] = [];
   const loaded = paths.flatMap((given): LoadedAgent[] => {
     const path = resolve(given);
     const content = readOrThrow(path, option);
     const reading = readAgentFile(content);
     if (reading.kind === "agent") return [{ path, content, file: reading.file }];
-    problems.push(...reading.problems.map((problem) => `${option} ${given}: ${problem}`));
+    problems.push(...reading.problems.map((problem) => line`${option} ${given}: ${problem}`));
     return [];
   });
-  if (problems.length > 0) throw new UsageError(problems.join("\n"));
+  if (problems.length > 0) throw new UsageError(joinLines(problems, "\n"));
   return loaded;
 }
 
@@ -54,8 +55,8 @@ function readOrThrow(path: string, option: string): string {
     return readAgentText(path);
   } catch (error) {
     if (error instanceof NotARegularFile)
-      throw new UsageError(`${option} cannot be read: ${path} is not a regular file.`);
-    throw new UsageError(`${option} cannot be read: ${path} (${errorCodeOrText(error)}).`);
+      throw new UsageError(line`${option} cannot be read: ${path} is not a regular file.`);
+    throw new UsageError(line`${option} cannot be read: ${path} (${errorCodeOrText(error)}).`);
   }
 }
 
@@ -71,7 +72,7 @@ export function hostAgents(
 ): readonly HostedAgent[] {
   return loaded.map((agent) => {
     const [problem] = endpointProblems(reference, agent.file, names);
-    if (problem !== undefined) throw new UsageError(`${names.agentFile} ${agent.path}: ${problem}`);
+    if (problem !== undefined) throw new UsageError(line`${names.agentFile} ${agent.path}: ${problem}`);
     const id = idFor(reference, agent, names.agentFile);
     reference.hostAgent(agent.file, id, "start");
     return { ...agent, id };
@@ -81,7 +82,7 @@ export function hostAgents(
 function idFor(reference: Reference, { file: { agentId, agentName }, path }: LoadedAgent, option: string): string {
   if (agentId === null) return freeId(reference, generatedId(agentName));
   if (!reference.hasAgent(agentId)) return agentId;
-  throw new UsageError(`${option} ${path}: agent_id is "${agentId}", which another agent has; choose another.`);
+  throw new UsageError(line`${option} ${path}: agent_id is "${agentId}", which another agent has; choose another.`);
 }
 
 function freeId(reference: Reference, wanted: string): string {

@@ -1,3 +1,4 @@
+import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type Reference, type ReferenceOptions, startReference } from "../../reference/reference.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
@@ -57,15 +58,15 @@ async function start(options: ReferenceOptions & { readonly host: string; readon
   try {
     return await startReference(options);
   } catch (error) {
-    if (error instanceof DataFolderProblem) throw new UsageError(error.message);
+    if (error instanceof DataFolderProblem) throw new UsageError(fromOutside(error.message));
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const address = `${options.host}:${options.port}`;
     if (code === "EADDRINUSE")
-      throw new UsageError(`Port ${address} is taken. Stop what listens there, or give port 0 for a free one.`);
+      throw new UsageError(line`Port ${address} is taken. Stop what listens there, or give port 0 for a free one.`);
     if (code === "EACCES")
-      throw new UsageError(`Port ${address} needs rights that this user does not have. Give one above 1023.`);
+      throw new UsageError(line`Port ${address} needs rights that this user does not have. Give one above 1023.`);
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new UsageError(`${address} is not an address of this machine.`);
+      throw new UsageError(line`${address} is not an address of this machine.`);
     throw error;
   }
 }

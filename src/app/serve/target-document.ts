@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 
 import { errorCodeOrText } from "../../base/errors.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { newAgentId } from "../../reference/agents.ts";
 import type { Reference, ReferenceKey } from "../../reference/reference.ts";
@@ -89,6 +90,6 @@ export function writeTargetDocument(path: string, document: ParsedTargetFile, { 
     // writeFileSync does not change the mode of an existing file.
     chmodSync(path, 0o600);
   } catch (error) {
-    throw new UsageError(`${targetFile} cannot be written: ${path} (${errorCodeOrText(error)}).`);
+    throw new UsageError(line`${targetFile} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }
 }

@@ -4,6 +4,7 @@ import { duration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { slug } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
 import { vendorSummary } from "../../report/vendors/comparison.ts";
@@ -70,7 +71,7 @@ function keptVendor({ name, report, load }: Extract<ListedVendor, { kind: "repor
   const document = readDocument(report);
   if (document.report.load !== undefined)
     throw new UsageError(
-      `${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
+      line`${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
     );
   return { kind: "judged", name, document, load: keptLoad(load), isKept: true, notes: [] };
 }
@@ -83,7 +84,7 @@ function keptVendor({ name, report, load }: Extract<ListedVendor, { kind: "repor
 function keptLoad(path: string | null) {
   if (path === null) return null;
   const document = readDocument(path);
-  if (document.report.load === undefined) throw new UsageError(`${path} is no report of a load run.`);
+  if (document.report.load === undefined) throw new UsageError(line`${path} is no report of a load run.`);
   return document;
 }
 

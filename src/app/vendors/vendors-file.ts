@@ -5,6 +5,7 @@ import { z } from "zod";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { defaultParseContext, readTargetFile, targetFromObject } from "../../target/file.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
@@ -27,7 +28,7 @@ export function readVendorsFile(
   environment: Readonly<Record<string, string | undefined>>,
 ): ListedVendor[] {
   const parsed = parseAs(parseJsonFile(readTextFile(file, "The vendors file"), file), vendorsSchema);
-  if (parsed.kind === "problem") throw new UsageError(`${file}: ${parsed.problem}.`);
+  if (parsed.kind === "problem") throw new UsageError(line`${file}: ${parsed.problem}.`);
   const path = (name: string): string => resolve(dirname(file), name);
   return parsed.value.vendors.map((vendor): ListedVendor => {
     const { name, load } = vendor;

@@ -18,6 +18,7 @@ import {
 import { type Statement, statementSchema } from "../../report/statement/statement-schema.ts";
 import type { Report } from "../../report/model/report.ts";
 import { packageVersion } from "../version.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { folderOf } from "../report-folder/saved-run.ts";
@@ -47,7 +48,7 @@ export function verify(statementFile: string, path: string, wordings: PossibleMe
   const folder = folderOf(path);
   if (folder !== path && basename(path) !== reportFileName)
     throw new UsageError(
-      `${path} is not ${reportFileName}, so the files beside it are not its evidence. Give the folder that a run has written.`,
+      line`${path} is not ${reportFileName}, so the files beside it are not its evidence. Give the folder that a run has written.`,
     );
   const digests = digestsIn(folder, document.report);
   const differences = statementDifferences(statement, statementOf(document, digests));
@@ -88,7 +89,7 @@ function judgedByOther(
   const notes =
     differences.length === 0
       ? [`Judged by ${theirs}; this is ${ours}, which finds the same in every row.`]
-      : [`Judged by ${theirs}; this is ${ours}, which differs:`, ...differences.map((line) => `  ${line}`)];
+      : [`Judged by ${theirs}; this is ${ours}, which differs:`, ...differences.map((each) => `  ${each}`)];
   if (verdict === again.verdict) return { mismatches: [], notes };
   const advice = "verify it with the version that judged";
   return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
@@ -114,7 +115,7 @@ function readStatement(file: string): Statement {
   if (parsed.kind === "value" && isDeepStrictEqual(raw, parsed.value) && hasNoDuplicateFields(text, raw))
     return parsed.value;
   if (parsed.kind === "value") throw new UseCaseError({ kind: "rewritten statement", file });
-  throw new UsageError(`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
+  throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
 /** Whether no field occurs twice. If one did, a parser would read one value, and a person perhaps the other. */

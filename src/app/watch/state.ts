@@ -6,6 +6,7 @@ import { z } from "zod";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { replaceFile } from "../report-folder/write-files.ts";
 import { UseCaseError } from "../use-case-error.ts";
@@ -78,7 +79,7 @@ export function beginState(
   targetFile: string | undefined,
 ): WatchState {
   if (listened === null)
-    throw new UsageError("Nothing is left to watch: the run did not listen for deliveries. Its report says why.");
+    throw new UsageError(line`Nothing is left to watch: the run did not listen for deliveries. Its report says why.`);
   const { receiver, live, epochMs } = listened;
   const sinceMs = live === null ? listened.untilMs : Date.now() - epochMs;
   const format = "agent-hosting-conformance/watch/1";

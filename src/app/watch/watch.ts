@@ -3,6 +3,7 @@ import type { Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
 import type { ProbeEvidence } from "../../evidence/evidence.ts";
 import { type RemainingRetries, remainingRetries, type WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { redactorOf } from "../judge/redactor.ts";
 import {
@@ -68,7 +69,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
   const now = (): number => timers.now() - state.epochMs;
   const accumulator = accumulateWatch(state.sinceMs, options.evidence.deliveries);
-  for (const line of readJournal(folder)) accumulator.add(line);
+  for (const entry of readJournal(folder)) accumulator.add(entry);
   const stateNow = (isListening: boolean): { watched: WatchedDeliveries; outlook: RemainingRetries } => {
     const watched = accumulator.upTo(now(), isListening);
     return { watched, outlook: remainingRetries(options.evidence.probes, watched) };
@@ -80,10 +81,10 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { deep } = redactorOf(options.secrets);
   const journal = openJournal(folder);
   const ended = Promise.withResolvers<WatchEnd>();
-  const record = (line: JournalLine): void => {
+  const record = (entry: JournalLine): void => {
     try {
-      journal.add(line);
-      accumulator.add(line);
+      journal.add(entry);
+      accumulator.add(entry);
       const { watched, outlook } = stateNow(true);
       options.onOutlook(outlook);
       if (isOver(outlook)) ended.resolve({ kind: "over", watched, outlook });
@@ -168,7 +169,7 @@ async function listenAgain(record: ReceiverRecord, now: () => number, journal: J
     journal.close();
     if (!(error instanceof ReceiverError)) throw error;
     throw new UsageError(
-      `Nobody can listen on ${record.listen} again, which is the address that the target was given. End what listens there, perhaps another watch, and start this one again.`,
+      line`Nobody can listen on ${record.listen} again, which is the address that the target was given. End what listens there, perhaps another watch, and start this one again.`,
     );
   }
 }

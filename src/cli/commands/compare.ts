@@ -6,6 +6,7 @@ import { Command } from "commander";
 import { rejudgeRun } from "../../app/rejudge.ts";
 import { documentOf, readReportAlone } from "../../app/report-folder/read-document.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { compareReports, hasCommonFindings } from "../../report/compare/compare-reports.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -80,7 +81,7 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   const [older, newer] = [read(oldPath), read(newPath)];
   if (kindOf(older) !== kindOf(newer))
     throw new UsageError(
-      `The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of runs, or two of load.`,
+      line`The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of runs, or two of load.`,
     );
   const outputs = prepareFiles(formatNames, flags);
   return { older, newer, rules, outputs, isQuiet: flags.quiet === true };

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type ClauseId, clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import { withSteps } from "../command.ts";
@@ -49,5 +50,5 @@ function readClauseId(text: string): ClauseId {
     sameSection.length > 0
       ? `${sameSection[0]} to ${sameSection.at(-1)}`
       : [...new Set(clauseIds.map((each) => `${prefixOf(each)}-*`))].join(", ");
-  throw new UsageError(`There is no clause ${JSON.stringify(text)}. There are: ${known}.`);
+  throw new UsageError(line`There is no clause ${JSON.stringify(text)}. There are: ${known}.`);
 }

@@ -6,6 +6,7 @@ import { redactorOf } from "../../app/judge/redactor.ts";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { planRun } from "../../app/plan/run-plan.ts";
 import { joinWithOr } from "../../base/text.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
@@ -172,6 +173,6 @@ const yesOrNo = (text: string) => ({
   read: (answer: string): boolean => {
     if (/^y(es)?$/i.test(answer)) return true;
     if (/^no?$/i.test(answer)) return false;
-    throw new UsageError(`${JSON.stringify(answer)} is neither y nor n.`);
+    throw new UsageError(line`${JSON.stringify(answer)} is neither y nor n.`);
   },
 });

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import { type TableColumn, tableLines, widest } from "../../report/terminal/table.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
 import { withSteps } from "../command.ts";
@@ -21,7 +22,7 @@ export const listCommand = (): Command =>
     {
       prepare: (flags: ListFlags) => {
         if (flags.level !== undefined && !levels.some((level) => level === flags.level))
-          throw new UsageError(`--level is ${JSON.stringify(flags.level)}; allowed: ${levels.join(", ")}.`);
+          throw new UsageError(line`--level is ${JSON.stringify(flags.level)}; allowed: ${levels.join(", ")}.`);
         return flags;
       },
       act: ({ level }) => rowsOf(level),

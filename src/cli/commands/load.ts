@@ -9,6 +9,7 @@ import { manifestOf } from "../../app/load/manifest.ts";
 import { assertLoadParameters, planLoad } from "../../app/load/plan-load.ts";
 import type { SentLoad } from "../../app/load/save-load.ts";
 import { type LoadEvents, type NotSentLoad, sendLoad } from "../../app/load/send-load.ts";
+import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
@@ -74,7 +75,7 @@ type Outputs = NonNullable<Prepared["outputs"]>;
 async function prepare(names: readonly string[], flags: LoadFlags) {
   const parameters = readLoadParameters(names, flags);
   if (flags.emit !== undefined && flags.emit !== "k6-operator")
-    throw new UsageError(`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
+    throw new UsageError(line`--emit is ${JSON.stringify(flags.emit)}; there is k6-operator.`);
   const target = readTarget(targetFlagsOf(flags, process.env), process.env);
   const patches = readPatches(flags, target);
   const outputs = flags.emit === undefined ? await prepareOutputs(flags, parameters, target) : null;
@@ -105,7 +106,8 @@ const act = async (prepared: Prepared): Promise<LoadOutcome> =>
   prepared.outputs === null ? { kind: "manifest", text: manifest(prepared) } : sendTo(prepared, prepared.outputs);
 
 function manifest({ parameters, target }: Prepared): string {
-  if (target === null) throw new UsageError("--emit needs a target that pods can reach: give --base-url or --target.");
+  if (target === null)
+    throw new UsageError(line`--emit needs a target that pods can reach: give --base-url or --target.`);
   const plan = planLoad({ ...parameters, engine: "k6" }, target, ["k6"]);
   return manifestOf(plan, target, parameters.segments, cliMessages);
 }
@@ -159,7 +161,7 @@ function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs:
   if (kept !== null) presentLoad(kept, prepared, outputs, process.stderr);
   if (why.kind === "interrupted") return exitCodes.interrupted;
   if (why.kind === "nothing to load" || why.kind === "unsendable agent") return exitCodes.nothingExercised;
-  if (why.kind !== "not agreed") throw new UsageError(formatNotSentReason(why));
+  if (why.kind !== "not agreed") throw new UsageError(fromOutside(formatNotSentReason(why)));
   process.stderr.write("No load was sent.\n");
   return exitCodes.usage;
 }

@@ -7,6 +7,7 @@ import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertLoadParameters } from "../../app/load/plan-load.ts";
 import type { RunNightOptions } from "../../app/nightly/execute-night.ts";
 import { runNight } from "../../app/nightly/run-night.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { defaultRegressionKinds } from "../../report/compare/regression-rules.ts";
 import { nightsFolder, trendFile } from "../../app/nightly/history-store.ts";
@@ -105,7 +106,7 @@ async function prepare(flags: NightlyFlags & ScopeFlags) {
   const scope = readScope(flags);
   const engines = await findEngines();
   if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
-  if (flags.html === "-") throw new UsageError("--html takes a file: `conformance trend` prints the page.");
+  if (flags.html === "-") throw new UsageError(line`--html takes a file: \`conformance trend\` prints the page.`);
   const keep = { nights: readCount(flags.keep, "--keep"), reports: readCount(flags.keepReports, "--keep-reports") };
   const rules = readRegressionRules(flags.regression);
   const history = prepareFolder(flags.history, "--history");
@@ -129,12 +130,12 @@ async function prepare(flags: NightlyFlags & ScopeFlags) {
  */
 function readLoad(flags: NightlyFlags, target: Target | null): RunNightOptions["load"] {
   if (!flags.load) {
-    if (flags.scenario.length > 0) throw new UsageError("--scenario and --no-load exclude each other.");
+    if (flags.scenario.length > 0) throw new UsageError(line`--scenario and --no-load exclude each other.`);
     return null;
   }
   if (target !== null && needsConsent(target.baseUrl, flags.yes === true))
     throw new UsageError(
-      `${target.baseUrl} is not this machine: give --yes if its owner agrees to load every night, or --no-load. Nothing was sent.`,
+      line`${target.baseUrl} is not this machine: give --yes if its owner agrees to load every night, or --no-load. Nothing was sent.`,
     );
   return { ...defaultLoadParameters, scenarios: flags.scenario, engine: readEngine(flags.engine) ?? "first" };
 }

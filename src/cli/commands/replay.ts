@@ -11,6 +11,7 @@ import {
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readTargetFile } from "../../target/file.ts";
 import { withSteps } from "../command.ts";
@@ -71,7 +72,7 @@ function prepare(path: string, check: string, flags: ReplayFlags) {
   if (apiKey !== null) registerKey(apiKey);
   const kept = readSavedRun(runFolder(path));
   if (flags.target !== undefined && apiKey !== null)
-    throw new UsageError("--api-key and --target exclude each other: the target file says it.");
+    throw new UsageError(line`--api-key and --target exclude each other: the target file says it.`);
   const target =
     flags.target === undefined
       ? null
@@ -110,7 +111,7 @@ async function isConfirmed(
   const why = describeConfirmation(confirmation);
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new UsageError(
-      `${baseUrl} is not this machine, and ${why}: give --yes if its owner agrees to that. Nothing was sent.`,
+      line`${baseUrl} is not this machine, and ${why}: give --yes if its owner agrees to that. Nothing was sent.`,
     );
   process.stderr.write(`${baseUrl} is not this machine, and ${why}.\n`);
   return askConsent(signal, interrupt);

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import { errorCodeOrText } from "../../base/errors.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
@@ -53,7 +54,7 @@ function read(folder: string): ReturnType<typeof readHistory> {
     return readHistory(folder);
   } catch (error) {
     throw new UsageError(
-      `The history cannot be read: ${folder} (${errorCodeOrText(error)}). Give its folder with --history.`,
+      line`The history cannot be read: ${folder} (${errorCodeOrText(error)}). Give its folder with --history.`,
     );
   }
 }

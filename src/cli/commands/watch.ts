@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { secretsOf } from "../../app/judge/secrets.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { readState, type WatchState } from "../../app/watch/state.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
@@ -59,9 +60,9 @@ function targetOf(flags: WatchFlags, { targetFile }: WatchState, baseUrl: string
   const target = readTarget(isNamed || targetFile === null ? flags : { ...flags, target: targetFile }, process.env);
   if (target === null)
     throw new UsageError(
-      "The keys of the run are needed, to keep them out of the report. Set CONFORMANCE_BASE_URL and CONFORMANCE_API_KEY, or give --target.",
+      line`The keys of the run are needed, to keep them out of the report. Set CONFORMANCE_BASE_URL and CONFORMANCE_API_KEY, or give --target.`,
     );
   if (target.baseUrl !== baseUrl)
-    throw new UsageError(`The run judged ${baseUrl}, and ${target.baseUrl} is named now. Name the same target.`);
+    throw new UsageError(line`The run judged ${baseUrl}, and ${target.baseUrl} is named now. Name the same target.`);
   return target;
 }

@@ -13,6 +13,8 @@ import {
 import { errorCodeOrText } from "../../base/errors.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
+import { hideKeys } from "../../base/key-like.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { publishedTierNames, publishedTiers } from "../../spec/tiers.ts";
 import { readBaseUrl } from "../../target/base-url.ts";
@@ -107,7 +109,7 @@ function answersFromFlags(
     ...(flags.yes === true ? [] : ["--yes"]),
   ];
   if (baseUrl === undefined || key === undefined || missing.length > 0)
-    throw new UsageError(`There is no terminal to ask on. Give ${missing.join(", ")}.`);
+    throw new UsageError(line`There is no terminal to ask on. Give ${missing.join(", ")}.`);
   const address = readBaseUrl(baseUrl);
   return {
     baseUrl: address,
@@ -135,26 +137,27 @@ export function checkFlags({
 }: InitFlags): void {
   if (baseUrl !== undefined) readBaseUrl(baseUrl);
   if (keyVariable !== undefined) readVariable(keyVariable);
-  if (name === "") throw new UsageError("--name is empty; give the target a name.");
+  if (name === "") throw new UsageError(line`--name is empty; give the target a name.`);
   if (tier !== undefined && !Object.hasOwn(publishedTiers, tier))
-    throw new UsageError(`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}.`);
+    throw new UsageError(line`--tier is ${JSON.stringify(tier)}; allowed: ${publishedTierNames.join(", ")}.`);
   if (out !== undefined) readOut(out, force === true);
   for (const path of [batchPath, operationPath]) if (path !== undefined) readPath(path);
 }
 
 /** Reads a variable name that a shell accepts and a target file can contain. */
 function readVariable(text: string): string {
-  if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds") return text;
+  if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds" && hideKeys(text) === text) return text;
+  // The text may be a key of any form, so it is not repeated.
   throw new UsageError(
-    `${JSON.stringify(text)} is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
+    line`This is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
   );
 }
 
 function readOut(path: string, mayReplace: boolean): string {
   if (!canWriteIn(dirname(resolve(path))))
-    throw new UsageError(`The folder of ${path} is not there, or cannot be written. Give another file (--out).`);
+    throw new UsageError(line`The folder of ${path} is not there, or cannot be written. Give another file (--out).`);
   if (mayReplace || !existsSync(path)) return path;
-  throw new UsageError(`${path} is there already. Give another file (--out), or --force to replace it.`);
+  throw new UsageError(line`${path} is there already. Give another file (--out), or --force to replace it.`);
 }
 
 function canWriteIn(folder: string): boolean {
@@ -208,7 +211,7 @@ export function listedAgent(
   if (!hasAllAgents || agents.some((agent) => agent.id === id)) return id;
   const ids = agents.map((agent) => sanitizeLine(redact(agent.id), 60));
   const known = ids.length === 0 ? "it is empty" : `it has ${joinFirst(ids, maxIds)}`;
-  throw new UsageError(`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
+  throw new UsageError(line`The target's list has no agent ${JSON.stringify(sanitizeLine(redact(id), 60))}: ${known}.`);
 }
 
 /** Asks for queries that make an agent fail or slow: few users can deploy such an agent, but many know such a query. */
@@ -261,7 +264,7 @@ const askOptional = (
  */
 function readPath(path: string): string {
   if (path.startsWith("/")) return path;
-  throw new UsageError(`The path ${JSON.stringify(path)} must begin with /, as in /agents/{agent_id}/batch.`);
+  throw new UsageError(line`The path ${JSON.stringify(path)} must begin with /, as in /agents/{agent_id}/batch.`);
 }
 
 /**
@@ -271,13 +274,13 @@ function readPath(path: string): string {
  */
 export function writeWhole(path: string, text: string, mayReplace: boolean): void {
   if (!mayReplace && existsSync(path))
-    throw new UsageError(`${path} was created meanwhile; nothing was written. --force replaces it.`);
+    throw new UsageError(line`${path} was created meanwhile; nothing was written. --force replaces it.`);
   const draft = `${path}.${process.pid}.draft`;
   try {
     writeFileSync(draft, text, { flag: "wx" });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new UsageError(`${path} cannot be written (${errorCodeOrText(error)}). Give another file with --out.`);
+    throw new UsageError(line`${path} cannot be written (${errorCodeOrText(error)}). Give another file with --out.`);
   }
 }

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 
 import { describe, expect, it } from "vitest";
 
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { Interrupted, openPrompter, type Prompter } from "./prompter.ts";
 
@@ -42,7 +43,7 @@ function startTalk(isTerminal: boolean): Talk {
 
 const even = (answer: string): number => {
   if (Number(answer) % 2 === 0) return Number(answer);
-  throw new UsageError(`${answer} is not even.`);
+  throw new UsageError(line`${answer} is not even.`);
 };
 
 describe.each([{ isTerminal: false }, { isTerminal: true }])("asking (terminal: $isTerminal)", ({ isTerminal }) => {

@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { type Readable, Writable } from "node:stream";
 
 import { sanitizeLine } from "../../base/sanitize.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /** The user interrupted the dialog. */
@@ -63,7 +64,9 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
   // Prevents an unhandled rejection if the dialog ends while no question is open.
   over.promise.catch(() => {});
   lines.on("SIGINT", onInterrupt);
-  lines.on("close", () => over.reject(new UsageError("The input ended before all was answered; nothing was written.")));
+  lines.on("close", () =>
+    over.reject(new UsageError(line`The input ended before all was answered; nothing was written.`)),
+  );
   const stop = (): void => over.reject(new Interrupted());
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
@@ -72,10 +75,10 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
     const hint =
       question.fallback === null || question.fallback === "" ? "" : ` [${sanitizeLine(question.fallback, 120)}]`;
     // The question is written before echoing stops.
-    const line = lines.question(`${question.text}${hint}: `);
+    const answer = lines.question(`${question.text}${hint}: `);
     isHidden = question.isHidden === true;
     try {
-      return (await Promise.race([line, over.promise])).trim();
+      return (await Promise.race([answer, over.promise])).trim();
     } finally {
       if (isHidden) output.write("\n");
       isHidden = false;
@@ -88,7 +91,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
         const answer = await readLine(question);
         const meant = answer === "" ? question.fallback : answer;
         try {
-          if (meant === null) throw new UsageError("An answer is needed.");
+          if (meant === null) throw new UsageError(line`An answer is needed.`);
           return question.read(meant);
         } catch (error) {
           if (!(error instanceof UsageError)) throw error;

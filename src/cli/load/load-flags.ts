@@ -4,6 +4,7 @@ import type { Command } from "commander";
 
 import type { LoadParameters } from "../../app/load/load-parameters.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { EngineName } from "../../load/scenarios.ts";
 import { type LoadTrial, trialName } from "../../load/trials.ts";
@@ -50,7 +51,7 @@ export function withLoadOptions(command: Command): Command {
 export function readLoadParameters(names: readonly string[], flags: LoadFlags): LoadParameters {
   if (flags.all === true && names.length > 0)
     throw new UsageError(
-      `--all runs every scenario: leave ${names.map((name) => JSON.stringify(name)).join(", ")} out.`,
+      line`--all runs every scenario: leave ${names.map((name) => JSON.stringify(name)).join(", ")} out.`,
     );
   const segments = flags.segments === undefined ? 1 : readCount(flags.segments, "--segments");
   const named = readEngine(flags.engine);
@@ -59,7 +60,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
     ...(flags.k6Dashboard === undefined ? [] : ["--k6-dashboard"]),
   ];
   if (named === "autocannon" && onlyK6.length > 0)
-    throw new UsageError(`${onlyK6[0]} is k6's: leave --engine autocannon out.`);
+    throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
   // Without named scenarios, the engines take turns.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
@@ -79,13 +80,14 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
  */
 export function readEngine(text: string | undefined): EngineName | null {
   if (text === undefined || text === "k6" || text === "autocannon") return text ?? null;
-  throw new UsageError(`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
+  throw new UsageError(line`--engine is ${JSON.stringify(text)}; there are k6 and autocannon.`);
 }
 
 function readTier(text: string | undefined): TierName | null {
   if (text === undefined) return null;
   const tier = tierNames.find((name) => name === text);
-  if (tier === undefined) throw new UsageError(`--tier is ${JSON.stringify(text)}; allowed: ${tierNames.join(", ")}.`);
+  if (tier === undefined)
+    throw new UsageError(line`--tier is ${JSON.stringify(text)}; allowed: ${tierNames.join(", ")}.`);
   return tier;
 }
 

@@ -1,3 +1,4 @@
+import { fromOutside } from "../../base/line.ts";
 import type { Command } from "commander";
 
 import { describeNotSent, type NotSentReason, UnsendableLoadError } from "../../app/load/not-sent-reason.ts";
@@ -44,6 +45,6 @@ async function withFlagNames<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw error instanceof UnsendableLoadError ? new UsageError(formatNotSentReason(error.reason)) : error;
+    throw error instanceof UnsendableLoadError ? new UsageError(fromOutside(formatNotSentReason(error.reason))) : error;
   }
 }

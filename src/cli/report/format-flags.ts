@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type FormatName, formatNames, formats, type FormatInput } from "../../report/formats/registry.ts";
 import type { Baseline } from "../../report/model/failure-policy.ts";
@@ -68,5 +69,5 @@ const baselineSchema = z.strictObject({
 export function readBaseline(path: string): Baseline {
   const parsed = parseAs(parseJsonFile(readTextFile(path, "The baseline"), path), baselineSchema);
   if (parsed.kind === "value") return parsed.value.known;
-  throw new UsageError(`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
+  throw new UsageError(line`${path}: ${parsed.problem}. A baseline is {"known": [{"check": "SSE-5", "reason": "…"}]}.`);
 }

@@ -5,6 +5,7 @@ import {
   formats,
   unavailableReason,
 } from "../../report/formats/registry.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { flagOf } from "../option-parsers.ts";
@@ -39,6 +40,6 @@ export const writeFormats = (
 export function assertSources(document: ReportDocument, flags: FormatFlags): void {
   for (const name of formatNames) {
     const problem = flags[name] === undefined ? null : unavailableReason(name, document);
-    if (problem !== null) throw new UsageError(`${flagOf(name)} cannot be written: ${problem}.`);
+    if (problem !== null) throw new UsageError(line`${flagOf(name)} cannot be written: ${problem}.`);
   }
 }

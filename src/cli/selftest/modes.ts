@@ -2,6 +2,7 @@ import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts"
 import { globOf } from "../../base/glob.ts";
 import { formatNumber } from "../../base/numbers.ts";
 import { formatCount } from "../../base/text.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { allVariants, suiteFaults } from "../../reference/catalogue.ts";
 import { loadFaultPlans } from "../../selftest/load/plans.ts";
@@ -55,7 +56,7 @@ function matching<T>(all: readonly T[], only: readonly string[], textsOf: (one: 
   if (only.length === 0) return all;
   const globs = only.map(globOf);
   const found = all.filter((one) => globs.some((glob) => textsOf(one).some((text) => glob(text))));
-  if (found.length === 0) throw new UsageError(`--only ${only.join(" ")} matches no ${what}.`);
+  if (found.length === 0) throw new UsageError(line`--only ${only.join(" ")} matches no ${what}.`);
   return found;
 }
 

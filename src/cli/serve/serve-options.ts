@@ -4,6 +4,7 @@ import { createSecureContext } from "node:tls";
 import { readTextFile } from "../../base/read-file.ts";
 import { isAddressRange } from "../../reference/addresses.ts";
 import type { TlsFiles } from "../../reference/server/listener.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /** The flags of `conformance serve`. */
@@ -32,7 +33,7 @@ export interface ServeFlags {
 export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
+  throw new UsageError(line`--port is ${JSON.stringify(text)}; give a number from 0 to 65535.`);
 }
 
 /**
@@ -43,7 +44,7 @@ export function readPort(text: string): number {
 export function readRanges(flag: string, ranges: readonly string[]): readonly string[] {
   const wrong = ranges.find((range) => !isAddressRange(range));
   if (wrong === undefined) return ranges;
-  throw new UsageError(`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
+  throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
 }
 
 /** The token that guards the clock and the deployments, and whether the caller already knows it. */
@@ -64,7 +65,7 @@ export function readToken(flag: string | undefined, environment: NodeJS.ProcessE
   if (given === undefined) return { token: randomBytes(18).toString("base64url"), isGenerated: true };
   if (/^[\x21-\x7e]+$/.test(given)) return { token: given, isGenerated: false };
   const name = flag === undefined ? `$${tokenVariable}` : "--clock-token";
-  throw new UsageError(`${name} is empty, or holds blanks or characters that a header cannot carry.`);
+  throw new UsageError(line`${name} is empty, or holds blanks or characters that a header cannot carry.`);
 }
 
 /**
@@ -75,13 +76,15 @@ export function readToken(flag: string | undefined, environment: NodeJS.ProcessE
 export function readTls(certPath: string | undefined, keyPath: string | undefined): TlsFiles | null {
   if (certPath === undefined && keyPath === undefined) return null;
   if (certPath === undefined || keyPath === undefined) {
-    throw new UsageError("--tls-cert and --tls-key go together: give both, PEM files of a certificate and its key.");
+    throw new UsageError(
+      line`--tls-cert and --tls-key go together: give both, PEM files of a certificate and its key.`,
+    );
   }
   const files = { cert: readTextFile(certPath, "--tls-cert"), key: readTextFile(keyPath, "--tls-key") };
   const certificate = parsed(() => new X509Certificate(files.cert), "--tls-cert", certPath, "a certificate");
   const key = parsed(() => createPrivateKey(files.key), "--tls-key", keyPath, "a private key without a password");
   if (!certificate.checkPrivateKey(key)) {
-    throw new UsageError(`The key does not fit the certificate: ${keyPath} is not the key of ${certPath}.`);
+    throw new UsageError(line`The key does not fit the certificate: ${keyPath} is not the key of ${certPath}.`);
   }
   parsed(() => createSecureContext(files), "--tls-cert", certPath, "a certificate that can be served");
   return files;
@@ -92,6 +95,6 @@ function parsed<T>(parse: () => T, flag: string, path: string, wanted: string): 
     return parse();
   } catch (error) {
     const why = error instanceof Error ? error.message.replaceAll(/\s+/g, " ") : String(error);
-    throw new UsageError(`${flag} is not ${wanted} in PEM: ${path} (${why}).`);
+    throw new UsageError(line`${flag} is not ${wanted} in PEM: ${path} (${why}).`);
   }
 }

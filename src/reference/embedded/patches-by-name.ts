@@ -1,5 +1,6 @@
 import type { Patch } from "../patch.ts";
 import { allFaults, allVariants, findPatch } from "../catalogue.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
@@ -23,6 +24,6 @@ function findOrThrow(name: string, kind: Patch["kind"]): Patch {
     .filter((each) => words.some((word) => each.includes(word)));
   const advice = similar.length === 0 ? "" : ` Near: ${similar.slice(0, 6).join(", ")}.`;
   throw new UsageError(
-    `There is no ${kind} ${JSON.stringify(name)}.${advice} \`conformance serve --help\` lists them.`,
+    line`There is no ${kind} ${JSON.stringify(name)}.${advice} \`conformance serve --help\` lists them.`,
   );
 }

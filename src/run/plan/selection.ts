@@ -1,4 +1,5 @@
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
+import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { RunBounds } from "./bounds.ts";
 import type { Check, Suite } from "../judge/check.ts";
@@ -44,7 +45,7 @@ export function selectChecks(
     .filter((suite) => suite.checks.length > 0);
   if (selected.length > 0) return selected;
   throw new UsageError(
-    `No check is left: ${names.skip} takes all that there is to take. Skip less, or give ${names.only} something else.`,
+    line`No check is left: ${names.skip} takes all that there is to take. Skip less, or give ${names.only} something else.`,
   );
 }
 
@@ -64,6 +65,6 @@ function matcherOf(pattern: string, selection: string, suites: readonly Suite[])
   const matches: Matcher = (check, title) => [check.id, check.clause, title].some((name) => glob(name));
   if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return matches;
   throw new UsageError(
-    `${selection} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
+    line`${selection} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
   );
 }

@@ -1,0 +1,40 @@
+/** Stands for a value that looks like a key. */
+export const hiddenKey = "[hidden: it looks like a key]";
+
+/** Characters of a word that may be a key. `/` is not one of them, so each segment of a path is a word. */
+const word = /[A-Za-z0-9_\-.~+=$%]+/g;
+/** The credentials of a URL, and a query, which may hold a token. */
+const credentials = /(:?\/\/)[^/@\s"'`]+@/g;
+const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
+
+/**
+ * Hides each word of a text that looks like a key, and the credentials of URLs. A person may type a key where something else belongs, and an
+ * error must not repeat it. The names of files, clauses, flags, environment variables and hosts stay.
+ */
+export function hideKeys(text: string): string {
+  const isPath = /[/\\]/.test(text);
+  return text
+    .replace(credentials, "$1…@")
+    .replace(authorization, `$1 ${hiddenKey}`)
+    .replace(word, (found) =>
+      found
+        .split("=")
+        .map((part) => (looksLikeKey(part, isPath) ? hiddenKey : part))
+        .join("="),
+    );
+}
+
+/** The service's prefix of keys, in lower case. Environment variables are in upper case. */
+const prefixed = /^[^A-Za-z0-9]*[a-z]{2}_[\w\-.~+]{6,}$/i;
+const fileExtension = /\.[a-z]{1,4}\d?$/i;
+const upperCaseName = /^[^a-z]*$/;
+
+function looksLikeKey(text: string, isPath: boolean): boolean {
+  if (fileExtension.test(text) || upperCaseName.test(text)) return false;
+  const runs = text.match(/[A-Za-z0-9]+/g) ?? [];
+  const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
+  if (hasRandomRun) return true;
+  if (!prefixed.test(text)) return false;
+  // The folder of a path may begin like a key, such as `my_acceptance_tests`.
+  return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
+}

@@ -6,6 +6,7 @@ import { clauseOf } from "../spec/clauses.ts";
 import type { Report } from "../report/model/report.ts";
 import { type Check, probesOf, type Suite } from "../run/judge/check.ts";
 import { judgeAll, type ProbeResults } from "../run/judge/judge.ts";
+import { isSelectedBy } from "../run/plan/selection.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { runEndOf } from "../report/model/verdict.ts";
 import { suites } from "../suites/all.ts";
@@ -39,19 +40,24 @@ export function rejudgeRun(
 }
 
 /** Selects the checks of the run, and newer checks that need no more evidence than the run has. */
-function suitesOf({ unselected, findings }: Report, { probes }: Evidence): Suite[] {
+function suitesOf({ unselected, findings, selection }: Report, { probes }: Evidence): Suite[] {
   const selected = new Set(findings.map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
+  const isWanted = isSelectedBy(selection ?? { only: [], skip: [] });
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // A check that the run deselected must not come back. For `must` clauses the report names them. For others, the evidence of a review
-    // probe, or of a probe of two sections, does not show that the check was selected.
+    // A check that the run deselected must not come back. Reports of earlier versions name only `must` clauses. For others, the evidence of
+    // a review probe, or of a probe of two sections, does not show that the check was selected.
     const isOwn =
-      clauseOf(clause).level === "must" || (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
+      selection !== undefined ||
+      clauseOf(clause).level === "must" ||
+      (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
   const isJudged = (check: Check, section: string): boolean =>
-    !unselected.includes(check.clause) && (selected.has(check.id) || hasCome(check, section));
+    isWanted(check, section) &&
+    !unselected.includes(check.clause) &&
+    (selected.has(check.id) || hasCome(check, section));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter((each) => isJudged(each, suite.title)) }));
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
-import { selectChecks, type RunScope } from "../run/plan/selection.ts";
+import { selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { suites } from "../suites/all.ts";
 import { cliMessages } from "./messages.ts";
 import { collect, flagOf, readCount, readDuration } from "./option-parsers.ts";
@@ -37,6 +37,7 @@ export const readScope = (flags: ScopeFlags): RunScope => ({
   ...defaultBounds,
   ...(Object.fromEntries(boundNames.flatMap((name) => givenBound(name, flags))) as Partial<RunBounds>),
   suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
+  ...selectionIn(flags),
   messages: cliMessages,
 });
 

@@ -1,5 +1,5 @@
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
-import { type RunScope, selectChecks } from "../run/plan/selection.ts";
+import { type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
 import type { Suite } from "../run/judge/check.ts";
 import { suites } from "../suites/all.ts";
 import { line } from "../base/line.ts";
@@ -43,6 +43,7 @@ export function scopeOf(scope: JudgeScope): RunScope {
     ...defaultBounds,
     ...(Object.fromEntries(bounds) as Partial<RunBounds>),
     suites: selected(scope),
+    ...selectionIn({ only: scope.only ?? [], skip: scope.skip ?? [] }),
     messages: libraryMessages,
   };
 }

@@ -125,6 +125,8 @@ interface ProbeOptions<N extends Need> extends ProbeTraits {
   readonly stage?: Stage;
   /** Sends only GET, so the probe also runs in read-only mode. */
   readonly reads?: true;
+  /** Probes that prepare the target for this one, in the same stage. They are planned with it, and before it. */
+  readonly after?: readonly Probe[];
   readonly creates?: Creations;
   /** Objects that the probe creates if the key has few requests. Default: `creates`. */
   readonly createsFew?: Creations;
@@ -143,6 +145,7 @@ interface ProbeBase {
   readonly isReadOnly: boolean;
   readonly creates: Creations;
   readonly createsFew: Creations;
+  readonly after?: readonly Probe[];
 }
 
 /** Does one thing to a target, and returns evidence as plain JSON. */

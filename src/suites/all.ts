@@ -1,6 +1,7 @@
 import type { Suite } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
+import { withCompanions } from "./companions.ts";
 import { deliveries } from "./deliveries/checks.ts";
 import { errors } from "./errors/checks.ts";
 import { headers } from "./headers/checks.ts";
@@ -38,4 +39,4 @@ export const suites: readonly Suite[] = [
   otherEndpoints,
   headers,
   limits,
-];
+].map(withCompanions);

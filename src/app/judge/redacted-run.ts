@@ -7,6 +7,7 @@ import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
 import type { ProbeRunResult } from "../../run/execute.ts";
 import { describeSkip, type Messages } from "../../run/skip-reason.ts";
+import type { Selection } from "../../run/plan/selection.ts";
 import { runSuites, type RunOptions, type RunResult } from "../../run/run.ts";
 import { redactorOf, secretsInResponses } from "./redactor.ts";
 import { secretsOf } from "./secrets.ts";
@@ -43,6 +44,8 @@ export interface ListeningState {
 export interface RedactedRunOptions extends RunOptions {
   /** Messages of the entry point that started the run, for report and evidence. */
   readonly messages: Messages;
+  /** The patterns that selected the suites, for the report. Absent if the run has every check. */
+  readonly selection?: Selection;
 }
 
 /**
@@ -54,11 +57,18 @@ export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],
 ): Promise<RedactedRun> {
-  const { messages } = options;
+  const { messages, selection } = options;
   const redact = redactorOf(secretsOf(options.target)).text;
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
-  const occasion = { version: packageVersion(), started, finished: new Date(), unselected, messages };
+  const occasion = {
+    version: packageVersion(),
+    started,
+    finished: new Date(),
+    unselected,
+    messages,
+    ...(selection && { selection }),
+  };
   try {
     return sessionOf(result, occasion, options);
   } catch (error) {

@@ -51,7 +51,7 @@ export interface PlanOptions extends RunScope {
 
 /** Plans a run. Returns `null` if the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, messages, readOnly, ...bounds } = options;
+  const { target: named, suites, messages, readOnly, selection: _, ...bounds } = options;
   const { maxWaitMs } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);

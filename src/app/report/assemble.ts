@@ -22,7 +22,7 @@ export interface JudgingInput {
 
 interface Parts extends Pick<
   Report,
-  "target" | "durationMs" | "requests" | "executions" | "lost" | "waitedMs" | "findings" | "created"
+  "target" | "durationMs" | "requests" | "executions" | "lost" | "waitedMs" | "findings" | "created" | "selection"
 > {
   readonly judging: JudgingInput;
   readonly started: Date;
@@ -48,6 +48,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
     ...judged,
     created: parts.created,
     unselected,
+    ...(parts.selection === undefined ? {} : { selection: parts.selection }),
     untestable,
     ...(load === null ? {} : { load }),
   };

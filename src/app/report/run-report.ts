@@ -2,6 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 import type { Messages } from "../../run/skip-reason.ts";
+import type { Selection } from "../../run/plan/selection.ts";
 import type { RunResult } from "../../run/run.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
@@ -17,6 +18,8 @@ export interface RunReportInput {
   readonly finished: Date;
   /** Must clauses with checks that the selection left out. */
   readonly unselected: readonly string[];
+  /** The patterns of the selection. Absent if the run had every check. */
+  readonly selection?: Selection;
   /** The agent of each role, and the query that makes it play the role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
@@ -25,7 +28,7 @@ export interface RunReportInput {
 /** Assembles the report of a run. */
 export function assembleReport(
   result: RunResult,
-  { version, started, finished, unselected, roles, messages }: RunReportInput,
+  { version, started, finished, unselected, selection, roles, messages }: RunReportInput,
 ): Report {
   const { target, durationMs, requests, executions, lost, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
@@ -48,6 +51,7 @@ export function assembleReport(
     waitedMs,
     findings: judgements.map((each) => findingRowOf(each, messages)),
     created: createdResources(exchanges, started),
+    ...(selection && { selection }),
   });
 }
 

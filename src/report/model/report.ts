@@ -157,6 +157,10 @@ export const reportSchema = z
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
+    selection: z
+      .strictObject({ only: z.array(z.string()), skip: z.array(z.string()) })
+      .describe("The patterns of `--only` and `--skip`. Absent if the run had every check.")
+      .exactOptional(),
     untestable: z.array(untestableSchema).describe("Clauses that no request can test, and why."),
     load: loadResultsSchema.exactOptional(),
   })

@@ -3,7 +3,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Report, Verdict } from "./report.ts";
 import type { Tone } from "./section.ts";
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
-import { clauseOutcomes, unexercisedMusts, whyNothingJudged } from "./verdict.ts";
+import { clauseOutcomes, unexercisedMusts, unexercisedNamed, whyNothingJudged } from "./verdict.ts";
 
 export const verdictTones: Readonly<Record<Verdict, Tone>> = {
   conformant: "good",
@@ -35,7 +35,7 @@ export function verdictReasons(report: Report): Text {
     ...lostRequests(report),
     ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),
   ];
-  return joinTexts([...basisOf(report), ...unmetDemands(report), ...costs.map(own)]);
+  return joinTexts([...basisOf(report), ...namedInVain(report), ...unmetDemands(report), ...costs.map(own)]);
 }
 
 const counts = (count: number, before: string, noun: string): string[] =>
@@ -85,6 +85,18 @@ function basisOf(report: Report): Text[] {
 
 const brokenNames = (findings: Report["findings"]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
+
+/** Clauses that the selection names and that were not exercised, with the reason of the first. */
+function namedInVain(report: Report): Text[] {
+  const findings = unexercisedNamed(report);
+  const [first] = findings;
+  if (first === undefined) return [];
+  const names = clauseNames(
+    findings.map(({ clause }) => clause),
+    5,
+  );
+  return [text`named but not exercised: ${names} (${outsideProse(first.reason ?? "no reason known", 160)})`];
+}
 
 /** Demands of load scenarios that were not met: they fail the run, and break no clause. */
 function unmetDemands({ findings }: Report): Text[] {

@@ -4,7 +4,7 @@ import type { Outcome, ReportFinding } from "./report.ts";
 import { formatText } from "../terminal/blocks.ts";
 import { verdictReasons } from "./verdict-summary.ts";
 import { sampleFinding, sampleReport } from "../testing/sample.ts";
-import { clauseOutcomes, exitCodeOf, totalsOf, unexercisedMusts, verdictOf } from "./verdict.ts";
+import { clauseOutcomes, exitCodeOf, runExitCode, totalsOf, unexercisedMusts, verdictOf } from "./verdict.ts";
 
 const levelOf = { warning: "should", note: "advisory", observed: "gap" } as const;
 
@@ -64,6 +64,33 @@ describe("the verdict and the exit code", () => {
     const findings = [...rows("A-1 pass"), sampleFinding({ clause: "A-2", level: "should", outcome: "skipped" })];
     expect(unexercisedMusts(findings)).toEqual([]);
     expect(verdictOf(findings, null)).toBe("conformant");
+  });
+});
+
+describe("the exit code of a run that names clauses", () => {
+  const skipped = (level: ReportFinding["level"], clause = "A-2", check = clause): ReportFinding =>
+    sampleFinding({ clause, check, level, outcome: "skipped", reason: "no agent fails" });
+  const passed = sampleFinding({ clause: "A-1", check: "A-1", level: "must", outcome: "pass" });
+
+  it.each<[string, readonly string[], readonly ReportFinding[], number]>([
+    ["a must clause by its id", ["A-1", "A-2"], [passed, skipped("must")], 3],
+    ["a should clause by its id", ["A-1", "a-2"], [passed, skipped("should")], 3],
+    ["a check by its id", ["A-1/late"], [passed, skipped("must", "A-1", "A-1/late")], 3],
+    ["a gap", ["A-1", "A-2"], [passed, skipped("gap")], 0],
+    ["a glob", ["A-*"], [passed, skipped("must")], 0],
+    ["a clause of which another check was exercised", ["A-1"], [passed, skipped("must", "A-1", "A-1/late")], 0],
+    ["a clause that was deselected again", ["A-1", "A-2"], [passed], 0],
+    [
+      "a clause, while another is broken",
+      ["A-1", "A-2"],
+      [sampleFinding({ clause: "A-1", level: "must", outcome: "fail" }), skipped("must")],
+      1,
+    ],
+  ])("%s that was not exercised", (_, only, findings, code) => {
+    const report = { ...sampleReport([...findings]), selection: { only: [...only], skip: [] } };
+    expect(runExitCode(report)).toBe(code);
+    const named = formatText(verdictReasons(report)).includes("named but not exercised");
+    expect(named).toBe(code === 3 || code === 1);
   });
 });
 

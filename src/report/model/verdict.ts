@@ -35,6 +35,21 @@ export function unexercisedMusts(findings: readonly ReportFinding[], unselected:
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
 }
 
+/**
+ * Findings of must and should clauses that `--only` names by their exact id, or by that of a check, and that were not
+ * exercised: the first finding of each. A glob or the title of a suite names no clause.
+ */
+export function unexercisedNamed({ findings, selection }: Pick<Report, "findings" | "selection">): ReportFinding[] {
+  const names = new Set(selection?.only.map((pattern) => pattern.toUpperCase()));
+  return [...names].flatMap((name) => {
+    const named = findings.filter(
+      ({ clause, check, level }) =>
+        (level === "must" || level === "should") && [clause, check].some((id) => id.toUpperCase() === name),
+    );
+    return named.some(isExercised) ? [] : named.slice(0, 1);
+  });
+}
+
 const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skipped" && outcome !== "error";
 
 /**
@@ -111,7 +126,7 @@ export interface RunExitOptions extends Partial<ExitOptions> {
  * The exit code of a run with its baseline, like {@link exitCodeOf} for the findings that the baseline does not excuse.
  *
  * - 1: also for a stale entry of the baseline.
- * - 3: also if the run was stopped early.
+ * - 3: also if the run was stopped early, or did not exercise a must or should clause that its selection names.
  * - 0: also if all exercised findings are excused.
  */
 export function runExitCode(
@@ -123,7 +138,7 @@ export function runExitCode(
   if (stale.length > 0) return 1;
   const findings = report.findings.filter((finding) => !excused.includes(finding));
   const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
-  if (code === 0 && report.verdict === "incomplete") return 3;
+  if (code === 0 && (report.verdict === "incomplete" || unexercisedNamed(report).length > 0)) return 3;
   // A run whose exercised findings are all excused is not a run that exercised nothing.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

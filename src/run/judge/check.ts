@@ -19,6 +19,11 @@ export interface Check {
   readonly matrix: CoverageMatrix | null;
   /** Probes that add cases to the evidence. The check also works without them. */
   readonly also: readonly Probe[];
+  /**
+   * Probes of other checks whose requests this check judges as well. A run of selected checks sends them, too. In a full
+   * run they change nothing.
+   */
+  readonly companions?: readonly Probe[];
   readonly judge: (evidence: never) => Finding | Observation;
 }
 

@@ -40,12 +40,16 @@ export function planProbes(
   const isJudged = new Map<Probe, boolean>();
   const musts = new Map<Probe, Check[]>();
   const checks = suites.flatMap((suite) => suite.checks);
+  const isOfJudgedCheck = ({ clause }: Check): boolean => clauseOf(clause).level !== "gap";
   for (const check of checks)
     for (const probe of [...Object.values(probesOf(check.on)), ...check.also]) {
-      const { level } = clauseOf(check.clause);
-      isJudged.set(probe, isJudged.get(probe) === true || level !== "gap");
-      if (level === "must") musts.set(probe, [...(musts.get(probe) ?? []), check]);
+      for (const each of withPreparation(probe))
+        isJudged.set(each, isJudged.get(each) === true || isOfJudgedCheck(check));
+      if (clauseOf(check.clause).level === "must") musts.set(probe, [...(musts.get(probe) ?? []), check]);
     }
+  for (const check of checks)
+    for (const probe of (check.companions ?? []).flatMap(withPreparation))
+      if (!isJudged.has(probe)) isJudged.set(probe, isOfJudgedCheck(check));
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
@@ -69,6 +73,9 @@ export function planProbes(
     });
   });
 }
+
+/** A probe, after the probes that prepare the target for it. */
+const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
 /** Names of the keys that a probe sends with. One key under several names counts once. */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {

@@ -15,6 +15,8 @@ export interface Selection {
 /** The selected checks, the bounds of the run, and the texts of its caller. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
+  /** The patterns that selected `suites`. Absent if they are all suites. */
+  readonly selection?: Selection;
   /** Texts for skipped checks in the report and the evidence. */
   readonly messages: Messages;
 }
@@ -35,11 +37,9 @@ export function selectChecks(
   { only, skip }: Selection,
   names: SelectionNames = defaultNames,
 ): Suite[] {
-  const wanted = only.map((pattern) => matcherOf(pattern, names.only, suites));
-  const unwanted = skip.map((pattern) => matcherOf(pattern, names.skip, suites));
-  const isSelected = (check: Check, title: string): boolean =>
-    (wanted.length === 0 || wanted.some((matches) => matches(check, title))) &&
-    !unwanted.some((matches) => matches(check, title));
+  for (const pattern of only) requireMatch(pattern, names.only, suites);
+  for (const pattern of skip) requireMatch(pattern, names.skip, suites);
+  const isSelected = isSelectedBy({ only, skip });
   const selected = suites
     .map((suite) => ({ ...suite, checks: suite.checks.filter((check) => isSelected(check, suite.title)) }))
     .filter((suite) => suite.checks.length > 0);
@@ -58,12 +58,28 @@ export function unselectedMusts(all: readonly Suite[], selected: readonly Suite[
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
+/** The selection of a scope. Empty if the patterns leave every check. */
+export const selectionIn = ({ only, skip }: Selection): Pick<RunScope, "selection"> =>
+  only.length + skip.length === 0 ? {} : { selection: { only, skip } };
+
 type Matcher = (check: Check, title: string) => boolean;
 
-function matcherOf(pattern: string, selection: string, suites: readonly Suite[]): Matcher {
+/** Whether the patterns select a check of the suite with this title. */
+export function isSelectedBy({ only, skip }: Selection): Matcher {
+  const [wanted, unwanted] = [only.map(matcherOf), skip.map(matcherOf)];
+  return (check, title) =>
+    (wanted.length === 0 || wanted.some((matches) => matches(check, title))) &&
+    !unwanted.some((matches) => matches(check, title));
+}
+
+function matcherOf(pattern: string): Matcher {
   const glob = globOf(pattern);
-  const matches: Matcher = (check, title) => [check.id, check.clause, title].some((name) => glob(name));
-  if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return matches;
+  return (check, title) => [check.id, check.clause, title].some((name) => glob(name));
+}
+
+function requireMatch(pattern: string, selection: string, suites: readonly Suite[]): void {
+  const matches = matcherOf(pattern);
+  if (suites.some(({ title, checks }) => checks.some((check) => matches(check, title)))) return;
   throw new UsageError(
     line`${selection} ${JSON.stringify(pattern)} matches no clause, check or suite. \`conformance list\` shows them; suites: ${suites.map(({ title }) => title).join(", ")}.`,
   );

@@ -6,7 +6,7 @@ import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
-import { probe } from "../../run/probe.ts";
+import { type Probe, probe } from "../../run/probe.ts";
 import { isSegment } from "../../run/send/client.ts";
 import type { deploymentEvents } from "../../spec/events.ts";
 import type { Target } from "../../target/target.ts";
@@ -27,13 +27,15 @@ interface TriggeredEvent {
   readonly deliveries: readonly Delivery[];
 }
 
-/**
- * Triggers a deployment event and waits until a webhook of an earlier probe gets it.
- *
- * @param isFollowed whether to call the agent that the event names, and to create a webhook for later events of that
- * agent
- */
-const triggered = (event: TriggeredEvent["event"], what: string, isFollowed = false) => {
+interface TriggerOptions {
+  /** Whether to call the agent that the event names, and to create a webhook for later events of that agent. */
+  readonly isFollowed?: boolean;
+  /** Triggers without which this one may have nothing to change. */
+  readonly after?: readonly Probe[];
+}
+
+/** Triggers a deployment event and waits until a webhook of an earlier probe gets it. */
+const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, after = [] }: TriggerOptions = {}) => {
   const trigger = `triggers.${event}` as const;
   return probe(
     `a deployment ${what}, and webhooks are awaited`,
@@ -41,6 +43,7 @@ const triggered = (event: TriggeredEvent["event"], what: string, isFollowed = fa
       needs: ["receiver", trigger],
       requests: isFollowed ? 2 : 0,
       stage: "exclusive",
+      after,
       ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
     },
     async ({ client, given, target, time }): Promise<TriggeredEvent> => {
@@ -121,15 +124,24 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
+const created = triggered("deployment.created", "is created");
+const updated = triggered("deployment.updated", "is updated", { isFollowed: true });
+const healthChanged = triggered("deployment.health_changed", "changes its health");
+/** A target may remove only the deployment that the first trigger created. */
+const deleted = triggered("deployment.deleted", "is removed", { after: [created] });
+
+/** Every trigger, with the webhooks that hear of it. */
+export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
+
 const deploymentCheck = (
   clause: "HOOK-11" | "HOOK-12" | "HOOK-13" | "HOOK-14",
-  ...event: Parameters<typeof triggered>
-): Check => check(clause, { ...webhookProbes, triggered: triggered(...event), all: allDeliveries }, judgeDelivered);
+  trigger: ReturnType<typeof triggered>,
+): Check => check(clause, { ...webhookProbes, triggered: trigger, all: allDeliveries }, judgeDelivered);
 
 /** The last check removes the deployment. */
 export const deploymentChecks = [
-  deploymentCheck("HOOK-11", "deployment.created", "is created"),
-  deploymentCheck("HOOK-12", "deployment.updated", "is updated", true),
-  deploymentCheck("HOOK-14", "deployment.health_changed", "changes its health"),
-  deploymentCheck("HOOK-13", "deployment.deleted", "is removed"),
+  deploymentCheck("HOOK-11", created),
+  deploymentCheck("HOOK-12", updated),
+  deploymentCheck("HOOK-14", healthChanged),
+  deploymentCheck("HOOK-13", deleted),
 ] as const;

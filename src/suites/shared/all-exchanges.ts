@@ -28,17 +28,20 @@ export interface AllExchanges {
   readonly batchPath?: string | null;
   /** Whether the run could redeploy agents by triggers. Absent in the evidence of earlier versions. */
   readonly mayDeploy?: boolean;
+  /** The offset of the target's clock at the end of the run, at most. Absent in the evidence of earlier versions. */
+  readonly endClockMs?: number;
 }
 
 /** Collects all exchanges of the run, for checks of rules that apply to every response. */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review" },
-  async ({ recorder, target }): Promise<AllExchanges> => ({
+  async ({ recorder, target, time }): Promise<AllExchanges> => ({
     exchanges: withoutNetworkLosses(recorder.exchanges()),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
     mayDeploy: Object.keys(target.triggers).length > 0,
+    endClockMs: time.maxClockOffsetMs(),
   }),
 );
 

@@ -35,7 +35,7 @@ export function bodyCases(
   isWanted: (exchange: Exchange) => boolean,
   rootOf: (exchange: Exchange) => unknown = bodyJson,
 ): Member<JudgedResponse>[] {
-  const tookMs = maxDurationIn(all.exchanges);
+  const tookMs = maxDurationIn(all);
   const judged = judgedResponseBy(rootOf);
   return (byEndpoint(all).get(endpoint) ?? [])
     .filter((each) => each.key !== null && isWanted(each) && isWhole(each) && !hasNonJsonBody(each))

@@ -38,15 +38,17 @@ const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
 });
 
+type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
+
 /**
  * The longest time in milliseconds that each request may have taken on the target's clock, which the run may have
- * advanced meanwhile. Infinite for the last request, because only a later request shows how far the clock was advanced.
+ * advanced meanwhile. A later request, or the end of the run, shows how far the clock was advanced. Infinite without either.
  */
-export function maxDurationIn(exchanges: readonly Exchange[]): (exchange: Exchange) => number {
+export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = inOrder(exchanges);
   return ({ sentMs, clockMs, answer: { endMs } }) => {
     const next = all.sorted[countBelow(all.sentMs, endMs + recordedWithinMs)];
-    return endMs - sentMs + (next?.clockMs ?? Infinity) - clockMs;
+    return endMs - sentMs + (next?.clockMs ?? endClockMs) - clockMs;
   };
 }
 
@@ -80,7 +82,7 @@ export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: numbe
 
 /** Invokes and streams by their agent, with the longest time that each may have taken. */
 const agentCalls = memoizeByObject((all: AllExchanges) => {
-  const tookMs = maxDurationIn(all.exchanges);
+  const tookMs = maxDurationIn(all);
   const calls = (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
   return Map.groupBy(
     calls.map((each) => ({ agent: agentInPath(each), sentMs: each.sentMs, tookMs: tookMs(each) })),

@@ -67,7 +67,7 @@ export function eventCases(
   streams: readonly Exchange[],
   name: StreamEventName,
 ): Member<EventCase>[] {
-  const maxDurationOf = maxDurationIn(all.exchanges);
+  const maxDurationOf = maxDurationIn(all);
   const cell = { of: "stream events", kind: name };
   return streams.flatMap((exchange) => {
     const tookMs = maxDurationOf(exchange);

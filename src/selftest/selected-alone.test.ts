@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+
+import { sampleOf } from "../base/testing/test-scope.ts";
+import { suiteFaults } from "../reference/catalogue.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
+import type { Patch } from "../reference/patch.ts";
+import type { Judgement } from "../run/judge/judge.ts";
+import { selectChecks } from "../run/plan/selection.ts";
+import { runSuites } from "../run/run.ts";
+import { clauseIds, clauseOf } from "../spec/clauses.ts";
+import { suites } from "../suites/all.ts";
+
+/** Runs the checks of these clauses alone against the embedded server. No clause: all checks. */
+async function runAlone(only: readonly string[], patches: readonly Patch[] = []): Promise<readonly Judgement[]> {
+  const embedded = await startEmbedded(patches);
+  try {
+    const { judgements } = await runSuites({
+      target: embedded.target,
+      suites: selectChecks(suites, { only, skip: [] }),
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+      deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
+    });
+    return judgements;
+  } finally {
+    await embedded.close();
+  }
+}
+
+const isExercised = ({ finding }: Judgement): boolean => !["unproven", "error", "inapplicable"].includes(finding.kind);
+
+const exercised = new Set((await runAlone([])).filter(isExercised).map(({ check }) => check.clause));
+const mustsAndShoulds = clauseIds.filter((id) => ["must", "should"].includes(clauseOf(id).level));
+
+/**
+ * Faults that a clause alone does not show. They show only after hundreds of requests, or need objects that stay on the
+ * target for good. Each of these clauses has other faults.
+ */
+const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
+  "version-of-invoke-stays": ["VER-4"],
+  "deliveries-answer-wrong-keys-403": ["ERR-1", "ERR-10"],
+  "operations-answer-wrong-keys-403": ["ERR-1", "ERR-10"],
+  "hour-says-none-left-too-early": ["HDR-12"],
+  "last-usage-in-text": ["USE-4"],
+};
+
+const faultsOfClauses = suiteFaults.flatMap((fault) =>
+  fault.breaks
+    .filter((clause) => !(shownByMoreOnly[fault.name] ?? []).includes(clause))
+    .map((clause) => ({ name: fault.name, clause, fault })),
+);
+
+describe("a clause that is selected alone", () => {
+  it.each(
+    sampleOf(
+      mustsAndShoulds.filter((id) => exercised.has(id)),
+      { of: 4 },
+    ),
+  )("%s is exercised and holds, as in a full run", async (id) => {
+    const judgements = await runAlone([id]);
+    expect(judgements.some(isExercised)).toBe(true);
+    expect(judgements.filter(({ finding }) => finding.kind === "breach")).toEqual([]);
+  });
+
+  it.each(sampleOf(faultsOfClauses, { of: 16 }))("$clause shows the fault $name", async ({ clause, fault }) => {
+    const judgements = await runAlone([clause], [fault]);
+    expect(judgements.some(({ finding }) => finding.kind === "breach")).toBe(true);
+  });
+});
+
+describe("clauses whose evidence the probes of others send are exercised by every check", () => {
+  it.each([
+    ["REQ-3"],
+    ["ERR-8"],
+    ["HOOK-13"],
+    ["HOOK-16"],
+    ["HDR-3"],
+    ["HDR-4"],
+    ["HDR-12"],
+    ["HDR-15"],
+    ["HOOK-26", "HOOK-21"],
+  ])("%s", async (...only) => {
+    const judgements = await runAlone(only);
+    expect(judgements.filter((each) => !isExercised(each) || each.finding.kind === "breach")).toEqual([]);
+  });
+});

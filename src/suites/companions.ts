@@ -1,0 +1,97 @@
+import type { Probe } from "../run/probe.ts";
+import type { Suite } from "../run/judge/check.ts";
+import type { ClauseId } from "../spec/clauses.ts";
+import { oddAlertsCreated } from "./alerts/probes.ts";
+import { everyKeyUsed, unauthenticatedSent } from "./authentication/probes.ts";
+import { deploymentTriggers } from "./deliveries/deployment-events.ts";
+import { failingWithWebhooks } from "./deliveries/probes.ts";
+import { failingInvoked, unknownPathRequested } from "./errors/probes.ts";
+import { degradedChecked, healthChecked, laterChecked, unknownChecked } from "./health/probes.ts";
+import {
+  invoked,
+  invokedAtMin,
+  invokedUnknownAgent,
+  invokedWithNumber,
+  invokedWithoutQuery,
+  slowAgentInvoked,
+} from "./invoke/probes.ts";
+import { keyUsageRead, oneAgentKeyTried, webhookCreated } from "./keys/probes.ts";
+import { allowanceWatched, twoKeys } from "./limits/counting.ts";
+import { minuteExhausted } from "./limits/minute-probe.ts";
+import { slotsHeld } from "./limits/slot-probes.ts";
+import { firstPageListed, listedByDefault, secondPageListed } from "./listing/probes.ts";
+import {
+  failedInStream,
+  streamed,
+  streamedSlowly,
+  streamedUnknownAgent,
+  streamedWithAllFeatures,
+  streamedWithoutQuery,
+} from "./stream/probes.ts";
+import { streamAccounted, usageGrown } from "./usage/probes.ts";
+
+const mistakes = [
+  invokedWithoutQuery,
+  invokedUnknownAgent,
+  invokedWithNumber,
+  streamedWithoutQuery,
+  streamedUnknownAgent,
+];
+const errors = [...mistakes, failingInvoked, minuteExhausted];
+const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
+/** Let some seconds pass. */
+const pauses = [allowanceWatched, streamAccounted];
+const reports = [healthChecked, degradedChecked, laterChecked, unknownChecked];
+
+/**
+ * Probes of other clauses that show most about a clause on every response, stream or delivery of a run. A run that selects
+ * only this clause sends them, too: with its own probes alone it would prove little, or nothing. They create nothing on
+ * the target unless the clause is about that.
+ */
+const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
+  "KEY-4": [everyKeyUsed],
+  "SVC-1": [...mistakes, keyUsageRead],
+  "REQ-3": [invoked, webhookCreated, oddAlertsCreated],
+  "REQ-7": [firstPageListed, secondPageListed, listedByDefault],
+  "VER-1": [invoked, ...reports],
+  "VER-4": [...reports],
+  "ERR-1": errors,
+  "ERR-2": errors,
+  "ERR-3": errors,
+  "ERR-4": errors,
+  "ERR-7": mistakes,
+  "ERR-8": [minuteExhausted],
+  "ERR-9": [minuteExhausted],
+  "ERR-10": errors,
+  "ERR-16": [minuteExhausted],
+  "INV-2": [failingInvoked],
+  "INV-4": [slowAgentInvoked, invokedAtMin],
+  "SSE-3": streams,
+  "SSE-5": streams,
+  "SSE-14": streams,
+  "HLT-8": [...reports, ...pauses],
+  "HLT-10": reports,
+  "HLT-17": reports,
+  "HLT-22": [invoked],
+  "USE-4": [usageGrown],
+  "WHK-3": [failingWithWebhooks, ...deploymentTriggers],
+  "HOOK-5": [failingWithWebhooks],
+  "HOOK-16": deploymentTriggers,
+  "HDR-2": [...mistakes, oneAgentKeyTried],
+  "HDR-3": [unauthenticatedSent],
+  "HDR-4": [minuteExhausted],
+  "HDR-6": [invoked, streamedWithAllFeatures],
+  "HDR-7": reports,
+  "HDR-9": [minuteExhausted, slotsHeld],
+  "HDR-11": [unknownPathRequested],
+  "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted],
+  "HDR-15": [...pauses, minuteExhausted],
+  "HDR-18": [minuteExhausted],
+  "LIM-6": [streamed],
+};
+
+/** Adds the companions of each check's clause. */
+export const withCompanions = ({ title, checks }: Suite): Suite => ({
+  title,
+  checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),
+});

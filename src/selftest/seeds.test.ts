@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 
 import { runsOf, testSeed } from "../base/testing/test-scope.ts";
-import { drawVariants, trySeeds } from "./seeds.ts";
+import { allVariants } from "../reference/catalogue.ts";
+import { complaintsOfLegal, drawVariants, illegalTogether, trySeeds } from "./seeds.ts";
 import { replacedDecisions, combinePatches } from "./patch-groups.ts";
+import { tryGroups } from "./run-patches.ts";
 
 const seeds = Array.from({ length: runsOf({ quick: 1, full: 50 }) }, (_, index) => testSeed * 1000 + index);
 
@@ -20,6 +22,23 @@ describe("variants that a seed draws", () => {
     const merged = combinePatches(drawn);
     expect(new Set(replacedDecisions(merged))).toEqual(new Set(drawn.flatMap(replacedDecisions)));
     expect(merged.breaks).toEqual([...new Set(drawn.flatMap(({ breaks }) => breaks))]);
+  });
+});
+
+describe("two variants that are illegal together", () => {
+  const pairs = illegalTogether.map(({ names }) => allVariants.filter(({ name }) => names.includes(name)));
+
+  it("are never drawn together", () => {
+    for (const pair of pairs)
+      for (let seed = 0; seed < 20; seed += 1) expect(drawVariants(seed, pair).length).toBeLessThan(2);
+  });
+
+  it("turn the clause of their reason red", async () => {
+    const trials = await tryGroups(pairs, "short");
+    for (const [index, { reason }] of illegalTogether.entries()) {
+      const red = trials[index] === undefined ? [] : complaintsOfLegal(trials[index]);
+      expect(red.join("\n")).toContain(/\(([A-Z]+-\d+)\)/.exec(reason)?.[1]);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Kinds of key that a server must reject, described for people. The value is the short name under which a report counts
+ * Kinds of key that a server rejects, described for people. The value is the short name under which a report counts
  * the kind. All altered keys share one short name, and so do all wrong schemes. Source: Authentication 1 to 3, API key
  * 1 and 3.
  */
@@ -10,6 +10,7 @@ export const rejectedKeyKinds = {
   "a key that is cut off": "near",
   "a key that is lengthened": "near",
   "a key in other letter case": "near",
+  "a key of one letter case in the other": "near",
   "a key under another scheme": "scheme",
   "a scheme without a key": "scheme",
   "an expired key": "expired",

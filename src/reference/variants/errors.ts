@@ -85,6 +85,22 @@ export const authenticationVariants = variants("Authentication", {
   "keys-of-another-prefix": variant("Keys begin with `zq_`.").by(() => ({
     keyText: (text) => text.replace(/^.._/, "zq_"),
   })),
+  "keys-of-one-letter-case": variant("Keys have lower-case letters and digits only.").by(() => ({
+    keyText: (text) => text.toLowerCase(),
+  })),
+  "keys-in-any-letter-case": variant("Keys are lower-case, and are compared in any letter case, as hexadecimal is.").by(
+    (base) => ({
+      keyText: (text) => text.toLowerCase(),
+      identify: (credentials, ring, nowMs, operation) =>
+        base.identify(
+          credentials.kind === "bearer" ? { ...credentials, text: credentials.text.toLowerCase() } : credentials,
+          ring,
+          nowMs,
+          operation,
+        ),
+    }),
+    ["AUTH-17"],
+  ),
   "forbidden-401": variant("A key that lacks permission responds with 401.").by(
     overrideError(["forbidden"], 401, "INSUFFICIENT_SCOPE"),
   ),

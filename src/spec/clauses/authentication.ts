@@ -1,4 +1,4 @@
-import { gap, must, policy, type ClauseTable } from "../clause.ts";
+import { advisory, gap, must, policy, type ClauseTable } from "../clause.ts";
 
 const section = "Authentication";
 
@@ -52,4 +52,10 @@ export const authenticationClauses = {
       },
     },
   ),
+  "AUTH-17": advisory(`${section} 3`, "A key whose letters all have one case is wrong in the other case, too.", {
+    readings: {
+      "case-matters": "the key in the other case is rejected",
+      "both-cases": "the key has letters of both cases",
+    },
+  }),
 } as const satisfies ClauseTable;

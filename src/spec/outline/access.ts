@@ -11,7 +11,7 @@ export const authenticationSections: readonly Section[] = [
       stated("2", "restriction by agent", "KEY-6"),
       stated("2", "restriction by source address", "KEY-7"),
       stated("3", "missing key: 401", "AUTH-2", "AUTH-8", "AUTH-9"),
-      stated("3", "wrong key: 401 `INVALID_API_KEY`", "AUTH-3", "AUTH-5", "AUTH-8", "AUTH-16"),
+      stated("3", "wrong key: 401 `INVALID_API_KEY`", "AUTH-3", "AUTH-5", "AUTH-8", "AUTH-16", "AUTH-17"),
       stated("3", "expired key: 401 `EXPIRED_API_KEY`", "AUTH-4", "AUTH-8", "KEY-3"),
       stated("4", "signing is optional; its two headers", "AUTH-10"),
       stated("4", "`X-Timestamp`: Unix seconds, a decimal string", "AUTH-10"),

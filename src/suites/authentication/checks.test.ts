@@ -138,6 +138,22 @@ describe("requests without a valid key", () => {
     expect(judgeBy(authentication, "AUTH-16", { ...trialsWith(), ...changed }).kind).toBe(kind);
   });
 
+  it.each<[string, readonly KeyTrial[], string]>([
+    ["is rejected", trials("a key of one letter case in the other", 401), "follows"],
+    ["is accepted", trials("a key of one letter case in the other", 200), "breach"],
+    ["is accepted where any key is", trials("a key of one letter case in the other", 401, { health: 200 }), "follows"],
+    ["does not exist, as the key has both", trials("a key in other letter case", 401), "follows"],
+    ["was not tried", [], "unproven"],
+  ])("AUTH-17 if the other letter case %s", (_case, changed, kind) => {
+    const openHealth = trials("a wrong key", 401, { health: 200 });
+    const evidence = {
+      unauthenticated: { ...trialsWith(...openHealth), cells: [...trialsWith(...openHealth).cells, ...changed] },
+      all,
+    };
+    expect(judgeBy(authentication, "AUTH-17", evidence).kind).toBe(kind);
+    expect(judgeBy(authentication, "AUTH-5", evidence).kind).toBe("holds");
+  });
+
   it("observes the code of a missing key and the letter case of the scheme", () => {
     const otherCode = trialsWith(...trials("no key", 401, {}, "NO_KEY"));
     expect(judgeBy(authentication, "AUTH-9", otherCode)).toMatchObject({ text: 'a missing key has the code "NO_KEY"' });

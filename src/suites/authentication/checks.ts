@@ -1,8 +1,9 @@
 import { formatValue } from "../../base/format-value.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
-import { breach, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, follows, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
+import type { ReadingOf } from "../../spec/clauses.ts";
 import type { RejectedKeyKind } from "../../spec/rejected-key-kinds.ts";
 import { alertCrossed } from "../alerts/probes.ts";
 import { invoked } from "../invoke/probes.ts";
@@ -59,23 +60,37 @@ const firstConclusiveTrial = (
 ): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
 
 /** Judges altered keys on the endpoints that answer a wrong key with 401. */
+function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedTrial[] {
+  const rejecting = new Set(
+    trialsOf(unauthenticated, "a wrong key")
+      .filter(got401)
+      .map(({ endpoint }) => endpoint),
+  );
+  return judgeTrials(
+    trialsOf(unauthenticated, ...kinds).filter(({ endpoint }) => rejecting.has(endpoint)),
+    endpointsWithControl(all),
+  );
+}
+
 const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Check =>
   checkKeys(clause, keyCheckProbes, {
     kinds: keyKindsOf(clause),
     expected: () => expected,
-    judged: ({ unauthenticated, all }) => {
-      const rejecting = new Set(
-        trialsOf(unauthenticated, "a wrong key")
-          .filter(got401)
-          .map(({ endpoint }) => endpoint),
-      );
-      const altered = trialsOf(unauthenticated, ...keyKindsOf(clause));
-      return judgeTrials(
-        altered.filter(({ endpoint }) => rejecting.has(endpoint)),
-        endpointsWithControl(all),
-      );
-    },
+    judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
+
+/** Judges a key whose letters have one case. Such a key may be hexadecimal, so a server may ignore the case. */
+function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
+  const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
+  const accepted = judged.find(({ trial }) => isSuccess(trial.exchange));
+  if (accepted !== undefined)
+    return breach("401, as for any wrong key", outcomeOf(accepted.trial.exchange), accepted.trial.exchange);
+  if (judged.some(({ verdict }) => verdict === "correct")) return follows("case-matters");
+  const hasBothCases = trialsOf(evidence.unauthenticated, "a key in other letter case").length > 0;
+  return hasBothCases
+    ? follows("both-cases")
+    : unproven("no request with the key in the other letter case got a conclusive response");
+}
 
 /** Returns unproven if a required or tried endpoint has no correct trial, else `null`. */
 function unprovenOnSome(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
@@ -183,6 +198,7 @@ export const authentication = suite("Authentication", [
     },
   ),
   alteredKeysRejected("AUTH-5", "401, as for any wrong key"),
+  check("AUTH-17", keyCheckProbes, judgeOtherCase),
   alteredKeysRejected("AUTH-6", "only a key after `Bearer` is accepted"),
   observe("AUTH-7", unauthenticatedSent, (unauthenticated) => {
     const { lowerCase } = unauthenticated;

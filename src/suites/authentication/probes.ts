@@ -11,7 +11,7 @@ import { usableKeys } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import { alteredAuthorization, alteredKeyKinds, neverIssuedKey } from "../shared/key-trials/altered-keys.ts";
 import { type Fixtures, firstSuccessOn, prepareFixtures } from "../shared/key-trials/fixtures.ts";
-import { acceptingEndpoints } from "../shared/key-trials/key-checks.ts";
+import { acceptingEndpoints, keyExpectations } from "../shared/key-trials/key-checks.ts";
 import {
   createTrialSender,
   type EndpointRequest,
@@ -111,7 +111,7 @@ export const unauthenticatedSent = probe(
     const altered: KeyTrial[] = [];
     for (const kind of alteredKeyKinds) {
       const authorization = alteredAuthorization[kind](key);
-      const endpoints = isAffordable ? endpointNames : (endpointsIfFewRequests[kind] ?? ["health"]);
+      const endpoints = isAffordable ? keyExpectations[kind].on : (endpointsIfFewRequests[kind] ?? ["health"]);
       if (authorization !== null)
         altered.push(...(await sendHealthFirst(sender, { kind, endpoints, authorization }, acceptingEndpoints(wrong))));
     }

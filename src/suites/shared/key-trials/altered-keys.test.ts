@@ -33,9 +33,12 @@ describe("keys that are not valid", () => {
     for (const other of [truncated(key), lengthened(key)]) expect(bytes(other, coding)).not.toBe(bytes(key, coding));
   });
 
-  it("have other letter case only where a key has letters of both", () => {
-    expect(withSwappedCase("ah_aB3")).toBe("ah_Ab3");
-    expect(withSwappedCase("ah_abc123")).toBeNull();
-    expect(withSwappedCase("AH_0123ABC")).toBeNull();
+  it.each([
+    ["ah_aB3", "ah_Ab3", null],
+    ["ah_abc123", null, "ah_ABC123"],
+    ["AH_0123ABC", null, "AH_0123abc"],
+    ["ah_0123", null, null],
+  ])("tell letters of both cases from letters of one: %s", (key, ofBoth, ofOne) => {
+    expect([withSwappedCase(key, 2), withSwappedCase(key, 1)]).toEqual([ofBoth, ofOne]);
   });
 });

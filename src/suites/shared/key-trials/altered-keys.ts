@@ -34,11 +34,14 @@ export const truncated = (key: string): string => key.replace(padding, "").slice
 /** Adds characters that are valid in base64 and in hexadecimal. */
 export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
-/** Swaps upper and lower case. Returns `null` for a key with only one of them, because a server may then ignore case. */
-export function withSwappedCase(key: string): string | null {
+/**
+ * Swaps upper and lower case after the prefix. Returns `null` for a key with another number of letter cases. A server may
+ * ignore the case of a key that has only one: it may be hexadecimal.
+ */
+export function withSwappedCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
   const rest = key.slice(prefix.length);
-  if (!/[a-z]/.test(rest) || !/[A-Z]/.test(rest)) return null;
+  if (Number(/[a-z]/.test(rest)) + Number(/[A-Z]/.test(rest)) !== cases) return null;
   const swapped = Array.from(rest, (each) => (each === each.toLowerCase() ? each.toUpperCase() : each.toLowerCase()));
   return prefix + swapped.join("");
 }
@@ -46,9 +49,12 @@ export function withSwappedCase(key: string): string | null {
 type AlteredKeyKind = Extract<
   RejectedKeyKind,
   | "a key with another last character"
+  | "a key of one letter case in the other"
   | `a key ${"that is cut off" | "that is lengthened" | "in other letter case" | "under another scheme"}`
   | "a scheme without a key"
 >;
+
+const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
 /** `Authorization` headers made from a valid key that the server must reject; `null` if the key cannot be altered in that way. */
 export const alteredAuthorization: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
@@ -56,10 +62,8 @@ export const alteredAuthorization: Readonly<Record<AlteredKeyKind, (key: string)
   "a key under another scheme": (key) => `Basic ${key}`,
   "a key that is cut off": (key) => `Bearer ${truncated(key)}`,
   "a key that is lengthened": (key) => `Bearer ${lengthened(key)}`,
-  "a key in other letter case": (key) => {
-    const swapped = withSwappedCase(key);
-    return swapped === null ? null : `Bearer ${swapped}`;
-  },
+  "a key in other letter case": (key) => bearer(withSwappedCase(key, 2)),
+  "a key of one letter case in the other": (key) => bearer(withSwappedCase(key, 1)),
   "a scheme without a key": () => "Bearer",
 };
 

@@ -47,6 +47,7 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "a key that is cut off": expectation("AUTH-5", anyCode, needsClock),
   "a key that is lengthened": expectation("AUTH-5", anyCode, needsClock),
   "a key in other letter case": expectation("AUTH-5", anyCode, needsClock),
+  "a key of one letter case in the other": expectation("AUTH-17", anyCode, { on: ["health", "list"], ...needsClock }),
   "a key under another scheme": expectation("AUTH-6", noSuccess, needsClock),
   "a scheme without a key": expectation("AUTH-6", noSuccess, needsClock),
   "an expired key": expectation("AUTH-4", expired),

@@ -220,6 +220,14 @@ export const loadEvidenceSchema = z
       .nullable()
       .describe("Memory of the embedded server, at regular intervals."),
     stopped: z.string().nullable().describe("Why the run ended early."),
+    outage: z
+      .object({
+        aliveMs: instant.describe("When the target was last known to be there."),
+        failedMs: instant.describe("When a connection first failed."),
+        backMs: instant.nullable().describe("When the target was there again; null: it stayed away."),
+      })
+      .optional()
+      .describe("When the target first accepted no connection; absent: it always did."),
   })
   .describe("Requests and responses of one scenario.");
 

@@ -12,6 +12,7 @@ import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
+import { TargetDied } from "./target-watch.ts";
 
 /** Measurements during a run, apart from the requests of the engine. */
 export interface Instrumentation {
@@ -56,10 +57,12 @@ export async function runInstrumented(
     const hook = scenario.needs.includes("receiver") ? await registerWebhook(scenario, options, receiver, wire) : null;
     const before = readsUsage ? await readUsage(options, wire) : null;
     const evidence = await engine(scenario, options);
-    const ledger = readsUsage
-      ? await usageAfter(evidence, before, rssBytes === null ? usageRetryDelaysMs : [], { scenario, options, wire })
-      : null;
-    const deliveries = hook === null ? null : await waitForDeliveries(hook, evidence, deliveryTimeoutMs);
+    const ledger =
+      readsUsage && !(options.signal.reason instanceof TargetDied)
+        ? await usageAfter(evidence, before, rssBytes === null ? usageRetryDelaysMs : [], { scenario, options, wire })
+        : null;
+    const deliveries =
+      hook === null ? null : await waitForDeliveries(hook, evidence, deliveryTimeoutMs, options.signal);
     return {
       ...evidence,
       notes: [...evidence.notes, ...notesOn(ledger, hook !== null)],
@@ -163,14 +166,22 @@ async function registerWebhook(
   return hook;
 }
 
-/** Counts the deliveries; `null` if there were more than the receiver keeps. */
+/** Counts the deliveries; `null` if there were more than the receiver keeps, or the wait for them was stopped. */
 async function waitForDeliveries(
   hook: Hook,
   evidence: LoadEvidence,
   withinMs: number,
+  signal: AbortSignal,
 ): Promise<DeliverySummary | null> {
-  const summary = await summaryWhenComplete(hook, evidence, withinMs);
+  const summary = await Promise.race([summaryWhenComplete(hook, evidence, withinMs), whenAborted(signal)]);
   return hook.droppedCount() > 0 ? null : summary;
+}
+
+function whenAborted(signal: AbortSignal): Promise<null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  if (signal.aborted) resolve(null);
+  signal.addEventListener("abort", () => resolve(null), { once: true });
+  return promise;
 }
 
 async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs: number): Promise<DeliverySummary> {

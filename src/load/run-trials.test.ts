@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { scenarioNamed } from "./scenarios.ts";
 import { plainNetwork } from "../base/network/network.ts";
@@ -11,6 +11,7 @@ import {
   type TrialResult,
   type TrialSetup,
 } from "./run-trials.ts";
+import { stopReason } from "./stall-timeout.ts";
 import type { LoadTrial } from "./trials.ts";
 import { type Engine, EngineProblem } from "./engine.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
@@ -38,7 +39,7 @@ const stage: TrialSetup = {
   instrumentation: { receiver: null, rssBytes: null, deliveryTimeoutMs: 0 },
   tearDown: async () => {},
 };
-const ground: LoadEnvironment = { skipReason: () => null, cooldownMs: () => 0, setUp: async () => stage };
+const ground: LoadEnvironment = { skipReason: () => null, cooldownMs: () => 0, setUp: async () => stage, target: null };
 const answering: Engine = async ({ name }) => evidenceOf([sample(), sample({ sentMs: 1010 })], { scenario: name });
 
 const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions> = {}): Promise<TrialResult[]> =>
@@ -57,6 +58,8 @@ const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions
     onWait: () => {},
     onProgress: () => {},
     onResult: () => {},
+    onDeath: () => {},
+    connectTo: () => async () => true,
     ...options,
   });
 
@@ -157,5 +160,44 @@ describe("the missing requirement of a trial", () => {
 
   it("is null if the target meets all requirements", () => {
     expect(missingRequirement(trial("slots-back"), all)).toBeNull();
+  });
+});
+
+describe("a target that dies", () => {
+  const refuses = () => async () => false;
+
+  it("ends the load, keeps the evidence so far, and says when the target died", async () => {
+    const untilStopped: Engine = async ({ name }, { signal, onProgress }) => {
+      onProgress({ elapsedMs: 0, expectedMs: 60_000, sent: 1, admitted: 0, refused: 0, failed: 1 });
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      return evidenceOf([sample()], { scenario: name, stopped: stopReason(signal) });
+    };
+    const deaths: string[] = [];
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const running = conduct([trial("burst"), trial("minute-limit")], {
+      engines: { autocannon: untilStopped, k6: untilStopped },
+      connectTo: refuses,
+      onDeath: (reason) => deaths.push(reason),
+    });
+    await vi.advanceTimersByTimeAsync(15_000);
+    const outcomes = await running;
+    vi.useRealTimers();
+    const reason = expect.stringMatching(/^the target died: it has accepted no connection since/);
+    expect(deaths).toEqual([reason]);
+    expect(outcomes).toMatchObject([
+      { kind: "judged", evidence: { stopped: reason, outage: { backMs: null } } },
+      { kind: "skipped", reason },
+    ]);
+  });
+
+  it("ends a pause between two trials", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const pausing: LoadEnvironment = { ...ground, target: stage.target, cooldownMs: () => 0.5 };
+    const running = conduct([trial("burst")], { environment: pausing, connectTo: refuses });
+    await vi.advanceTimersByTimeAsync(15_000);
+    const outcomes = await running;
+    vi.useRealTimers();
+    expect(kindsOf(outcomes)).toEqual(["skipped"]);
+    expect(reasonOf(outcomes[0])).toMatch(/^the target died/);
   });
 });

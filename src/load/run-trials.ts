@@ -9,7 +9,9 @@ import { judgeLoad } from "./judge/judge.ts";
 import { type Validity, validityOf } from "./judge/validity.ts";
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 import type { EngineName, KeyRole } from "./scenarios.ts";
+import type { Outage } from "./outage.ts";
 import { startStallTimeout } from "./stall-timeout.ts";
+import { connectTo, startTargetWatch, TargetDied, type TargetWatch } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 
 /** The part of the engine's options that describes a target. */
@@ -33,6 +35,8 @@ export interface LoadEnvironment {
   /** Real milliseconds to wait before a trial, until earlier requests on its keys no longer count. */
   readonly cooldownMs: (trial: LoadTrial) => number;
   readonly setUp: (trial: LoadTrial) => Promise<TrialSetup>;
+  /** The target, to be watched while nothing is sent; `null` for a server that starts with a trial. */
+  readonly target: Pick<EngineTarget, "baseUrl" | "network"> | null;
 }
 
 export type TrialResult =
@@ -72,37 +76,51 @@ export interface RunTrialsOptions {
   readonly onWait: (ms: number, why: string) => void;
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onResult: (result: TrialResult) => void;
+  /** Called once with a sentence if the target dies. The remaining trials are skipped. */
+  readonly onDeath: (reason: string) => void;
+  /** Makes the attempts to connect of a {@link TargetWatch}. Default: {@link connectTo}. */
+  readonly connectTo?: typeof connectTo;
 }
 
-/** Sends the trials one by one and judges each. After the signal, the remaining trials are skipped with a reason. */
+/** Sends the trials one by one and judges each. After the signal, or if the target dies, the remaining trials are skipped with a reason. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
+  const death = new AbortController();
+  const stoppable: StoppableOptions = { ...options, death, signal: AbortSignal.any([options.signal, death.signal]) };
   let requestsLeft = options.maxRequests;
   for (const [at, trial] of options.trials.entries()) {
-    const result = await runTrial(trial, at, requestsLeft, options);
+    const result = await runTrial(trial, at, requestsLeft, stoppable);
     if (result.kind !== "skipped") requestsLeft -= result.evidence?.generator.sent ?? 0;
     results.push(result);
     options.onResult(result);
   }
+  if (death.signal.reason instanceof TargetDied) options.onDeath(death.signal.reason.message);
   return results;
+}
+
+interface StoppableOptions extends RunTrialsOptions {
+  /** Aborts with {@link TargetDied}, and so does `signal`. */
+  readonly death: AbortController;
 }
 
 async function runTrial(
   trial: LoadTrial,
   at: number,
   requestsLeft: number,
-  options: RunTrialsOptions,
+  options: StoppableOptions,
 ): Promise<TrialResult> {
   const { signal, messages } = options;
-  const skip = signal.aborted ? stoppedEarly : skipReasonOf(trial, requestsLeft, options);
-  if (skip !== null) return { kind: "skipped", trial, ...describeSkip(skip, messages) };
+  const skipped = (skip: SkipReason): TrialResult => ({ kind: "skipped", trial, ...describeSkip(skip, messages) });
+  const skip = signal.aborted ? stopOf(signal) : skipReasonOf(trial, requestsLeft, options);
+  if (skip !== null) return skipped(skip);
   options.onTrial(trial, at);
   try {
     await coolDown(trial, options);
-    if (signal.aborted) return { kind: "skipped", trial, ...describeSkip(stoppedEarly, messages) };
+    if (signal.aborted) return skipped(stopOf(signal));
     return judgeTrial(trial, await sendTrial(trial, options));
   } catch (error) {
-    if (error instanceof EngineProblem) return { kind: "skipped", trial, reason: error.message, needs: null };
+    if (signal.reason instanceof TargetDied) return skipped(stopOf(signal));
+    if (error instanceof EngineProblem) return skipped({ reason: error.message, needs: null });
     return { kind: "broken", trial, error: traceOf(error), evidence: null };
   }
 }
@@ -117,7 +135,10 @@ export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResul
   }
 }
 
-const stoppedEarly: SkipReason = { reason: "the run was stopped before it", needs: null };
+const stopOf = ({ reason }: AbortSignal): SkipReason => ({
+  reason: reason instanceof TargetDied ? reason.message : "the run was stopped before it",
+  needs: null,
+});
 
 function skipReasonOf(
   trial: LoadTrial,
@@ -131,36 +152,59 @@ function skipReasonOf(
   return requests <= left ? null : { reason: { why: "too many requests", requests, left }, needs: need("maxRequests") };
 }
 
-async function coolDown(trial: LoadTrial, { environment, signal, onWait }: RunTrialsOptions): Promise<void> {
+async function coolDown(trial: LoadTrial, options: StoppableOptions): Promise<void> {
+  const { environment, onWait } = options;
   const ms = environment.cooldownMs(trial);
   if (ms <= 0) return;
   onWait(ms, "the key's minute has to pass first");
-  await sleep(ms, undefined, { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+  const pause = (signal: AbortSignal): Promise<void> =>
+    sleep(ms, undefined, { signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  if (environment.target === null) await pause(options.signal);
+  else await watched(environment.target, options, ({ signal }) => pause(signal));
 }
 
-async function sendTrial(trial: LoadTrial, options: RunTrialsOptions): Promise<LoadEvidence> {
+async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<LoadEvidence> {
   const { scenario, engine } = trial;
   const setup = await options.environment.setUp(trial);
   try {
     const reason = unsupportedReason(engine, scenario.flows(setup.target.limits));
     if (reason !== null) throw new EngineProblem(reason);
-    const { signal, observe } = startStallTimeout(options.signal);
-    const engineOptions: EngineOptions = {
-      ...setup.target,
-      segments: options.segments,
-      signal,
-      onProgress: (progress) => {
-        observe(progress);
-        options.onProgress(progress);
-      },
-      dashboardFile: options.dashboardOf(trial),
-    };
-    return await runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
+    const { result, outage } = await watched(setup.target, options, (watch) => {
+      const { signal, observe } = startStallTimeout(watch.signal);
+      const engineOptions: EngineOptions = {
+        ...setup.target,
+        segments: options.segments,
+        signal,
+        onProgress: (progress) => {
+          watch.observe(progress);
+          observe(progress);
+          options.onProgress(progress);
+        },
+        dashboardFile: options.dashboardOf(trial),
+      };
+      return runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
+    });
+    return outage === null ? result : { ...result, outage };
   } finally {
     await setup.tearDown();
   }
+}
+
+/** Watches the target during an action. If the target is away at the end, waits until it is back or dead. */
+async function watched<T>(
+  target: Pick<EngineTarget, "baseUrl" | "network">,
+  options: StoppableOptions,
+  act: (watch: TargetWatch) => Promise<T>,
+): Promise<{ readonly result: T; readonly outage: Outage | null }> {
+  const connect = (options.connectTo ?? connectTo)(target);
+  const watch = startTargetWatch({ signal: options.signal, connect });
+  const [acted] = await Promise.allSettled([act(watch)]);
+  const outage = await watch.end();
+  if (watch.signal.reason instanceof TargetDied) options.death.abort(watch.signal.reason);
+  if (acted.status === "rejected") throw acted.reason;
+  return { result: acted.value, outage };
 }
 
 /** Additions to the target file that meet a need. */

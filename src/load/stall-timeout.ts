@@ -1,4 +1,5 @@
 import type { LoadProgress } from "./engine.ts";
+import { TargetDied } from "./target-watch.ts";
 
 /** Aborts an overdue load whose target has stopped answering. */
 export interface StallTimeout {
@@ -40,5 +41,6 @@ export const interrupted = "interrupted";
 /** Why a load was stopped, for its evidence; `null` if it was not. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
-  return signal.reason instanceof StalledError ? signal.reason.message : interrupted;
+  const { reason } = signal;
+  return reason instanceof StalledError || reason instanceof TargetDied ? reason.message : interrupted;
 }

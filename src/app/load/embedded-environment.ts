@@ -65,6 +65,7 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Embedded
   };
 
   return {
+    target: null,
     skipReason: () => null,
     cooldownMs: () => 0,
     setUp,

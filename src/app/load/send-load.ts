@@ -166,6 +166,7 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: S
   const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   const started = new Date();
   let waitedMs = 0;
+  let death: string | null = null;
   try {
     await runTrials({
       trials,
@@ -188,11 +189,14 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: S
         events.outcome(outcome);
         writer.add(outcome);
       },
+      onDeath: (reason) => void (death = reason),
     });
   } finally {
     events.done();
   }
-  return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : null) });
+  // A pause may have ended early.
+  waitedMs = Math.min(waitedMs, Date.now() - started.getTime());
+  return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : death) });
 }
 
 /** Progress of a load. */

@@ -81,6 +81,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
   };
 
   return {
+    target,
     skipReason: (trial) => {
       const found = tiers.get(trial.tier);
       return missingRequirement(trial, {

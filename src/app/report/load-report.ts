@@ -3,13 +3,14 @@ import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { Level } from "../../spec/clause.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
+import { targetLossIn } from "../../load/judge/before-loss.ts";
 import type { LoadFinding } from "../../load/judge/finding.ts";
 import { assemble, shortHash, tiersOfKeys, type RowDetails, detailsOf as rowDetailsOf } from "./assemble.ts";
 import type { CreatedResource, Report, ReportFinding, RowLevel } from "../../report/model/report.ts";
 import { trialInstance, trialSuite } from "../../report/model/trial-id.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Target } from "../../target/target.ts";
-import type { RunEnd } from "../../report/model/verdict.ts";
+import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
 /** Input of a load report in addition to the results of its trials. */
@@ -26,7 +27,8 @@ export interface LoadReportInput {
 
 /** Assembles a load report: findings like those of any run, and the load results. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
-  const { version, target, started, finished, waitedMs, end, fileOf } = occasion;
+  const { version, target, started, finished, waitedMs, fileOf } = occasion;
+  const end = occasion.end.kind === "planned" ? runEndFor(firstLoss(outcomes)) : occasion.end;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );
@@ -42,6 +44,12 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
     created: outcomes.flatMap((outcome) => createdBy(outcome, fileOf(outcome.trial))),
   });
 }
+
+/** Why the load lost its target, in the first trial where it did; `null` if it never did. */
+const firstLoss = (outcomes: readonly TrialResult[]): string | null =>
+  outcomes
+    .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
+    .find((loss) => loss !== null)?.reason ?? null;
 
 /** Must clauses that some scenario tests, but none of the chosen ones. */
 function unselectedClaims(outcomes: readonly TrialResult[]): string[] {

@@ -1,6 +1,7 @@
 import { is2xx } from "../../base/http-status.ts";
 import { rounded } from "../../base/numbers.ts";
 import type { LatencyHistogram, LoadEvidence } from "../../evidence/load-evidence.ts";
+import { targetLossIn } from "../../load/judge/before-loss.ts";
 import type { LoadFinding } from "../../load/judge/finding.ts";
 import { quantile } from "../../base/statistics/quantile.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
@@ -34,7 +35,7 @@ export function loadRunOf({ trial, evidence, findings, validity }: JudgedOutcome
     validity,
     windows: windowsOf(findings),
     serverRssBytes: memoryOf(evidence),
-    notes: evidence.notes,
+    notes: [...evidence.notes, ...lossNote(evidence)],
     stopped: evidence.stopped,
   };
 }
@@ -89,6 +90,11 @@ function spreadOf(values: readonly number[]): Spread | null {
 function windowsOf(findings: readonly LoadFinding[]): string | null {
   const shape = findings.find(({ clause, kind }) => clause === "LIM-15" && kind === "observed");
   return shape?.kind === "observed" ? shape.text : null;
+}
+
+function lossNote(evidence: LoadEvidence): string[] {
+  const loss = targetLossIn(evidence);
+  return loss === null ? [] : [`Only what was sent before counts: ${loss.reason}.`];
 }
 
 function memoryOf({ server }: LoadEvidence): LoadRun["serverRssBytes"] {

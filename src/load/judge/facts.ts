@@ -11,6 +11,7 @@ import type { History, AdmissionOptions } from "../../rules/limits/admission/his
 import type { Elapsed } from "../../rules/limits/exhausted-window.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
+import { evidenceBefore, targetLossIn } from "./before-loss.ts";
 import { historyOf } from "./histories.ts";
 import { overFirstMinute } from "./first-minute.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
@@ -47,7 +48,9 @@ export interface LoadFacts {
 export const hasCountsOnly = ({ evidence }: Pick<LoadFacts, "evidence">): boolean =>
   evidence.requests.length === 0 && evidence.summary.length > 0;
 
-export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
+export function factsOf(whole: LoadEvidence, scenario: Scenario): LoadFacts {
+  const loss = targetLossIn(whole);
+  const evidence = loss === null ? whole : evidenceBefore(loss, whole);
   const sent = sampledRequests(evidence);
   const time = targetTime(sent, evidence.speed);
   const use = (key: KeyRole): KeyFacts =>
@@ -62,7 +65,7 @@ export function factsOf(evidence: LoadEvidence, scenario: Scenario): LoadFacts {
     evidence,
     scenario,
     limits: evidence.limits,
-    validity: validityOf(evidence),
+    validity: validityOf(whole),
     time,
     sent,
     main: use("main"),

@@ -1,5 +1,6 @@
 import { latencyGroupOf } from "../histogram.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
+import { evidenceBefore, type TargetLoss, targetLossIn } from "./before-loss.ts";
 import { interrupted } from "../stall-timeout.ts";
 
 /** Reasons why a run proves less than a valid one does. `null` if there is no such reason. */
@@ -22,9 +23,18 @@ const maxUnansweredShare = 0.01;
  * Finds the reasons why a run proves little. If the generator was the bottleneck, the run is no verdict on the target.
  */
 export function validityOf(evidence: LoadEvidence): Validity {
+  const loss = targetLossIn(evidence);
+  if (loss !== null) return validityBefore(loss, evidenceBefore(loss, evidence));
   const invalid = loadProblem(evidence);
   const counts = invalid ?? countsProblem(evidence);
   return { invalid, counts, pace: paceProblem(evidence) ?? counts };
+}
+
+/** The validity of evidence from before the load lost its target: only what single responses and breaches prove counts. */
+function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
+  const { requests, summary } = evidence;
+  const invalid = requests.length + summary.length === 0 ? reason : loadProblem({ ...evidence, stopped: null });
+  return { invalid, counts: invalid ?? reason, pace: reason };
 }
 
 function paceProblem({ generator: { busiest, late, sent } }: LoadEvidence): string | null {

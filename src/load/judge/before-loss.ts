@@ -1,0 +1,65 @@
+import type { LoadEvidence, LoadSample, SecondCounts } from "../../evidence/load-evidence.ts";
+import { describeOutage, timeText } from "../outage.ts";
+import { gatewaySpan, isOfGateway } from "./gateway.ts";
+
+/** When a load lost its target, by the clock of the evidence, and why. */
+export interface TargetLoss {
+  readonly atMs: number;
+  readonly reason: string;
+}
+
+/** Allowance for the clocks of two processes, and for noticing a broken connection. */
+const noticeMs = 250;
+
+/**
+ * Finds when the load first lost its target: it accepted no connection, or a gateway responded in its place. `null` if neither happened. What
+ * follows proves nothing, even if the target came back: a server that was restarted may have forgotten its counts.
+ */
+export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
+  const losses = [outageLoss(evidence), gatewayLoss(evidence)].filter((loss) => loss !== null);
+  return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
+}
+
+/** The outage began with the first broken connection, which may be earlier than the first failed attempt to connect. */
+function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
+  if (outage === undefined) return null;
+  const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];
+  const endsMs = broken.map(({ endMs }) => endMs).filter((endMs) => endMs > outage.aliveMs - noticeMs);
+  return { atMs: endsMs.reduce((first, ms) => Math.min(first, ms), outage.failedMs), reason: describeOutage(outage) };
+}
+
+function gatewayLoss(evidence: LoadEvidence): TargetLoss | null {
+  const span = gatewaySpan(evidence);
+  if (span === null) return null;
+  const { fromMs, toMs } = span;
+  return {
+    atMs: fromMs,
+    reason: `a gateway responded in place of the target from ${timeText(fromMs)} to ${timeText(toMs)}`,
+  };
+}
+
+const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
+
+/** The evidence from before a loss. Without usage report and deliveries, which are of the whole load. */
+export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
+  ...evidence,
+  requests: evidence.requests.filter(({ sentMs }) => sentMs <= atMs).map((each) => inFlightAt(atMs, each)),
+  summary: evidence.summary.filter(({ firstSentMs }) => firstSentMs <= atMs).map((each) => uncertainAt(atMs, each)),
+  streams: evidence.streams.filter(({ endMs, ending }) => endMs < atMs || ending !== "cut"),
+  ledger: null,
+  deliveries: null,
+});
+
+/** Judges a request that lost its response like one whose client left: it may have been admitted. */
+function inFlightAt(atMs: number, sample: LoadSample): LoadSample {
+  if (isOfGateway(sample)) return { ...sample, status: null, left: true, flaws: null };
+  const isBroken = sample.endMs >= atMs && sample.flaws === null && sample.tokens === null;
+  return isBroken ? { ...sample, left: true } : sample;
+}
+
+/** Counts the responses of a second in which the target was lost as missing. */
+function uncertainAt(atMs: number, slot: SecondCounts): SecondCounts {
+  if (slot.lastEndMs < atMs) return slot;
+  const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;
+  return { ...slot, admitted: 0, refused: 0, failed: 0, unanswered, tokens: 0, heads: [], bodies: [] };
+}

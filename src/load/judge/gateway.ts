@@ -1,0 +1,43 @@
+import type { LoadEvidence, LoadSample, SecondCounts } from "../../evidence/load-evidence.ts";
+import { rateValues } from "../../spec/headers.ts";
+
+/** Statuses of a gateway whose server is away. Source: RFC 9110, 15.6.3 to 15.6.5. */
+const gatewayStatuses = new Set<number | null>([502, 503, 504]);
+
+const hasHeaders = (sample: LoadSample): boolean =>
+  sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
+
+/** Whether a gateway responded in place of the target: without rate-limit headers, and not in an error form of the interface. */
+export const isOfGateway = (sample: LoadSample): boolean =>
+  gatewayStatuses.has(sample.status) && !hasHeaders(sample) && (sample.flaws === null || sample.flaws.length > 0);
+
+/** The same for the counts of one second: whether all responses of one status may be those of a gateway. */
+const hasGatewayResponses = ({ heads, bodies }: SecondCounts): boolean =>
+  heads.some(
+    ({ status, answered, lacking, malformed }) =>
+      gatewayStatuses.has(status) &&
+      answered > 0 &&
+      lacking === answered &&
+      malformed === 0 &&
+      bodies.every((body) => body.status !== status || body.flaws.some(({ count }) => count === body.looked)),
+  );
+
+/**
+ * When a gateway responded in place of the target, in epoch milliseconds; `null` if it never did. The target itself must have sent rate-limit
+ * headers in other responses. In front of the embedded server there is no gateway.
+ */
+export function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
+  if (server !== null) return null;
+  const isReached =
+    requests.some(hasHeaders) || summary.some(({ heads }) => heads.some(({ lacking, answered }) => lacking < answered));
+  const responses = requests.filter(isOfGateway);
+  const seconds = summary.filter(hasGatewayResponses);
+  if (!isReached || responses.length + seconds.length === 0) return null;
+  return {
+    fromMs: smallest([...responses.map(({ headMs }) => headMs), ...seconds.map(({ firstSentMs }) => firstSentMs)]),
+    toMs: -smallest([...responses.map(({ endMs }) => -endMs), ...seconds.map(({ lastEndMs }) => -lastEndMs)]),
+  };
+}
+
+const smallest = (values: readonly number[]): number =>
+  values.reduce((least, value) => Math.min(least, value), Infinity);

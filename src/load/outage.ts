@@ -1,0 +1,13 @@
+import type { LoadEvidence } from "../evidence/load-evidence.ts";
+
+/** A time in which the target accepted no connection. */
+export type Outage = NonNullable<LoadEvidence["outage"]>;
+
+/** A time of day for people. */
+export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+
+/** Describes an outage as part of a sentence. */
+export const describeOutage = ({ failedMs, backMs }: Outage): string =>
+  backMs === null
+    ? `the target died: it has accepted no connection since ${timeText(failedMs)}`
+    : `the target was away from ${timeText(failedMs)} to ${timeText(backMs)}`;

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Network } from "../base/network/network.ts";
+import { acceptsConnection } from "../wire/accepts-connection.ts";
+import type { LoadProgress } from "./engine.ts";
+import { epochMs } from "./load-sample.ts";
+import { describeOutage, type Outage } from "./outage.ts";
+
+/** Watches whether a target accepts connections, while load is sent or a pause passes. */
+export interface TargetWatch {
+  /** Aborts when the caller's signal does, or with {@link TargetDied}. */
+  readonly signal: AbortSignal;
+  /** Learns of responses and failed requests. After a failed request, the watch connects at once. */
+  readonly observe: (progress: LoadProgress) => void;
+  /** Ends the watch. If the target is away, first waits until it is back or dead. Returns the first outage. */
+  readonly end: () => Promise<Outage | null>;
+}
+
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  /** Connects once. Returns whether the target accepted the connection. */
+  readonly connect: () => Promise<boolean>;
+}
+
+const everyMs = 2000;
+/** The interval while the target is away, so that a quick restart is noticed. */
+const whileAwayMs = 250;
+/** A target counts as dead if it neither accepts a connection nor responds for this time. */
+const deadAfterMs = 8000;
+/** A refusal is faster than this. A connection that takes longer may wait in the queue of a busy server. */
+const refusalMs = 1500;
+
+/** The reason of a load that ends because its target died. */
+export class TargetDied extends Error {
+  override name = "TargetDied";
+}
+
+/** Returns the `connect` of a watch. */
+export const connectTo =
+  ({ baseUrl, network }: { readonly baseUrl: string; readonly network: Network }): WatchOptions["connect"] =>
+  () =>
+    acceptsConnection(baseUrl, network);
+
+interface Failing {
+  readonly aliveMs: number;
+  readonly failedMs: number;
+  /** When the target last responded to the load; it may do so on old connections. */
+  respondedMs: number;
+  readonly isRefused: boolean;
+}
+
+/** Starts to connect every two seconds. */
+export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch {
+  const died = new AbortController();
+  const either = AbortSignal.any([signal, died.signal]);
+  let aliveMs = epochMs();
+  let failing: Failing | null = null;
+  let first: Outage | null = null;
+  let seen = { answered: 0, failed: 0 };
+  let attempt: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  const succeed = (): void => {
+    const nowMs = epochMs();
+    if (failing !== null && (failing.isRefused || failing.respondedMs === failing.failedMs))
+      first ??= { aliveMs: failing.aliveMs, failedMs: failing.failedMs, backMs: nowMs };
+    failing = null;
+    aliveMs = nowMs;
+  };
+  const fail = (failedMs: number): void => {
+    const nowMs = epochMs();
+    failing ??= { aliveMs, failedMs, respondedMs: failedMs, isRefused: nowMs - failedMs < refusalMs };
+    if (nowMs - failing.respondedMs < deadAfterMs || either.aborted) return;
+    first ??= { aliveMs: failing.aliveMs, failedMs: failing.failedMs, backMs: null };
+    died.abort(new TargetDied(describeOutage({ ...failing, backMs: null })));
+  };
+  const tryOnce = async (): Promise<void> => {
+    const startedMs = epochMs();
+    if (await connect()) succeed();
+    else fail(startedMs);
+  };
+  const connectNow = (): Promise<void> => {
+    clearTimeout(timer);
+    return (attempt ??= tryOnce().finally(() => {
+      attempt = null;
+      schedule();
+    }));
+  };
+  const schedule = (): void => {
+    clearTimeout(timer);
+    if (!either.aborted) timer = setTimeout(() => void connectNow(), failing === null ? everyMs : whileAwayMs);
+  };
+  const isAway = (): boolean => failing !== null && !either.aborted;
+  schedule();
+  return {
+    signal: either,
+    observe: ({ admitted, refused, failed }) => {
+      const answered = admitted + refused;
+      if (answered > seen.answered && failing !== null) failing.respondedMs = epochMs();
+      if (failed > seen.failed && !either.aborted) void connectNow();
+      seen = { answered, failed };
+    },
+    end: async () => {
+      if (!either.aborted) await connectNow();
+      while (isAway()) {
+        await sleep(whileAwayMs, undefined, { signal: either }).catch(() => {});
+        if (isAway()) await connectNow();
+      }
+      clearTimeout(timer);
+      return first;
+    },
+  };
+}

@@ -5,8 +5,41 @@ import { once } from "./memoize.ts";
  * Makes text from a target safe to print: control characters, ANSI escapes, bidirectional overrides, invisible characters and lone surrogates
  * become visible escapes (`\x1b`, `\u{202e}`). Line feeds and tabs stay.
  */
-export const sanitize = (text: string): string =>
-  text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, escaped);
+export const sanitize = (text: string): string => text.replace(unsafe, escaped);
+
+const unsafe = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Makes JSON safe to print: its strings say the same, with the escapes of JSON (RFC 8259, 7). */
+export const sanitizeJson = (json: string): string =>
+  json.replace(unsafe, (character) =>
+    Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),
+  );
+
+const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
+
+/** Copies plain JSON data with each of its strings as one harmless line. The names of members too. */
+export function sanitizeDeep<T>(data: T): T {
+  const walk = (value: unknown): unknown => {
+    if (typeof value === "string") return sanitizeLine(value, maxDeepLength);
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [sanitizeLine(name), walk(each)]));
+  };
+  return walk(data) as T;
+}
+
+const maxDeepLength = 2000;
+
+/** The sequences that set and reset a colour. */
+// oxlint-disable-next-line no-control-regex -- a colour begins with one
+const colour = /(\u001b\[[\d;]*m)/;
+
+/** Makes text safe to print, as {@link sanitize} does, but keeps colours. For text in which a renderer has coloured parts. */
+export const sanitizeColoured = (text: string): string =>
+  text
+    .split(colour)
+    .map((part, at) => (at % 2 === 1 ? part : sanitize(part)))
+    .join("");
 
 /**
  * Makes text safe to print, as {@link sanitize} does, on one line. The line has at most `most` columns and twice as

@@ -1,15 +1,17 @@
 import { CommanderError } from "commander";
 
 import { exitCodes } from "./exit-codes.ts";
-import { catchFailures, hasPrintedFailure, registerKey, printHarnessError, redactSecrets } from "./harness-errors.ts";
+import { catchFailures, hasPrintedFailure, registerKey, printHarnessError } from "./harness-errors.ts";
 import { formatUsageError } from "./usage-errors.ts";
 import { conformanceProgram } from "./program.ts";
+import { printLine } from "./print-line.ts";
+import { line } from "../base/line.ts";
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;
   const usage = formatUsageError(error);
   if (usage !== null) {
-    process.stderr.write(`${redactSecrets(usage)}\n`);
+    printLine(usage);
     return exitCodes.usage;
   }
   printHarnessError(error);
@@ -37,7 +39,7 @@ function handleStreamErrors(): void {
   // A reader that closes the pipe (`conformance list | head`) is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.fine);
-    process.stderr.write(`Standard output cannot be written (${error.code ?? error.message}).\n`);
+    printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
     process.exit(exitCodes.usage);
   });
   // Without standard error, only progress is lost.

@@ -3,7 +3,8 @@ import { dirname, relative, resolve } from "node:path";
 
 import { makeFolder, writePieces } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText, messageOf } from "../base/errors.ts";
-import { line } from "../base/line.ts";
+import { line, type Line } from "../base/line.ts";
+import { sanitizeJson } from "../base/sanitize.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { flagOf } from "./option-parsers.ts";
 
@@ -63,18 +64,21 @@ function identityOf(file: string): string {
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,
-): string[] {
+): Line[] {
   try {
     const text = textOf();
-    if (file === null) process.stdout.write(typeof text === "string" ? text : [...text].join(""));
+    if (file === null) print(typeof text === "string" ? text : [...text].join(""));
     else if (typeof text === "string") writeFileSync(file, text);
     else writePieces(file, text);
     return [];
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : messageOf(error).replace(/\.$/, "");
-    return [`${flag} could not be written${file === null ? "" : `: ${file}`} (${reason}).`];
+    return [line`${flag} could not be written${file === null ? "" : `: ${file}`} (${reason}).`];
   }
 }
+
+/** Prints a format. A pipe gets every byte. A terminal gets escapes in place of control characters. */
+const print = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);
 
 /**
  * Checks, before anything is sent, that a folder can be written. Creates it if it is missing.

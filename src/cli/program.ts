@@ -3,11 +3,14 @@ import { Command, Help, type HelpConfiguration, type OutputConfiguration } from 
 import { packageVersion } from "../app/version.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
+import { printLine } from "./print-line.ts";
+import { fromOutside, type Line } from "../base/line.ts";
 
 const outputs: OutputConfiguration = {
   // Help is wrapped only on a terminal.
   writeOut: (text) => void process.stdout.write(process.stdout.isTTY ? fittedHelp(text, process.stdout.columns) : text),
-  outputError: (text, write) => write(oneLine(text)),
+  // The text of commander repeats what was typed.
+  outputError: (text) => printLine(oneLine(text)),
 };
 
 const helps: HelpConfiguration = {
@@ -48,9 +51,9 @@ function configured(command: Command): Command {
 }
 
 /** Joins an error of commander and its suggestion to one line. */
-const oneLineEnd = " See `conformance --help`.\n";
-function oneLine(text: string): string {
-  return text.trim().replace(/\s*\n\s*/g, " ") + (text.endsWith(".\n") ? oneLineEnd : `.${oneLineEnd}`);
+function oneLine(text: string): Line {
+  const sentence = text.trim().replace(/\s*\n\s*/g, " ");
+  return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
 /** Minimum width of a description beside its term (a flag or a command). With less room, the description goes below the term. */

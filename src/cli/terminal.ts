@@ -1,3 +1,4 @@
+import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
 /** Colours and width of a text stream. */
@@ -8,7 +9,7 @@ export interface TerminalStyle {
 
 /**
  * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. GitHub Actions executes commands
- * in the output, so there the stream makes commands harmless.
+ * in the output, so there the stream makes commands harmless. Only colours and line feeds get through as control characters.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;
@@ -21,5 +22,11 @@ export function terminalOf(stream: NodeJS.WriteStream): {
     colour: !isForbidden && (isForced || (stream.isTTY && stream.hasColors())),
     width: Math.min(stream.columns || 100, 140),
   };
-  return { style, write: (text) => void stream.write(actions === "true" ? withoutCommands(text) : text) };
+  return {
+    style,
+    write: (text) => {
+      const shown = style.colour ? sanitizeColoured(text) : sanitize(text);
+      stream.write(actions === "true" ? withoutCommands(shown) : shown);
+    },
+  };
 }

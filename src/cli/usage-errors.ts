@@ -1,6 +1,6 @@
-import { line, type Line } from "../base/line.ts";
 import { type UseCaseProblem, UseCaseError } from "../app/use-case-error.ts";
 import { UsageError } from "../base/usage-error.ts";
+import { line, type Line } from "../base/line.ts";
 
 /** Formats an error that the user can fix as one line. Returns `null` for any other error. */
 export function formatUsageError(error: unknown): Line | null {

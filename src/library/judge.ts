@@ -1,4 +1,3 @@
-import { line } from "../base/line.ts";
 import type { Evidence } from "../evidence/evidence.ts";
 import type { ReportDocument, Report, Verdict } from "../report/model/report.ts";
 import { judge as judgeTarget } from "../app/judge/judge.ts";
@@ -10,6 +9,7 @@ import { readSavedRun } from "../app/report-folder/saved-run.ts";
 import { UseCaseError } from "../app/use-case-error.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
 import { libraryMessages } from "./messages.ts";
+import { line } from "../base/line.ts";
 
 /** Options of a run. Everything has a default. */
 export interface JudgeOptions extends JudgeScope {

@@ -1,4 +1,3 @@
-import { line } from "../base/line.ts";
 import { describeNotSent } from "../app/load/not-sent-reason.ts";
 import { sendLoad, type NotSentLoad } from "../app/load/send-load.ts";
 import type { LoadParameters } from "../app/load/load-parameters.ts";
@@ -7,6 +6,7 @@ import type { ReportDocument, Report, Verdict } from "../report/model/report.ts"
 import { NothingToJudge, UsageProblem } from "./errors.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { libraryMessages } from "./messages.ts";
+import { line } from "../base/line.ts";
 
 /** Which load to send. Everything has a default. */
 export interface LoadChoice {

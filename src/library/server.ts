@@ -1,4 +1,3 @@
-import { line } from "../base/line.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import { type TierName, tierNames } from "../spec/tiers.ts";
 import {
@@ -14,6 +13,7 @@ import type { DeploymentChange } from "../reference/server/deployments.ts";
 import type { Target } from "../target/target.ts";
 import { targetOf } from "../reference/embedded/embedded-server.ts";
 import { UsageProblem } from "./errors.ts";
+import { line } from "../base/line.ts";
 
 /** Options of the reference server. Everything has a default. */
 export interface ServerOptions {

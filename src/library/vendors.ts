@@ -1,4 +1,3 @@
-import { line } from "../base/line.ts";
 import { findEngines } from "../app/load/engines.ts";
 import { defaultLoadParameters } from "../app/load/load-parameters.ts";
 import { defaultConcurrency } from "../app/vendors/judge-vendor.ts";
@@ -9,6 +8,7 @@ import { type LoadChoice, toLoadParameters } from "./load.ts";
 import { UsageProblem } from "./errors.ts";
 import { type JudgeScope, scopeOf } from "./scope.ts";
 import { type EmbeddedTarget, resolveTarget, type TargetDescription } from "./target.ts";
+import { line } from "../base/line.ts";
 
 /** A deployment to judge, or the folder of a saved report, with an optional report of a load. */
 export type VendorDescription =

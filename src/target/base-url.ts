@@ -1,5 +1,5 @@
-import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
+import { line } from "../base/line.ts";
 
 /**
  * Reads the base URL in the form that the harness uses: with `/v1`, without a trailing slash. Adds a missing `/v1`,

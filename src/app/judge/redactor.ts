@@ -2,14 +2,30 @@ import { parseBoundedJson } from "../../base/shallow-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { probesOf } from "../../run/judge/check.ts";
+import { cutMark, partMark } from "../../evidence/secret.ts";
 import { clauses } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { suites } from "../../suites/all.ts";
+import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/** Redacts secrets, except in texts that the harness itself writes into every report. */
-export const redactorOf = (secrets: readonly Secret[]): Redactor => redactorFor(secrets, isHarnessText);
+/** Redacts secrets and the altered keys that a run makes of them, except in texts that the harness itself writes into every report. */
+export const redactorOf = (secrets: readonly Secret[]): Redactor =>
+  redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
+
+/** From this length on, an altered key has so much in common with the key that a redactor finds it anyway. */
+const minFoundLength = 16;
+const minAlteredLength = 4;
+
+/** The altered forms of a short key that a run sends: they show nearly all of it. */
+function alteredKeysOf({ name, value }: Secret): Secret[] {
+  if (value.length >= minFoundLength) return [];
+  const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorization[kind](value)?.split(" ").slice(1) ?? []);
+  return [...new Set(forms)]
+    .filter((form) => form !== value && form.length >= minAlteredLength && !isHarnessText(form.toLowerCase()))
+    .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutMark : partMark), value: form }));
+}
 
 /**
  * Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Leaves out the webhook secrets that the harness

@@ -1,8 +1,8 @@
-import { fromOutside } from "../../base/line.ts";
 import { scenarios } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { fromOutside } from "../../base/line.ts";
 
 /** Why no load is sent. {@link describeNotSent} describes it without naming flags or options. */
 export type NotSentReason =

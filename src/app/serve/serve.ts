@@ -1,9 +1,9 @@
-import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type Reference, type ReferenceOptions, startReference } from "../../reference/reference.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
 import { followAgents, hostAgents, type HostedAgent, loadAgents, type ServeOptionNames } from "./agent-files.ts";
 import { targetDocument, writeTargetDocument } from "./target-document.ts";
+import { line, fromOutside } from "../../base/line.ts";
 
 export interface ServeOptions extends ReferenceOptions {
   readonly host: string;

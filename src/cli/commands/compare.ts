@@ -21,6 +21,7 @@ import { cliMessages } from "../messages.ts";
 import { prepareFiles, writeOutput } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
+import { printLine, printText } from "../print-line.ts";
 
 /** Formats of a comparison, by the name of their flag. */
 const renderers = {
@@ -103,14 +104,14 @@ export const runFolder = (path: string): string =>
 
 function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof prepare>): number {
   const problems = outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)));
-  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  problems.forEach(printText);
   if (!outputs.isStdoutTaken) {
     const { style, write } = terminalOf(process.stdout);
     write(renderComparisonTerminal(comparison, { ...style, quiet: isQuiet }));
   }
   if (problems.length > 0) return exitCodes.usage;
   if (!hasCommonFindings(comparison)) {
-    process.stderr.write("The reports have no finding and no load in common: nothing was compared.\n");
+    printLine(line`The reports have no finding and no load in common: nothing was compared.`);
     return exitCodes.nothingExercised;
   }
   return comparison.regressions.length > 0 ? exitCodes.broken : exitCodes.fine;

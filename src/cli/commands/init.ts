@@ -31,6 +31,7 @@ import { type Interruption, untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
 import { withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { printText } from "../print-line.ts";
 
 const examples = `
 Examples:
@@ -82,7 +83,7 @@ function init(flags: InitFlags): Promise<number> {
       return await propose(answers, flags, prompter, interruption.signal);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      process.stderr.write("\nInterrupted; nothing was written.\n");
+      printText("Interrupted; nothing was written.");
       return exitCodes.interrupted;
     } finally {
       prompter?.close();
@@ -111,17 +112,17 @@ async function propose(
   const namedTier = flags.tier ?? null;
   const target = registerSecrets(targetOf(answers, namedTier, null));
   const redact = redactorOf(secretsOf(target)).text;
-  const { style } = terminalOf(process.stdout);
-  const print = (text: string): void => void process.stdout.write(redact(text));
+  const { style, write: writeOut } = terminalOf(process.stdout);
+  const print = (text: string): void => writeOut(redact(text));
   const discovery = await discoverForInit({
     target,
     key: keyOf(answers, namedTier),
     messages: cliMessages,
     signal,
-    onWait: (ms, why) => void process.stderr.write(redact(`waiting ${Math.ceil(ms / 1000)} s: ${why}\n`)),
+    onWait: (ms, why) => printText(redact(`waiting ${Math.ceil(ms / 1000)} s: ${why}`)),
   });
   if (discovery.kind !== "found") {
-    process.stderr.write(redact(`${discovery.sentence}\n`));
+    printText(redact(discovery.sentence));
     return signal.aborted ? exitCodes.interrupted : exitCodes.nothingExercised;
   }
   print(foundText(answers.baseUrl, discovery.target, discovery.requests, style));
@@ -151,12 +152,12 @@ async function write(
 ): Promise<number> {
   const isWanted = flags.yes === true || prompter === null || (await prompter.ask(yesOrNo(`Write ${out}? (y/n)`)));
   if (!isWanted) {
-    process.stdout.write("Nothing was written.\n");
+    terminalOf(process.stdout).write("Nothing was written.\n");
     return exitCodes.fine;
   }
   writeWhole(out, text, flags.force === true);
   const isKeySet = (process.env[keyVariable] ?? "") !== "";
-  process.stdout.write(
+  terminalOf(process.stdout).write(
     [
       `Written: ${out}`,
       ...(isKeySet ? [] : [`It takes the key from $${keyVariable}, which is not set yet: export ${keyVariable}=…`]),

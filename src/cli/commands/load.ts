@@ -43,6 +43,7 @@ import { prepareFormats } from "../report/write-formats.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { printLine, printText } from "../print-line.ts";
 
 const examples = `
 Without names: ${defaultScenarios.join(", ")} on the embedded server;
@@ -141,7 +142,7 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
     planned: (preview) => {
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },
-    problem: (sentence) => void process.stderr.write(`${sentence}\n`),
+    problem: printText,
   };
 }
 
@@ -162,7 +163,7 @@ function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs:
   if (why.kind === "interrupted") return exitCodes.interrupted;
   if (why.kind === "nothing to load" || why.kind === "unsendable agent") return exitCodes.nothingExercised;
   if (why.kind !== "not agreed") throw new UsageError(fromOutside(formatNotSentReason(why)));
-  process.stderr.write("No load was sent.\n");
+  printLine(line`No load was sent.`);
   return exitCodes.usage;
 }
 
@@ -242,8 +243,7 @@ function judgeCommand(): Command {
         ...(formats.isStdoutTaken && { stream: null }),
       });
       const code = loadExitCode(document.report, rules);
-      if (code === exitCodes.nothingExercised)
-        process.stderr.write(`${invalidText(document.report) ?? "Nothing was exercised."}\n`);
+      if (code === exitCodes.nothingExercised) printText(invalidText(document.report) ?? "Nothing was exercised.");
       return code;
     },
   });

@@ -30,6 +30,7 @@ import {
   withPatchOptions,
   withTargetOptions,
 } from "../target-flags.ts";
+import { printLine } from "../print-line.ts";
 
 interface NightlyFlags extends TargetFlags, PatchFlags {
   readonly history: string;
@@ -90,7 +91,7 @@ export function nightlyCommand(): Command {
       untilInterrupted(({ signal }) => runNight({ ...options, view: nightEvents(isQuiet), signal })),
     present: (outcome, { options, outputs, onlyRegressions }) => {
       if (outcome.kind === "interrupted") {
-        process.stderr.write("Interrupted: the night is not kept in the history.\n");
+        printLine(line`Interrupted: the night is not kept in the history.`);
         return exitCodes.interrupted;
       }
       const problems = presentNight(outcome, options.history, outputs);

@@ -10,6 +10,8 @@ import { formatQuestions, planJson, planText } from "../plan/plan-text.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { sanitizeJson } from "../../base/sanitize.ts";
+import { printText } from "../print-line.ts";
 
 type PlanFlags = TargetFlags & ScopeFlags & { readonly json?: boolean };
 
@@ -34,12 +36,13 @@ export const planCommand = (): Command =>
       act: async ({ target, scope }) => planRun({ ...scope, target: target ?? (await embeddedTarget()) }),
       present: (plan, { isJson }) => {
         if (plan === null) {
-          process.stderr.write(`${noUsableKey}\n`);
+          printText(noUsableKey);
           return exitCodes.nothingExercised;
         }
         const { style, write } = terminalOf(process.stdout);
         const formatted = formatQuestions(plan);
-        write(isJson ? `${planJson(formatted)}\n` : planText(formatted, style));
+        if (isJson) process.stdout.write(`${sanitizeJson(planJson(formatted))}\n`);
+        else write(planText(formatted, style));
         return exitCodes.fine;
       },
     },

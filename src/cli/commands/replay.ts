@@ -23,6 +23,7 @@ import { replayText } from "../replay/show.ts";
 import { type NetworkFlagValues, networkFlagsOf, networkFromFlags, withNetworkOptions } from "../target-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { runFolder } from "./compare.ts";
+import { printLine } from "../print-line.ts";
 
 interface ReplayFlags extends NetworkFlagValues {
   readonly instance?: string;
@@ -93,7 +94,7 @@ const act = ({ prepared, flags }: Prepared): Promise<ReplayOutcome> =>
     const { signal } = interruption;
     if (!(await isConfirmed(prepared, flags.yes === true, interruption)))
       return { replayed: null, isInterrupted: signal.aborted };
-    process.stderr.write(`Sending ${formatCount(prepared.requests.length, "request")} to ${prepared.baseUrl} again\n`);
+    printLine(line`Sending ${formatCount(prepared.requests.length, "request")} to ${prepared.baseUrl} again`);
     return { replayed: await replay(prepared, signal), isInterrupted: signal.aborted };
   });
 
@@ -113,7 +114,7 @@ async function isConfirmed(
     throw new UsageError(
       line`${baseUrl} is not this machine, and ${why}: give --yes if its owner agrees to that. Nothing was sent.`,
     );
-  process.stderr.write(`${baseUrl} is not this machine, and ${why}.\n`);
+  printLine(line`${baseUrl} is not this machine, and ${why}.`);
   return askConsent(signal, interrupt);
 }
 
@@ -127,7 +128,7 @@ function describeConfirmation(reason: ConfirmationReason): string {
 
 function present({ replayed, isInterrupted }: ReplayOutcome, { prepared, flags }: Prepared): number {
   if (replayed === null) {
-    process.stderr.write("Nothing was sent.\n");
+    printLine(line`Nothing was sent.`);
     return isInterrupted ? exitCodes.interrupted : exitCodes.usage;
   }
   const { style, write } = terminalOf(process.stdout);

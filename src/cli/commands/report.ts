@@ -15,6 +15,8 @@ import {
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
 import { assertSources, type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
+import { printLine } from "../print-line.ts";
+import { line } from "../../base/line.ts";
 
 interface ReportFlags extends FormatFlags, FailureFlags {
   readonly exitCode?: boolean;
@@ -73,6 +75,6 @@ function present(
   });
   if (problems.length > 0) return exitCodes.usage;
   const written = formats.files.flatMap(({ file }) => file ?? []);
-  if (!isQuiet && written.length > 0) process.stderr.write(`Written: ${written.join(", ")}\n`);
+  if (!isQuiet && written.length > 0) printLine(line`Written: ${written.join(", ")}`);
   return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }

@@ -38,6 +38,7 @@ import {
 } from "../target-flags.ts";
 import { formatUsageError } from "../usage-errors.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
+import { printLine } from "../print-line.ts";
 
 interface RunFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
   readonly complete?: boolean;
@@ -145,7 +146,7 @@ async function watch(
     // The run itself succeeded: a watch that cannot start must not lose its report.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
-    process.stderr.write(`${usage}\n`);
+    printLine(usage);
     return { judged, isWatchStopped: false };
   }
 }
@@ -153,7 +154,7 @@ async function watch(
 function present({ judged, hasFailed, isWatchStopped }: RunOutcome, prepared: Prepared): number {
   presentRun(judged, prepared, true);
   if (isWatchStopped) {
-    process.stderr.write(formatResumeHint(prepared.folder));
+    printLine(formatResumeHint(prepared.folder));
     return exitCodes.interrupted;
   }
   const code = judged.interrupted

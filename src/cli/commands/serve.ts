@@ -1,3 +1,5 @@
+import { terminalOf } from "../terminal.ts";
+import { printText } from "../print-line.ts";
 import { Command } from "commander";
 
 import type { HostedAgent } from "../../app/serve/agent-files.ts";
@@ -59,7 +61,7 @@ type Prepared = ReturnType<typeof prepare>;
 function prepare(flags: ServeFlags) {
   const patches = patchesByName(flags.fault, flags.variant);
   const control = readToken(flags.clockToken, process.env);
-  const print = (line: string): void => void process.stderr.write(`${line}\n`);
+  const print = printText;
   const options: ServeOptions = {
     patches,
     controlToken: control.token,
@@ -96,7 +98,9 @@ function printBanner(
   { options, control, patches }: Prepared,
 ): void {
   const names = patches.map(({ name }) => name);
-  process.stdout.write(banner(reference, { patches: names, hosted, control, targetFile: options.targetFile }));
+  terminalOf(process.stdout).write(
+    banner(reference, { patches: names, hosted, control, targetFile: options.targetFile }),
+  );
 }
 
 const requestLine = ({ at, method, path, status, key, durationMs, left }: RequestLine): string =>

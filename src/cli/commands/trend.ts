@@ -10,6 +10,7 @@ import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printDamaged } from "../nightly/present-night.ts";
 import { prepareFile } from "../output-files.ts";
+import { printLine } from "../print-line.ts";
 
 interface TrendFlags {
   readonly history: string;
@@ -37,9 +38,7 @@ export const trendCommand = (): Command =>
       present: (page, { folder, history, html }) => {
         printDamaged(history.damaged);
         if (page === null) {
-          process.stderr.write(
-            `${folder} holds no night that can be read: \`conformance nightly --history\` writes them.\n`,
-          );
+          printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
           return exitCodes.nothingExercised;
         }
         if (html === "-") process.stdout.write(page);

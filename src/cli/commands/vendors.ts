@@ -29,6 +29,8 @@ import { displayPath, prepareFiles, prepareFolder, writeOutput } from "../output
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
+import { line } from "../../base/line.ts";
+import { printLine, printText } from "../print-line.ts";
 
 interface VendorsFlags {
   readonly concurrency?: string;
@@ -163,7 +165,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
 function progressPrinters(names: readonly string[], isQuiet: boolean): (name: string) => PrintLine {
   const width = Math.max(...names.map((name) => displayWidth(sanitizeLine(name, 30))));
   return (name) => (text) => {
-    if (!isQuiet) process.stderr.write(`${padded(sanitizeLine(name, 30), width)}  ${sanitizeLine(text, 240)}\n`);
+    if (!isQuiet) printLine(line`${padded(sanitizeLine(name, 30), width)}  ${sanitizeLine(text, 240)}`);
   };
 }
 
@@ -180,7 +182,7 @@ function present(
   const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
   write(renderVendorsTerminal(sideBySide, style));
   write(`reports  ${displayPath(folder)}\n`);
-  for (const sentence of [problem, ...problems]) if (sentence !== null) process.stderr.write(`${sentence}\n`);
+  for (const sentence of [problem, ...problems]) if (sentence !== null) printText(sentence);
   return vendorsExitCode(judged, isInterrupted);
 }
 

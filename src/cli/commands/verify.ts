@@ -2,7 +2,7 @@ import { Command } from "commander";
 
 import { type Verification, verify } from "../../app/verify/verify.ts";
 import { paintFor } from "../../base/paint.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
+import { sanitizeJson, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount } from "../../base/text.ts";
 import { libraryMessages } from "../../library/messages.ts";
 import { reportFileName } from "../../report/statement/statement.ts";
@@ -44,7 +44,7 @@ export const verifyCommand = (): Command =>
       }),
       act: ({ statementFile, path }) => verify(statementFile, path, [cliMessages, libraryMessages]),
       present: (verification, { isJson }) => {
-        if (isJson) process.stdout.write(`${JSON.stringify(jsonOf(verification), null, 2)}\n`);
+        if (isJson) process.stdout.write(`${sanitizeJson(JSON.stringify(jsonOf(verification), null, 2))}\n`);
         else print(verification);
         return verification.mismatches.length === 0 ? exitCodes.fine : exitCodes.broken;
       },

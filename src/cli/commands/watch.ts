@@ -12,6 +12,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { presentSavedRun } from "./rejudge.ts";
+import { printLine } from "../print-line.ts";
 
 interface WatchFlags extends TargetFlags {
   readonly strict?: boolean;
@@ -48,7 +49,7 @@ export const watchCommand = (): Command =>
         presentSavedRun(folder, kept, flags);
         if (kind !== "interrupted")
           return exitCodeOf(kept.report, { strict: flags.strict === true, complete: flags.complete === true });
-        process.stderr.write(formatResumeHint(folder));
+        printLine(formatResumeHint(folder));
         return exitCodes.interrupted;
       },
     },

@@ -1,9 +1,9 @@
-import { fromOutside } from "../../base/line.ts";
 import type { Command } from "commander";
 
 import { describeNotSent, type NotSentReason, UnsendableLoadError } from "../../app/load/not-sent-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type CommandSteps, withSteps } from "../command.ts";
+import { fromOutside } from "../../base/line.ts";
 
 /** Why no load was sent, with the flags that would change it. */
 export function formatNotSentReason(why: NotSentReason): string {

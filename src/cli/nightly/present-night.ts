@@ -15,8 +15,10 @@ import { displayPath, type OutputFiles, writeOutput } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import { appendStepSummary } from "../report/present-report.ts";
 import { terminalOf } from "../terminal.ts";
+import { line } from "../../base/line.ts";
+import { printLine, printText } from "../print-line.ts";
 
-const print = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
+const print = printText;
 
 /** Prints the progress of a night. */
 export function nightEvents(isQuiet: boolean): NightEvents {
@@ -58,7 +60,7 @@ const maxDamaged = 20;
 
 export function printDamaged(damaged: readonly DamagedNight[]): void {
   for (const { file, problem } of damaged.slice(0, maxDamaged))
-    print(`Left out of the history: ${displayPath(file)}: ${problem}. The file is kept.`);
+    printLine(line`Left out of the history: ${displayPath(file)}: ${problem}. The file is kept.`);
   const more = damaged.length - maxDamaged;
   if (more > 0) print(`Also left out of the history: ${formatCount(more, "more file")}.`);
 }

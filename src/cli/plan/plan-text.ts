@@ -4,7 +4,7 @@ import type { SkipGroup, OpenQuestion } from "../../app/plan/skips.ts";
 import { displayWidth, padded } from "../../base/display-width.ts";
 import { duration } from "../../base/duration.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
-import { sanitizeLine } from "../../base/sanitize.ts";
+import { sanitizeDeep, sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst, formatLabelled } from "../../base/text.ts";
 import type { Creations, Stage } from "../../run/probe.ts";
 import type { TerminalStyle } from "../terminal.ts";
@@ -20,7 +20,8 @@ const stageTitles: Readonly<Record<Stage, string>> = {
 };
 
 /** Formats a plan as text. Ends with a line feed. */
-export function planText(plan: FormattedPlan, { colour, width }: TerminalStyle): string {
+export function planText(given: FormattedPlan, { colour, width }: TerminalStyle): string {
+  const plan = sanitizeDeep(given);
   const paint = paintFor(colour);
   const blocks = [
     [`Plan for ${sanitizeLine(plan.target.name, 80)} · ${plan.target.baseUrl} · nothing was sent`],

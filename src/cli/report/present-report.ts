@@ -15,6 +15,8 @@ import { reproductionCommands, type ReproductionOptions, unknownTarget } from ".
 import type { OutputFiles } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import { type PreparedFormats, writeFormats } from "./write-formats.ts";
+import { printLine, printText } from "../print-line.ts";
+import { line } from "../../base/line.ts";
 
 const noFormats: PreparedFormats = { files: [], isStdoutTaken: false } satisfies OutputFiles<never>;
 
@@ -69,7 +71,7 @@ export function presentReport(document: ReportDocument, options: PresentOptions)
     if (!options.isQuiet) write(options.hint ?? "");
     write(baselineText(document.report.findings, rules.baseline));
   }
-  for (const sentence of [...notes, ...problems]) process.stderr.write(`${sentence}\n`);
+  [...notes, ...problems].forEach(printText);
   if (options.reportsToCi === true && isFinal) reportToCi(document, rules, formats.isStdoutTaken);
   return problems;
 }
@@ -121,8 +123,8 @@ export function appendStepSummary(render: (maxBytes: number) => string): void {
     const freeBytes = maxSummaryBytes - (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - 1;
     const text = `${render(freeBytes)}\n`;
     if (Buffer.byteLength(text) <= freeBytes) appendFileSync(file, text);
-    else process.stderr.write("The summary of this step is full, so nothing was added to it.\n");
+    else printLine(line`The summary of this step is full, so nothing was added to it.`);
   } catch (error) {
-    process.stderr.write(`The summary of this step cannot be written: ${file} (${errorCodeOrText(error)}).\n`);
+    printLine(line`The summary of this step cannot be written: ${file} (${errorCodeOrText(error)}).`);
   }
 }

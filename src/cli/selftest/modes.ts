@@ -20,6 +20,7 @@ import { tryPatches } from "../../selftest/run-patches.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
 import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { printLine } from "../print-line.ts";
 
 export interface SelftestOptions {
   readonly only: readonly string[];
@@ -100,7 +101,7 @@ async function testLoad({ only, json = false }: SelftestOptions): Promise<number
     "fault that load can show, scenario or clause",
   );
   const engines = await enginesHere();
-  if (!engines.includes("k6")) process.stderr.write("k6 is not installed: only autocannon sends load.\n");
+  if (!engines.includes("k6")) printLine(line`k6 is not installed: only autocannon sends load.`);
   const withFaults = trialsOf(plans, engines);
   const trials = [...withFaults, ...withoutFaults(withFaults)];
   const results = await runLoadFaults(trials, openEmbeddedEnvironment, (result) => {

@@ -4,6 +4,7 @@ import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { cliMessages } from "../messages.ts";
 import type { ProgressStream } from "../progress.ts";
+import { line, type Line } from "../../base/line.ts";
 
 /** Watches with progress on the terminal, until the retry schedule is over or the user stops it. */
 export const watchInTerminal = (
@@ -12,16 +13,16 @@ export const watchInTerminal = (
 ): Promise<WatchResult> =>
   untilInterrupted(async ({ signal }) => {
     const { epochMs } = options.state;
-    const line = startProgressLine(process.stderr, epochMs, isQuiet);
-    const result = await watchAndRejudge({ ...options, messages: cliMessages, signal, onOutlook: line.show });
-    line.done();
+    const progress = startProgressLine(process.stderr, epochMs, isQuiet);
+    const result = await watchAndRejudge({ ...options, messages: cliMessages, signal, onOutlook: progress.show });
+    progress.done();
     if (result.kind === "over" && !isQuiet) process.stderr.write(`${formatRetryProgress(result.outlook, epochMs)}\n\n`);
     return result;
   });
 
 /** How to resume a watch that was stopped. */
-export const formatResumeHint = (folder: string): string =>
-  `Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}\n`;
+export const formatResumeHint = (folder: string): Line =>
+  line`Stopped. Received deliveries are saved; resume before too many are missed: conformance watch ${folder}`;
 
 /** Progress of the retry schedule: on a terminal a line that is redrawn, elsewhere a line for each attempt. */
 export interface ProgressLine {

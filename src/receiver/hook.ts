@@ -24,6 +24,8 @@ export interface HookPlan {
   readonly secret: string | null;
   /** The replies to the first, second, … attempt. The last one repeats. Without any, every attempt gets 204. */
   readonly replies: readonly Reply[];
+  /** Whether a GET is a delivery as well, as from a sender that follows a redirect. Default: it only tests the address. */
+  readonly takesReads?: boolean;
 }
 
 /** An address of the receiver for one webhook. */
@@ -79,7 +81,7 @@ function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean
 
 /** @param onDelivery called for each delivery with its reply, and again when the reply changes */
 export function openHook(
-  { name, token, secret, arrivals, replies, isReleased }: HookRecord,
+  { name, token, secret, arrivals, replies, isReleased, takesReads = false }: HookRecord,
   url: string,
   { hasRoom, isFull }: Storage,
   onDelivery: (delivery: Delivery) => void,
@@ -87,8 +89,7 @@ export function openHook(
   const stored: Delivery[] = [];
   const arriving = createCountWaiter(() => count - arrivals);
   const releases: (() => void)[] = [];
-  let [count, dropped] = [arrivals, 0];
-  let isClosed = false;
+  let [count, dropped, isClosed] = [arrivals, 0, false];
 
   /** Adds a delivery with its reply. Returns a function that updates the reply, such as after a disconnect. */
   const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
@@ -134,6 +135,7 @@ export function openHook(
 
   return {
     hook,
+    takesReads,
     nextReply: (): Reply => replyTo(count, replies, isReleased),
     take,
     countOnly,

@@ -58,7 +58,7 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
     else if (opened === null) {
       context.ignored.unknown += 1;
       connections.reject(incoming.socket, () => response.writeHead(404).end());
-    } else if (isReachabilityRequest(incoming)) {
+    } else if (isReachabilityRequest(incoming) && !(opened.takesReads && incoming.method === "GET")) {
       context.ignored.reachabilityRequests += 1;
       response.end();
     } else void receive(opened, incoming, response, nextId, context);

@@ -109,6 +109,9 @@ export const deliveryWireVariants = variants("Events / Delivery security and pol
   "delivery-one-at-a-time": variant("A webhook gets one delivery at a time.").by(() => ({
     maxConcurrentPerQueue: () => 1,
   })),
+  "redirects-followed": variant("A redirect of a receiver is followed by a GET.").by(() => ({
+    followsRedirects: () => true,
+  })),
   "receiver-has-ten-seconds": variant("A receiver has 10 seconds.").by(() => ({ responseTimeoutMs: () => 10_000 })),
   "receiver-has-two-minutes": variant("A receiver has two minutes.").by(() => ({ responseTimeoutMs: () => 120_000 })),
 });

@@ -14,6 +14,8 @@ export interface DeliveryRequest {
   readonly timeoutMs: number;
   /** Whether the whole body of the response must arrive, too. */
   readonly awaitsBody: boolean;
+  /** Whether one redirect is followed, by a GET. */
+  readonly followsRedirects: boolean;
 }
 
 /** The outcome of a request. `silent`: no response in time. `failed`: the connection failed. */
@@ -22,7 +24,7 @@ export type DeliveryOutcome =
   | { readonly kind: "silent"; readonly failure: string }
   | { readonly kind: "failed"; readonly failure: string };
 
-/** Sends requests. Never rejects, and follows no redirects. */
+/** Sends requests. Never rejects. */
 export interface DeliveryClient {
   send(delivery: DeliveryRequest): Promise<DeliveryOutcome>;
   /** Drops every connection. */
@@ -50,14 +52,19 @@ export function deliveryClient(clock: Clock, guard: AddressGuard): DeliveryClien
     send: (delivery) => {
       const refused = guard.addressRefusal(delivery.url);
       if (refused !== null) return Promise.resolve({ kind: "failed", failure: refused });
-      return sendOverWire(clock, dispatcher, delivery);
+      return sendOverWire(clock, dispatcher, delivery, guard);
     },
     close: () => dispatcher.destroy(),
   };
 }
 
-function sendOverWire(clock: Clock, dispatcher: Dispatcher, delivery: DeliveryRequest): Promise<DeliveryOutcome> {
-  const { url, headers, bytes, framing, timeoutMs, awaitsBody } = delivery;
+function sendOverWire(
+  clock: Clock,
+  dispatcher: Dispatcher,
+  delivery: DeliveryRequest,
+  guard: AddressGuard,
+): Promise<DeliveryOutcome> {
+  const { timeoutMs, awaitsBody } = delivery;
   const abort = new AbortController();
   return new Promise((resolve) => {
     const onTimeout = () => {
@@ -65,13 +72,7 @@ function sendOverWire(clock: Clock, dispatcher: Dispatcher, delivery: DeliveryRe
       abort.abort();
     };
     const timer = Number.isFinite(timeoutMs) ? clock.setTimeout(onTimeout, timeoutMs) : null;
-    request(url, {
-      method: "POST",
-      headers: headers.flat(),
-      body: framing === "length" ? bytes : Readable.from([bytes]),
-      signal: abort.signal,
-      dispatcher,
-    })
+    requestFollowing(delivery, guard, { signal: abort.signal, dispatcher })
       .then(async ({ statusCode, body }) => {
         if (awaitsBody) await body.dump({ limit: Number.POSITIVE_INFINITY });
         resolve({ kind: "answered", status: statusCode });
@@ -80,6 +81,35 @@ function sendOverWire(clock: Clock, dispatcher: Dispatcher, delivery: DeliveryRe
       .catch((error: unknown) => resolve({ kind: "failed", failure: failureOf(error) }))
       .finally(() => timer !== null && clock.clearTimeout(timer));
   });
+}
+
+interface Connection {
+  readonly signal: AbortSignal;
+  readonly dispatcher: Dispatcher;
+}
+
+/** Sends a delivery. Follows one redirect if the delivery says so. */
+async function requestFollowing(
+  { url, headers, bytes, framing, followsRedirects }: DeliveryRequest,
+  guard: AddressGuard,
+  connection: Connection,
+): Promise<Dispatcher.ResponseData> {
+  const first = await request(url, {
+    ...connection,
+    method: "POST",
+    headers: headers.flat(),
+    body: framing === "length" ? bytes : Readable.from([bytes]),
+  });
+  const next = followsRedirects ? redirectOf(url, first) : null;
+  if (next === null || guard.addressRefusal(next) !== null) return first;
+  await first.body.dump();
+  return request(next, connection);
+}
+
+/** The address to which a response redirects; `null` if it does not. */
+function redirectOf(url: string, { statusCode, headers: { location } }: Dispatcher.ResponseData): string | null {
+  const isRedirect = statusCode >= 300 && statusCode <= 399 && typeof location === "string";
+  return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;
 }
 
 /** Reads a short body to its end, so that the connection can be used again. Drops the connection of a long body. */

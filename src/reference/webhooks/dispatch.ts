@@ -104,6 +104,7 @@ function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): Deli
     framing: behaviour.deliveryFraming(),
     timeoutMs: behaviour.responseTimeoutMs(),
     awaitsBody: behaviour.awaitsResponseBody(),
+    followsRedirects: behaviour.followsRedirects(),
   };
 }
 

@@ -11,6 +11,8 @@ describe("two texts of an observation can have the same cause", () => {
     ["`retry_after` 2271599 s", "`retry_after` 12 s", true],
     ["`period` is 2026-03-01T00:00:00Z", "`period` is 2027-04-01", true],
     ["sent to http://127.0.0.1:4000/x", "sent to http://127.0.0.1:4001/x", true],
+    ["`average_response_time` is 0.0031 without a unit", "`average_response_time` is 1.2e-3 without a unit", true],
+    ["`average_response_time` is 0.0031 without a unit", '`average_response_time` is "3 ms" without a unit', false],
     ["answers 404", "answers 405", false],
     ["16 chunks", "29 chunks", false],
     ["a stream of 10 s ended with done", "a stream of 10 s ended with error", false],

@@ -55,7 +55,12 @@ export const deliveryClauses = {
     "States and transitions / Webhook delivery",
     "Any 2xx answer makes the delivery delivered: no attempt follows.",
   ),
-  "HOOK-26": must("States and transitions / Webhook delivery", "A failed delivery is tried again."),
+  "HOOK-26": must("States and transitions / Webhook delivery", "A failed delivery is tried again.", {
+    readings: {
+      retried: "a redirect counts as failed, and the event is sent again",
+      followed: "a redirect is followed",
+    },
+  }),
   "HOOK-27": must(
     `${security} 4`,
     "Retries come immediately, then after 1 minute, 5 minutes, 30 minutes and 2 hours.",

@@ -4,8 +4,14 @@ import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 
-/** Whether a delivery came to a webhook, not to an alert. */
-export const isToWebhook = ({ hook }: Delivery): boolean => hook.startsWith(hookPrefix);
+/** The address to which one receiver redirects. A sender that follows may send a GET there, so no rule of deliveries holds. */
+export const redirectedHook = `${hookPrefix}redirected`;
+
+export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
+
+/** Whether a delivery came to a webhook, not to an alert or by a redirect. */
+export const isToWebhook = (delivery: Delivery): boolean =>
+  delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
 /** The event type of a delivery; `undefined` if its body cannot be read. */
 export const eventTypeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");

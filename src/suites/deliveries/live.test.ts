@@ -45,6 +45,8 @@ describe.concurrent("a third-party hosting service", () => {
     ["five attempts with an immediate one", { pauses: [0, 60, 300, 1800] }, { "HOOK-28": "four-retries" }],
     ["a queue that is polled", { pollSeconds: 5 }, { "HOOK-28": "five-attempts" }],
     ["a queue that is polled in real time", { looksEveryMs: 60 }, { "HOOK-27": "from-previous" }],
+    ["redirects that count as failed", {}, { "HOOK-26/302": "retried" }],
+    ["redirects that it follows", { followsRedirects: true }, { "HOOK-26/302": "followed" }],
     ["duplicates", { duplicates: 1 }, { "HOOK-25": "holds" }],
     ["an occasional late duplicate", { lateDuplicateEvery: 3 }, { "HOOK-25": "holds" }],
     ["timers that lag behind its clock", { timerLagMs: 60 }, { "HOOK-38": "holds" }],

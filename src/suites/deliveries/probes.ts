@@ -18,7 +18,7 @@ import {
   requestedWebhookOf,
 } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
-import { eventTypeOf, isSameEvent, isToWebhook } from "./events.ts";
+import { eventTypeOf, isRedirected, isSameEvent, isToWebhook } from "./events.ts";
 import {
   failingReceivers,
   hookOfScript,
@@ -139,6 +139,8 @@ export interface AllDeliveries {
   /** The clock offset of the target at that time. */
   readonly clockMs: number;
   readonly canMove: boolean;
+  /** Requests that followed a receiver's redirect. Older evidence has none. */
+  readonly redirected?: readonly Delivery[];
   /** How many deliveries the receiver did not keep because it was full, by the name of the hook. */
   readonly unkept: Readonly<Record<string, number>>;
   /** How many connections the receiver closed, because there were too many, that may have brought a delivery. Older evidence has no such count. */
@@ -158,6 +160,7 @@ export const allDeliveries = probe(
     if (!time.canAdvance) await awaitRetries(receiver, time);
     return {
       deliveries: receiver.deliveries().filter(isToWebhook),
+      redirected: receiver.deliveries().filter(isRedirected),
       untilMs: time.now(),
       clockMs: time.clockOffsetMs(),
       canMove: time.canAdvance,

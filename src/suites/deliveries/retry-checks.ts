@@ -17,7 +17,7 @@ import { deliveryPolicy } from "../../spec/events.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
-import { eventIdOf, isSameEvent, wasAccepted } from "./events.ts";
+import { eventIdOf, isRedirected, isSameEvent, wasAccepted } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 import {
   attemptSpan,
@@ -69,6 +69,18 @@ const retriedAfter = (script: ReceiverScript, failure: string) =>
     const observedMs = observedUntilMs(evidence) - attemptSpan(first, first, evidence).toMs;
     return unproven(`only ${seconds(observedMs)} of the schedule were observed`, longerRun);
   });
+
+const retriedAfterRedirect = retriedAfter("redirecting", "a 302 (or a request that follows it)");
+
+/** Judges a receiver's redirect, which is neither a 2xx nor described: a sender may follow it, or count it as failed. */
+function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
+  const { redirected = [], deliveries } = evidence.all;
+  const isFollowed = [...redirected, ...deliveries].some(isRedirected);
+  const inconclusive = whyInconclusive(evidence, "redirecting");
+  if (inconclusive === null && isFollowed) return follows("followed");
+  const finding = retriedAfterRedirect(evidence);
+  return finding.kind === "holds" ? follows("retried") : finding;
+}
 
 /** Observes the sender's timeout: whether it still accepts a reply that comes after the documented timeout. */
 const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Observation => {
@@ -249,7 +261,7 @@ export const retryChecks = [
   check("HOOK-25", retryProbes, stopsAfterSuccess, { as: "after a retry" }),
   check("HOOK-26", retryProbes, retriedAfter("failing", "a 500")),
   check("HOOK-26", retryProbes, retriedAfter("notFound", "a 404"), { as: "404" }),
-  check("HOOK-26", retryProbes, retriedAfter("redirecting", "a 302"), { as: "302" }),
+  check("HOOK-26", retryProbes, judgeRedirect, { as: "302" }),
   check("HOOK-26", retryProbes, retriedAfter("silent", "no reply"), { as: "silence" }),
   check("HOOK-26", retryProbes, retriedAfter("resetting", "a connection reset"), { as: "reset" }),
   check("HOOK-27", retryProbes, judgeFailing(judgeDelays)),

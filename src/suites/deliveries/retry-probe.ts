@@ -19,7 +19,7 @@ import {
 } from "./retry-schedule.ts";
 import { isSuccess } from "../shared/response.ts";
 import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
-import { isToWebhook } from "./events.ts";
+import { isToWebhook, redirectedHook } from "./events.ts";
 import { maxBody } from "../invoke/probes.ts";
 import {
   agentIdOf,
@@ -67,7 +67,6 @@ export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 export const scriptsFailingFirst = receiverScripts.filter((name) => !["late", "held", "endless"].includes(name));
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
-const redirectedHook = `${hookPrefix}redirected`;
 
 /** Webhooks whose receivers fail, and the deliveries of the retry schedule if the run can advance the clock. */
 export interface FailingReceivers {
@@ -160,7 +159,7 @@ async function openWebhooks(
   agent: string,
   names: readonly ReceiverScript[],
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
-  const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)] });
+  const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
   // On a real clock, events of later invokes would use up the failures of the script.
   const failing = time.canAdvance ? scripts.failing : [status(500)];

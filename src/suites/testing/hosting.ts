@@ -30,6 +30,8 @@ export interface Habits {
   readonly selects: (wanted: string, type: string) => boolean;
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
+  /** Whether a redirect is followed, by the same request. */
+  readonly followsRedirects: boolean;
   readonly sign: (body: string, secret: string) => string;
   /** How many duplicates of a delivered event are sent immediately. */
   readonly duplicates: number;
@@ -52,6 +54,7 @@ const defaultHabits: Habits = {
   selects: (wanted, type) => wanted === type || (wanted === "agent.*" && type.startsWith("agent.")),
   isTied: true,
   isSuccess: is2xx,
+  followsRedirects: false,
   sign: (body, secret) => createHmac("sha256", secret).update(body).digest("hex"),
   duplicates: 0,
   lateDuplicateEvery: 0,
@@ -228,7 +231,8 @@ function senderOf(habits: Habits, clock: HostingClock) {
   };
 }
 
-function post({ url, secret }: Webhook, body: string, habits: Habits, clock: HostingClock): Promise<boolean> {
+function post(webhook: Webhook, body: string, habits: Habits, clock: HostingClock): Promise<boolean> {
+  const { url, secret } = webhook;
   return new Promise((resolve) => {
     const headers = {
       "content-type": "application/json",
@@ -237,6 +241,9 @@ function post({ url, secret }: Webhook, body: string, habits: Habits, clock: Hos
     const sent = request(url, { method: "POST", headers, agent: false }, (response) => {
       response.resume();
       forget();
+      const { location } = response.headers;
+      if (habits.followsRedirects && location !== undefined)
+        return resolve(post({ ...webhook, url: location }, body, habits, clock));
       if (habits.isSuccess(response.statusCode ?? 0)) response.destroy();
       resolve(habits.isSuccess(response.statusCode ?? 0));
     });

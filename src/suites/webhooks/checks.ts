@@ -242,7 +242,7 @@ export const webhooks = suite("Webhooks", [
     const found = metricsOf(evidence);
     if (found === null) return noMetrics();
     return observed(
-      `\`average_response_time\` is ${formatValue(found.metrics["average_response_time"])} where the receiver answers in a few milliseconds`,
+      `\`average_response_time\` is ${formatValue(found.metrics["average_response_time"])} without a unit, where the receiver answers in a few milliseconds`,
     );
   }),
   check("WHK-11", invokedWithWebhooks, (evidence) => {

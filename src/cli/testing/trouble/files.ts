@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+import { XMLValidator } from "fast-xml-parser";
+
+import { readDocument } from "../../../app/report-folder/read-document.ts";
+import { readHistory } from "../../../app/nightly/history-store.ts";
+import { messageOf } from "../../../base/errors.ts";
+import { tryParseJson } from "../../../base/json.ts";
+import { totalsOf } from "../../../report/model/verdict.ts";
+
+/** The files below a folder, by their relative path. */
+export type FileTexts = ReadonlyMap<string, string>;
+
+/** Reads every regular file below a folder. */
+export function readFiles(folder: string): FileTexts {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
+  return new Map(
+    names
+      .map((name) => [name, join(folder, name)] as const)
+      .filter(([, path]) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+      .map(([name, path]) => [name, readFileSync(path, "utf8")]),
+  );
+}
+
+/** Names of files that a process writes for a moment only. */
+const momentary = /^\.tmp-|\.new$|\.lock$/;
+
+/** Files that a process of the harness should have removed. */
+export const leftOverFiles = (files: FileTexts): readonly string[] =>
+  [...files.keys()].filter((name) => momentary.test(basename(name)));
+
+/** Problems of the files that a process has changed: each has to be complete. */
+export function incompleteFiles(folder: string, files: FileTexts, before: FileTexts): readonly string[] {
+  const changed = [...files].filter(([name, text]) => before.get(name) !== text && !momentary.test(basename(name)));
+  return [
+    ...[...before.keys()].filter((name) => !files.has(name)).map((name) => `${name} is gone`),
+    ...changed.flatMap(([name, text]) => {
+      const problem = problemOf(join(folder, name), text);
+      return problem === null ? [] : [`${name} (${text.length} characters): ${problem}`];
+    }),
+  ];
+}
+
+/** Returns what is wrong with a file; `null` if it is complete. */
+function problemOf(path: string, text: string): string | null {
+  const name = basename(path);
+  if (name === "report.json") return problemOfReport(path);
+  if (basename(dirname(path)) === "nights") return problemOfNight(path);
+  if (/\.(json|har)$/.test(name)) return tryParseJson(text) === undefined ? "not JSON" : null;
+  if (/\.(xml|svg)$/.test(name)) return XMLValidator.validate(text) === true ? null : "not XML";
+  if (name.endsWith(".html")) return text.trimEnd().endsWith("</html>") ? null : "it has no end";
+  return text === "" ? "it is empty" : null;
+}
+
+/** Reads a report with its evidence, as every command does. */
+function problemOfReport(path: string): string | null {
+  try {
+    const { report, evidence } = readDocument(path);
+    const { findings, totals, verdict, load } = report;
+    if (JSON.stringify(totalsOf(findings)) !== JSON.stringify(totals))
+      return "the totals are not those of the findings";
+    const fails = findings.some(({ outcome, level }) => outcome === "fail" && level !== "load");
+    if (fails !== (verdict === "nonconformant")) return `the verdict ${verdict} does not follow from the findings`;
+    const isWhole = load !== undefined || evidence !== null;
+    return isWhole ? null : "evidence.json is missing";
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function problemOfNight(path: string): string | null {
+  const { damaged } = readHistory(dirname(dirname(path)));
+  return damaged.find(({ file }) => file === path)?.problem ?? null;
+}

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How to start the harness. */
+export interface HarnessOptions {
+  /** Module that is run: the command, or a stub in its place. */
+  readonly main: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** A command that starts another one, such as `setpriv`, with its arguments. */
+  readonly prefix: readonly string[];
+  /** `closed`: the reader goes away after the first data. */
+  readonly stdout: "read" | "closed" | "/dev/full";
+  readonly maxSeconds: number;
+}
+
+/** The end of a process of the harness. */
+export interface Ended {
+  /** `null`: a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly seconds: number;
+  readonly out: string;
+  readonly err: string;
+  /** Whether it did not end within its time limit, and was killed. */
+  readonly isLate: boolean;
+}
+
+/** A running process of the harness. */
+export interface HarnessProcess {
+  readonly signal: (name: NodeJS.Signals) => void;
+  readonly ended: Promise<Ended>;
+}
+
+/** Variable that marks every process that a trial's harness has started, with the name of the trial. */
+const markVariable = "CONFORMANCE_TRIAL";
+
+/** Starts the harness as a user does. */
+export function startHarness(options: HarnessOptions): HarnessProcess {
+  const { main, args, folder, environment, prefix, stdout, maxSeconds } = options;
+  const [command = "", ...rest] = [...prefix, process.execPath, main, ...args];
+  const full = stdout === "/dev/full" ? openSync("/dev/full", "w") : null;
+  const started = performance.now();
+  const child = spawn(command, rest, {
+    cwd: folder,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      K6_BINARY: process.env["K6_BINARY"],
+      NO_COLOR: "1",
+      ...environment,
+    },
+    stdio: ["ignore", full ?? "pipe", "pipe"],
+  });
+  if (full !== null) closeSync(full);
+  return { signal: (name) => void child.kill(name), ended: endOf(child, { stdout, maxSeconds, started }) };
+}
+
+async function endOf(
+  child: ChildProcess,
+  { stdout, maxSeconds, started }: Pick<HarnessOptions, "stdout" | "maxSeconds"> & { readonly started: number },
+): Promise<Ended> {
+  const printed = { out: "", err: "" };
+  child.stdout?.on("data", (piece: Buffer) => {
+    printed.out += piece.toString();
+    if (stdout === "closed") child.stdout?.destroy();
+  });
+  child.stderr?.on("data", (piece: Buffer) => (printed.err += piece.toString()));
+  let isLate = false;
+  const deadline = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, maxSeconds * 1000);
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (...end) => resolve(end));
+  });
+  clearTimeout(deadline);
+  const seconds = (performance.now() - started) / 1000;
+  // A process that it left behind may hold its streams open.
+  await Promise.race([new Promise((resolve) => child.on("close", resolve)), sleep(streamsMs)]);
+  return { code, signal, seconds, ...printed, isLate };
+}
+
+/** How long to read the streams of a process that has ended. */
+const streamsMs = 500;
+
+/** Environment that marks the processes of a trial. */
+export const markOf = (trial: string): Readonly<Record<string, string>> => ({ [markVariable]: trial });
+
+/** Waits until no process of a trial is left. Kills and returns those that are left after `maxMs`. Finds them on Linux only. */
+export async function leftOverProcesses(trial: string, maxMs: number): Promise<readonly string[]> {
+  const until = performance.now() + maxMs;
+  for (;;) {
+    const left = processesOf(trial);
+    if (left.length === 0) return [];
+    if (performance.now() > until) {
+      for (const { pid } of left) killIfThere(pid);
+      return left.map(({ command }) => command);
+    }
+    await sleep(100);
+  }
+}
+
+function processesOf(trial: string): readonly { readonly pid: number; readonly command: string }[] {
+  return namesIn("/proc").flatMap((name) => {
+    const environment = /^\d+$/.test(name) ? textOf(`/proc/${name}/environ`) : "";
+    if (!environment.split("\0").includes(`${markVariable}=${trial}`)) return [];
+    return [{ pid: Number(name), command: textOf(`/proc/${name}/cmdline`).replaceAll("\0", " ").trim() }];
+  });
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

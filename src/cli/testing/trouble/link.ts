@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** Treatment of connections between the harness and the target. */
+export type LinkMode =
+  | { readonly kind: "open" }
+  /** New connections are refused; open ones stay, or are cut. */
+  | { readonly kind: "refusing"; readonly cutsOpen: boolean }
+  /** Resets a connection at this share of the pieces of data, from 0 to 1. */
+  | { readonly kind: "resetting"; readonly share: number }
+  /** Delays each piece of data by up to this many milliseconds. */
+  | { readonly kind: "delaying"; readonly maxMs: number }
+  /** Answers each request itself, as a gateway does that has no server behind it. */
+  | { readonly kind: "gateway"; readonly status: 502 | 503 | 504 }
+  /** Replaces a key in requests, so that the target does not know it any more. */
+  | { readonly kind: "revoking"; readonly key: string };
+
+/** A TCP proxy between the harness and the target, whose mode can change at any time. */
+export interface Link {
+  readonly port: number;
+  readonly setMode: (mode: LinkMode) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts the proxy on a free port of loopback.
+ *
+ * @param to port of the target
+ * @param numbers random numbers in [0, 1)
+ */
+export async function startLink(to: number, numbers: () => number): Promise<Link> {
+  const sockets = new Set<Socket>();
+  let mode: LinkMode = { kind: "open" };
+  const accept = (inward: Socket): void => {
+    const outward = connect({ port: to, host: "127.0.0.1", noDelay: true });
+    const carry = (from: Socket, other: Socket, change: (piece: Buffer) => Buffer | null): void => {
+      sockets.add(from);
+      const passLater = inOrder(() => (mode.kind === "delaying" ? numbers() * mode.maxMs : 0));
+      from.on("data", (piece: Buffer) => {
+        if (mode.kind === "resetting" && numbers() < mode.share) return reset([from, other]);
+        const changed = change(piece);
+        if (changed !== null) passLater(() => void (other.destroyed || other.write(changed)));
+      });
+      from.on("end", () => passLater(() => void other.end()));
+      from.on("error", () => other.destroy());
+      from.on("close", () => {
+        sockets.delete(from);
+        passLater(() => void other.end());
+      });
+    };
+    carry(inward, outward, (piece) => passRequest(piece, mode, inward));
+    carry(outward, inward, (piece) => piece);
+  };
+  let server = await listen(accept, 0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    setMode: async (next) => {
+      mode = next;
+      if (next.kind === "refusing") {
+        server.close();
+        if (next.cutsOpen) reset(sockets);
+      } else if (!server.listening) server = await listen(accept, port);
+    },
+    close: async () => {
+      const closed = server.listening ? once(server, "close") : null;
+      server.close();
+      reset(sockets);
+      await closed;
+    },
+  };
+}
+
+async function listen(accept: (socket: Socket) => void, port: number): Promise<Server> {
+  const server = createServer({ noDelay: true }, accept);
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+function reset(sockets: Iterable<Socket>): void {
+  for (const socket of sockets) socket.resetAndDestroy();
+}
+
+/** Runs callbacks after delays, in the order of the calls. */
+function inOrder(delayMs: () => number): (act: () => void) => void {
+  let last: Promise<void> | null = null;
+  return (act) => {
+    const ms = delayMs();
+    if (ms === 0 && last === null) return act();
+    const passed = new Promise<void>((resolve) => void setTimeout(resolve, ms));
+    const mine: Promise<void> = Promise.all([last, passed]).then(() => {
+      act();
+      if (last === mine) last = null;
+    });
+    last = mine;
+  };
+}
+
+/** Whether a piece of data begins a request. */
+const requestLine = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
+
+/** Returns what the target gets of a piece of a request; `null`: nothing, because the gateway has answered. */
+function passRequest(piece: Buffer, mode: LinkMode, client: Socket): Buffer | null {
+  if (mode.kind === "revoking") {
+    const unknown = Array.from(mode.key).toReversed().join("");
+    return Buffer.from(piece.toString("latin1").replaceAll(mode.key, unknown), "latin1");
+  }
+  if (mode.kind !== "gateway" || !requestLine.test(piece.toString("latin1"))) return piece;
+  client.end(gatewayResponse(mode.status));
+  return null;
+}
+
+function gatewayResponse(status: 502 | 503 | 504): string {
+  const phrase = { 502: "Bad Gateway", 503: "Service Temporarily Unavailable", 504: "Gateway Time-out" }[status];
+  const body = `<html>\r\n<head><title>${status} ${phrase}</title></head>\r\n<body>\r\n<center><h1>${status} ${phrase}</h1></center>\r\n</body>\r\n</html>\r\n`;
+  return [
+    `HTTP/1.1 ${status} ${phrase}`,
+    "Server: gateway",
+    `Date: ${new Date().toUTCString()}`,
+    "Content-Type: text/html",
+    `Content-Length: ${body.length}`,
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}

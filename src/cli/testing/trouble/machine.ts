@@ -1,0 +1,195 @@
+import { chmodSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { between, oneOf } from "./draw.ts";
+import type { CommandName, Trouble } from "./trouble.ts";
+
+// Troubles of the machine: limits, files, clocks, the terminal, signals and other processes.
+
+const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
+/** k6 is a program of its own: the preload does not reach it. */
+const ofNode: readonly CommandName[] = ["run", "load autocannon", "nightly"];
+
+/** The command ends as usual. */
+const unimpressed = { codes: [0] } as const;
+/** The verdict is shown, but a file is lost. */
+const loses = { codes: [2, 4] } as const;
+
+/** First bytes of a connection that sends no request: none, the start of a header, no HTTP. */
+const floodTexts = ["", "POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ", "\u0016\u0003\u0001\u0002 garbage"] as const;
+
+function openIdle(port: number, text: string): Socket {
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.on("error", () => {});
+  socket.write(text);
+  return socket;
+}
+
+export const fileTroubles: readonly Trouble[] = [
+  {
+    name: "few open files",
+    summary: "`ulimit -n` of 24 to 256.",
+    commands: all,
+    codes: [0, 4],
+    setUp: ({ numbers }) => {
+      const limit = oneOf(numbers, [24, 32, 40, 48, 64, 96, 128, 256]);
+      return { prefix: ["sh", "-c", `ulimit -n ${limit} && exec "$0" "$@"`] };
+    },
+  },
+  ...(["ENOSPC", "EIO"] as const).flatMap((code): readonly Trouble[] => [
+    {
+      name: `writes that fail with ${code}`,
+      summary: `A write of the first twelve fails with ${code}, and half of its data is written; in half of the trials all later ones too.`,
+      commands: ofNode,
+      ...loses,
+      setUp: ({ numbers, folder }) => ({
+        interference: {
+          kind: "failing writes",
+          from: 1 + Math.floor(numbers() * 12),
+          lasts: numbers() < 0.5,
+          code,
+          below: folder,
+          mark: join(folder, "..", "interfered"),
+        },
+      }),
+    },
+  ]),
+  {
+    name: "folder read-only from the start",
+    summary: "The output folder cannot be written by the user.",
+    commands: all,
+    codes: [2],
+    setUp: ({ folder }) => {
+      chmodSync(folder, 0o555);
+      return { asNobody: true };
+    },
+  },
+  {
+    name: "folder read-only later",
+    summary: "The output folder cannot be written any more, from a random instant on.",
+    commands: all,
+    ...loses,
+    setUp: () => ({ asNobody: true }),
+    act: ({ folder }) => chmodSync(folder, 0o555),
+  },
+  {
+    name: "reader that has enough",
+    summary: "The reader of standard output goes away after the first data.",
+    commands: all,
+    ...unimpressed,
+    setUp: () => ({ stdout: "closed" }),
+  },
+  {
+    name: "standard output is full",
+    summary: "Standard output is `/dev/full`.",
+    commands: all,
+    codes: [4],
+    setUp: () => ({ stdout: "/dev/full" }),
+  },
+  {
+    name: "a requested file is full",
+    summary: "`--junit /dev/full`; for `nightly`, `--markdown /dev/full`.",
+    commands: all,
+    codes: [4],
+    setUp: ({ command }) => ({
+      args: [command.startsWith("nightly") ? "--markdown" : "--junit", "/dev/full"],
+    }),
+  },
+];
+
+export const processTroubles: readonly Trouble[] = [
+  {
+    name: "clock that jumps",
+    summary: "The wall clock of the harness jumps by up to two hours, forward or back.",
+    commands: ofNode,
+    codes: [0, 3],
+    setUp: ({ numbers, atMs }) => {
+      const byMs = between(numbers, 5000, 7_200_000) * (numbers() < 0.5 ? -1 : 1);
+      return { interference: { kind: "jumping clocks", atMs, byMs, isMonotonicToo: false } };
+    },
+  },
+  {
+    name: "machine that slept",
+    summary: "All clocks of the harness jump forward by 5 s to two hours.",
+    commands: ofNode,
+    codes: [0, 3],
+    setUp: ({ numbers, atMs }) => {
+      return {
+        interference: { kind: "jumping clocks", atMs, byMs: between(numbers, 5000, 7_200_000), isMonotonicToo: true },
+      };
+    },
+  },
+  {
+    name: "harness stopped for a while",
+    summary: "The harness gets SIGSTOP, and SIGCONT after 1 to 12 s.",
+    commands: all,
+    codes: [0, 3],
+    act: async ({ signal, numbers }) => {
+      signal("SIGSTOP");
+      await sleep(between(numbers, 1000, 12_000));
+      signal("SIGCONT");
+    },
+  },
+  ...(["SIGINT", "SIGTERM"] as const).map((name): Trouble => ({
+    name,
+    summary: `The harness gets ${name}.`,
+    commands: [...all, "nightly with load"],
+    codes: [130],
+    deaths: [name],
+    maxSeconds: 30,
+    act: ({ signal }) => signal(name),
+  })),
+  {
+    name: "two signals",
+    summary: "The harness gets SIGINT twice, 0.6 s apart.",
+    commands: all,
+    codes: [130],
+    deaths: ["SIGINT"],
+    maxSeconds: 15,
+    act: async ({ signal }) => {
+      signal("SIGINT");
+      await sleep(600);
+      signal("SIGINT");
+    },
+  },
+  {
+    name: "SIGKILL",
+    summary: "The harness gets SIGKILL.",
+    commands: [...all, "nightly with load"],
+    codes: [],
+    deaths: ["SIGKILL"],
+    leavesFiles: true,
+    maxSeconds: 10,
+    act: ({ signal }) => signal("SIGKILL"),
+  },
+  {
+    name: "second process, same folder",
+    summary: "The same command starts with the same output folder, and other keys of its own target.",
+    commands: ["run", "load autocannon"],
+    ...unimpressed,
+    secondCodes: [2],
+    act: ({ startSecond }) => startSecond({ sharesFolder: true }),
+  },
+  {
+    name: "second process, same target",
+    summary: "The same command starts with the same keys on the same target.",
+    commands: ["run", "load autocannon", "nightly"],
+    codes: [0, 3],
+    act: ({ startSecond }) => startSecond({ sharesFolder: false }),
+  },
+  {
+    name: "flooded receiver",
+    summary: "300 to 800 connections to the receiver: idle, with slow headers, with garbage, or all of them.",
+    commands: ["run"],
+    ...unimpressed,
+    act: ({ numbers, receiverPort, onEnd }) => {
+      const texts = numbers() < 0.4 ? floodTexts : [oneOf(numbers, floodTexts)];
+      const sockets = Array.from({ length: between(numbers, 300, 800) }, (_, at) =>
+        openIdle(receiverPort, texts[at % texts.length] ?? ""),
+      );
+      onEnd(() => sockets.forEach((each) => each.destroy()));
+    },
+  },
+];

@@ -1,0 +1,13 @@
+import type { Tried } from "./try-all.ts";
+
+/** Summarizes trials as a Markdown table with a row for each kind of trouble. */
+export function tableOf(tried: readonly Tried[]): string {
+  const rows = [...Map.groupBy(tried, ({ trouble }) => trouble)].map(([{ name, summary }, trials]) => {
+    const ends = [...Map.groupBy(trials, ({ end }) => end)]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([end, those]) => `${end} (${those.length})`);
+    const failed = trials.filter(({ problems }) => problems.length > 0).length;
+    return `| ${name} | ${summary} | ${trials.length} | ${ends.join(", ")} | ${failed} |`;
+  });
+  return ["| trouble | what happens | trials | exit codes | wrong |", "|---|---|---|---|---|", ...rows].join("\n");
+}

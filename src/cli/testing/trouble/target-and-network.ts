@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { CommandName, Stage, Trouble } from "./trouble.ts";
+import { between, oneOf } from "./draw.ts";
+import type { LinkMode } from "./link.ts";
+
+// Troubles of the target, and of the network between it and the harness.
+
+const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
+
+/** The results may be incomplete, or the target came back in time. */
+const passing = { codes: [0, 3] } as const;
+
+/** Sets a mode of the link for some seconds. */
+async function setFor(stage: Stage, mode: LinkMode, seconds: number): Promise<void> {
+  await stage.link.setMode(mode);
+  await sleep(seconds * 1000);
+  await stage.link.setMode({ kind: "open" });
+}
+
+export const targetTroubles: readonly Trouble[] = [
+  {
+    name: "target killed",
+    summary: "The target is killed and stays away.",
+    commands: [...all, "nightly with load"],
+    codes: [3],
+    maxSeconds: 40,
+    act: async ({ target, link }) => {
+      target.signal("SIGKILL");
+      await link.setMode({ kind: "refusing", cutsOpen: true });
+    },
+  },
+  {
+    name: "target restarted",
+    summary: "The target is killed, and starts again after 0.1 to 2 s with the same keys and webhooks.",
+    commands: all,
+    ...passing,
+    act: async ({ target, link, numbers }) => {
+      target.signal("SIGKILL");
+      await link.setMode({ kind: "refusing", cutsOpen: true });
+      await sleep(between(numbers, 100, 2000));
+      await target.restart();
+      await link.setMode({ kind: "open" });
+    },
+  },
+  {
+    name: "target stopped for a while",
+    summary: "The target gets SIGSTOP, and SIGCONT after 0.5 to 8 s.",
+    commands: all,
+    ...passing,
+    act: async ({ target, numbers }) => {
+      target.signal("SIGSTOP");
+      await sleep(between(numbers, 500, 8000));
+      target.signal("SIGCONT");
+    },
+  },
+  {
+    name: "slow target",
+    summary: "The target gets a fifth of its processor time for 2 to 8 s.",
+    commands: all,
+    ...passing,
+    act: async ({ target, numbers }) => {
+      for (const until = performance.now() + between(numbers, 2000, 8000); performance.now() < until;) {
+        target.signal("SIGSTOP");
+        await sleep(80);
+        target.signal("SIGCONT");
+        await sleep(20);
+      }
+    },
+  },
+];
+
+export const networkTroubles: readonly Trouble[] = [
+  {
+    name: "gateway without a server",
+    summary: "For 0.3 to 6 s, a gateway answers 502, 503 or 504 in the target's place.",
+    commands: all,
+    ...passing,
+    act: async (stage) => {
+      const status = oneOf(stage.numbers, [502, 503, 504] as const);
+      await setFor(stage, { kind: "gateway", status }, between(stage.numbers, 0.3, 6));
+    },
+  },
+  {
+    name: "gateway that stays",
+    summary: "A gateway answers 502, 503 or 504 in the target's place until the end.",
+    commands: all,
+    ...passing,
+    act: async ({ numbers, link }) => {
+      await link.setMode({ kind: "gateway", status: oneOf(numbers, [502, 503, 504] as const) });
+    },
+  },
+  {
+    name: "connections refused",
+    summary: "New connections are refused for 0.2 to 4 s; open ones are cut in half of the trials.",
+    commands: all,
+    ...passing,
+    act: async (stage) => {
+      const cutsOpen = stage.numbers() < 0.5;
+      await setFor(stage, { kind: "refusing", cutsOpen }, between(stage.numbers, 0.2, 4));
+    },
+  },
+  {
+    name: "connections reset",
+    summary: "For 0.5 to 5 s, 2 to 50 % of all pieces of data reset their connection.",
+    commands: all,
+    ...passing,
+    act: async (stage) => {
+      const share = between(stage.numbers, 0.02, 0.5);
+      await setFor(stage, { kind: "resetting", share }, between(stage.numbers, 0.5, 5));
+    },
+  },
+  {
+    name: "connections delayed",
+    summary: "For 1 to 6 s, each piece of data comes up to 0.05 to 2 s late.",
+    commands: all,
+    ...passing,
+    act: async (stage) => {
+      const maxMs = between(stage.numbers, 50, 2000);
+      await setFor(stage, { kind: "delaying", maxMs }, between(stage.numbers, 1, 6));
+    },
+  },
+  {
+    name: "key revoked",
+    summary: "The target does not know one of the keys any more.",
+    commands: all,
+    ...passing,
+    act: async ({ numbers, link, keys }) => {
+      await link.setMode({ kind: "revoking", key: oneOf(numbers, keys) });
+    },
+  },
+];

@@ -1,0 +1,134 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+
+import { seededNumbers, shuffled } from "../../../base/statistics/random.ts";
+import { findK6 } from "../../../load/engines/k6/binary.ts";
+import { allFaults } from "../../../reference/catalogue.ts";
+import { problemsOf, type QuietResults, quietResultsOf, type TrialProblem } from "./judge-trial.ts";
+import { between, oneOf } from "./draw.ts";
+import { inFolder, runTrial } from "./trial.ts";
+import type { Trial } from "./trial-environment.ts";
+import type { CommandName, Trouble } from "./trouble.ts";
+
+/** A trial with its results. */
+export interface Tried {
+  readonly trial: Trial;
+  readonly trouble: Trouble;
+  /** Exit code, or the signal that ended the process. */
+  readonly end: string;
+  readonly seconds: number;
+  readonly problems: readonly TrialProblem[];
+}
+
+export interface TryAllOptions {
+  readonly firstSeed: number;
+  /** Number of trials; infinite if time ends them. */
+  readonly trials: number;
+  /** Time in which trials begin. If it is finite, a command that takes more than a minute is left out. */
+  readonly seconds: number;
+  /** Kinds that take turns, in an order that the first seed decides. */
+  readonly kinds: readonly Trouble[];
+  /** Maximum number of concurrent trials. */
+  readonly atOnce: number;
+  readonly onTried: (tried: Tried) => void;
+}
+
+/** Tries one kind for each seed. First runs each command once without trouble. */
+export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTried }: TryAllOptions): Promise<void> {
+  const until = performance.now() + seconds * 1000;
+  const isTimed = Number.isFinite(seconds);
+  const missing: readonly CommandName[] = [
+    ...((await hasK6()) ? [] : (["load k6"] as const)),
+    ...(isTimed ? slow : []),
+  ];
+  const order = shuffled(kinds, seededNumbers(firstSeed));
+  let begun = 0;
+  await inFolder(async (folder) => {
+    const quiet = quietTrials(folder);
+    const work = async (): Promise<void> => {
+      while (begun < trials && performance.now() < until) {
+        const at = begun++;
+        const trouble = order[at % order.length] as Trouble;
+        const drawn = drawCommand(firstSeed + at, trouble, missing);
+        if (drawn !== null) onTried(await tryOne(drawn, await quiet(drawn.command)));
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+  });
+}
+
+const slow: readonly CommandName[] = ["nightly with load"];
+
+/** Draws the command of a trial. Returns `null` if all commands of this kind of trouble are missing. */
+function drawCommand(seed: number, trouble: Trouble, missing: readonly CommandName[]): Drawn | null {
+  const numbers = seededNumbers(seed);
+  const chosen = trouble.commands.filter((each) => !missing.includes(each));
+  return chosen.length === 0 ? null : { seed, trouble, numbers, command: oneOf(numbers, chosen) };
+}
+
+const hasK6 = (): Promise<boolean> =>
+  findK6().then(
+    () => true,
+    () => false,
+  );
+
+interface Quiet {
+  readonly results: QuietResults;
+  readonly seconds: number;
+  /** A copy of what it has written. */
+  readonly folder: string;
+}
+
+/** Runs each command once without trouble, when it is first needed. */
+function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
+  const known = new Map<CommandName, Promise<Quiet>>();
+  const run = (command: CommandName): Promise<Quiet> =>
+    inFolder(async (root) => {
+      const trial: Trial = { seed: 0, command, trouble: null, fault: null, atSeconds: 0, before: null };
+      const observed = await runTrial(trial, root);
+      const results = quietResultsOf(observed);
+      const [first] = problemsOf(trial, observed, results);
+      if (first !== undefined) throw new Error(`Without any trouble, ${command} has a problem: ${first.text}`);
+      const kept = join(folder, command.replaceAll(" ", "-"));
+      cpSync(observed.first.folder, kept, { recursive: true });
+      return { results, seconds: observed.first.ended.seconds, folder: kept };
+    });
+  return (command) => {
+    const trial = known.get(command) ?? run(command);
+    known.set(command, trial);
+    return trial;
+  };
+}
+
+interface Drawn {
+  readonly seed: number;
+  readonly command: CommandName;
+  readonly trouble: Trouble;
+  readonly numbers: () => number;
+}
+
+async function tryOne({ seed, command, trouble, numbers }: Drawn, quiet: Quiet): Promise<Tried> {
+  const trial: Trial = {
+    seed,
+    command,
+    trouble,
+    fault: numbers() < shareOfFaults ? oneOf(numbers, faultsFor(command)) : null,
+    atSeconds: between(numbers, minAtSeconds, quiet.seconds),
+    before: numbers() < 0.5 ? quiet.folder : null,
+  };
+  return await inFolder(async (root) => {
+    const observed = await runTrial(trial, root);
+    const { code, signal, seconds } = observed.first.ended;
+    const problems = problemsOf(trial, observed, quiet.results);
+    return { trial, trouble, end: code === null ? String(signal) : String(code), seconds, problems };
+  });
+}
+
+/** The share of trials whose target has a fault. */
+const shareOfFaults = 0.3;
+const minAtSeconds = 0.2;
+
+const faultsFor = (command: CommandName): readonly string[] => {
+  const detectedBy = command.startsWith("load") ? "load" : "suites";
+  return allFaults.filter((fault) => fault.detectedBy === detectedBy).map(({ name }) => name);
+};

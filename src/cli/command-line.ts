@@ -1,7 +1,8 @@
 import { CommanderError } from "commander";
 
-import { exitCodes } from "./exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
 import { catchFailures, hasPrintedFailure, registerKey, printHarnessError } from "./harness-errors.ts";
+import { forgetLosses, noteLoss, withLosses } from "./losses.ts";
 import { formatUsageError } from "./usage-errors.ts";
 import { conformanceProgram } from "./program.ts";
 import { printLine } from "./print-line.ts";
@@ -22,6 +23,7 @@ function exitCodeOf(error: unknown): number {
 export async function runCommandLine(): Promise<void> {
   handleStreamErrors();
   catchFailures();
+  forgetLosses();
   const apiKey = process.env["CONFORMANCE_API_KEY"] ?? "";
   if (apiKey !== "") registerKey(apiKey);
   // Any argument may name the command: in `conformance help run`, it is the second.
@@ -29,18 +31,25 @@ export async function runCommandLine(): Promise<void> {
   try {
     const program = await conformanceProgram((name) => named.has(name));
     await program.parseAsync();
-    if (hasPrintedFailure()) process.exitCode = exitCodes.harnessFailed;
+    const code = Number(process.exitCode ?? exitCodes.fine);
+    process.exitCode = withLosses(hasPrintedFailure() ? withFailure(code) : code);
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    process.exitCode = withLosses(exitCodeOf(error));
   }
 }
 
+/** The exit code of a command in which the harness failed. What the failure cut short is not a run that could not finish. */
+const withFailure = (code: number): number =>
+  code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
+
 function handleStreamErrors(): void {
-  // A reader that closes the pipe (`conformance list | head`) is not an error.
+  let isTold = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.fine);
+    // A reader that had enough (`conformance list | head`) loses nothing, and the files that follow are still written.
+    if (error.code === "EPIPE" || isTold) return;
+    isTold = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
-    process.exit(exitCodes.usage);
+    noteLoss();
   });
   // Without standard error, only progress is lost.
   process.stderr.on("error", () => {});

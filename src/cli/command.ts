@@ -1,5 +1,8 @@
 import type { Command } from "commander";
 
+import { cleanUp } from "./cleanup.ts";
+import { withSignals, writeResults } from "./signals.ts";
+
 /** The steps of a command, in the order in which they run. */
 export interface CommandSteps<Args extends readonly unknown[], Prepared, Result> {
   /** Reads the arguments and flags. Finds every usage error before anything is sent or written. */
@@ -7,7 +10,7 @@ export interface CommandSteps<Args extends readonly unknown[], Prepared, Result>
   /** Calls the use case. */
   readonly act: (prepared: Prepared) => Result | Promise<Result>;
   /** Prints the result, writes its files, and returns the exit code. */
-  readonly present: (result: Result, prepared: Prepared) => number;
+  readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;
 }
 
 /** Makes a command run its steps, and sets the exit code of the process. */
@@ -16,6 +19,13 @@ export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,
 ): Command =>
   command.action(async (...args: unknown[]) => {
-    const prepared = await prepare(...(args as unknown as Args));
-    process.exitCode = present(await act(prepared), prepared);
+    try {
+      const prepared = await prepare(...(args as unknown as Args));
+      process.exitCode = await withSignals(async () => {
+        const result = await act(prepared);
+        return writeResults(() => present(result, prepared));
+      });
+    } finally {
+      cleanUp();
+    }
   });

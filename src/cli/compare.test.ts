@@ -85,7 +85,7 @@ describe("conformance compare", () => {
     [
       "a file that cannot be filled",
       ["fine", "fine", "--html", "/dev/full", "--json", "-"],
-      2,
+      4,
       /^--html could not be written: \/dev\/full \(ENOSPC\)/,
     ],
     [

@@ -42,11 +42,11 @@ describe("standard error", () => {
 });
 
 describe("standard output", () => {
-  it("that is full is told in one line, and is no verdict", () => {
+  it("that is full is told in one line, and is a loss", () => {
     const { status, stderr } = spawnSync(process.execPath, [main, "list"], {
       stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
       encoding: "utf8",
     });
-    expect({ status, stderr }).toEqual({ status: 2, stderr: "Standard output cannot be written (ENOSPC).\n" });
+    expect({ status, stderr }).toEqual({ status: 4, stderr: "Standard output cannot be written (ENOSPC).\n" });
   });
 });

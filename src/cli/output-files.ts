@@ -1,11 +1,16 @@
-import { accessSync, constants, statSync, writeFileSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 
-import { makeFolder, writePieces } from "../app/report-folder/write-files.ts";
 import { errorCodeOrText, messageOf } from "../base/errors.ts";
+import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
+import { followLinks } from "../base/files/follow-links.ts";
+import { makeFolder } from "../base/files/make-folder.ts";
+import { probeFile, probeFolder } from "../base/files/probe.ts";
+import { replaceFile } from "../base/files/replace-file.ts";
 import { line, type Line } from "../base/line.ts";
 import { sanitizeJson } from "../base/sanitize.ts";
 import { UsageError } from "../base/usage-error.ts";
+import { atEndOfCommand } from "./cleanup.ts";
 import { flagOf } from "./option-parsers.ts";
 
 /** A text that a flag asks for, and its destination. */
@@ -54,10 +59,11 @@ export function prepareFiles<Name extends string>(
   return { files, isStdoutTaken: printed.length > 0 };
 }
 
-/** Identifies a file: two paths are the same file if one is a link. */
+/** Identifies a file: two paths are the same file if one is a link. A file that does not exist yet is identified by its folder and name. */
 function identityOf(file: string): string {
-  const { dev, ino } = statSync(file);
-  return `${dev}:${ino}`;
+  const place = followLinks(file);
+  const stats = statSync(place, { throwIfNoEntry: false });
+  return stats === undefined ? join(followLinks(dirname(place)), basename(place)) : `${stats.dev}:${stats.ino}`;
 }
 
 /** Writes or prints a text. Returns a line with the problem if the text cannot be made or written. */
@@ -68,8 +74,7 @@ export function writeOutput<Name extends string>(
   try {
     const text = textOf();
     if (file === null) print(typeof text === "string" ? text : [...text].join(""));
-    else if (typeof text === "string") writeFileSync(file, text);
-    else writePieces(file, text);
+    else replaceFile(file, text);
     return [];
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : messageOf(error).replace(/\.$/, "");
@@ -81,18 +86,45 @@ export function writeOutput<Name extends string>(
 const print = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);
 
 /**
+ * Checks, before anything is sent, that a folder can be written, and locks it until the end of the command. Creates it if it is missing.
+ *
+ * @returns its absolute path
+ * @throws {UsageError} also if another process is writing into it
+ */
+export function prepareOwnFolder(folder: string, flag = "--out"): string {
+  const path = prepareFolder(folder, flag);
+  lockPrepared(path, flag);
+  return path;
+}
+
+/**
+ * Locks the folder of an existing report that a command rewrites.
+ *
+ * @throws {UsageError} if another process is writing into it
+ */
+export function lockPrepared(path: string, flag: string | null): void {
+  try {
+    lockFolder(path);
+    atEndOfCommand(releaseFolders);
+  } catch (error) {
+    const advice = flag === null ? "" : `, or give another with ${flag}`;
+    if (error instanceof FolderInUse) throw new UsageError(`${error.message}. Wait for its end${advice}.`);
+    throw new UsageError(`${path} cannot be locked (${errorCodeOrText(error)}).`);
+  }
+}
+
+/**
  * Checks, before anything is sent, that a folder can be written. Creates it if it is missing.
  *
  * @returns its absolute path
  * @throws {UsageError}
  */
 export function prepareFolder(folder: string, flag = "--out"): string {
+  if (folder === "") throw new UsageError(`${flag} is empty. Give a folder.`);
   const path = resolve(folder);
   try {
     makeFolder(path);
-    // With a trailing slash, this fails if the path is a file.
-    accessSync(`${path}/`, constants.R_OK);
-    accessSync(path, constants.W_OK);
+    probeFolder(path);
   } catch (error) {
     throw new UsageError(
       line`The output folder cannot be written: ${path} (${errorCodeOrText(error)}). Give another with ${flag}.`,
@@ -108,12 +140,10 @@ export function prepareFolder(folder: string, flag = "--out"): string {
  * @throws {UsageError}
  */
 export function prepareFile(file: string, flag: string): string {
+  if (file === "") throw new UsageError(`${flag} is empty. Give a file.`);
   const path = resolve(file);
   try {
-    makeFolder(dirname(path));
-    // Opening and closing a pipe would end it for its reader.
-    if (statSync(path, { throwIfNoEntry: false })?.isFIFO() === true) accessSync(path, constants.W_OK);
-    else writeFileSync(path, "", { flag: "a" });
+    probeFile(path);
   } catch (error) {
     throw new UsageError(line`${flag} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }

@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { resolve } from "node:path";
 
+import { writeTogether } from "../app/report-folder/write-files.ts";
+import { makeFolder } from "../base/files/make-folder.ts";
 import { compareReports } from "../report/compare/compare-reports.ts";
 import type { Comparison } from "../report/compare/comparison.ts";
 import { parseRegressionRules, type RegressionRules, UnknownRegression } from "../report/compare/regression-rules.ts";
-import { serializeEvidence, serializeReport } from "../report/model/report-file.ts";
+import { serializeEvidenceChunks, serializeReport } from "../report/model/report-file.ts";
 import type { ReportDocument } from "../report/model/report.ts";
 import { renderHar as harOf } from "../report/formats/har.ts";
 import {
@@ -22,12 +23,17 @@ import type { Judged } from "./judge.ts";
 
 /**
  * Writes `report.json` and `evidence.json` into a folder, which is created if it is missing. `conformance report`, `compare` and
- * `rejudge` accept the folder. Throws Node's own error if writing fails.
+ * `rejudge` accept the folder. Throws Node's own error if writing fails; then the folder is as it was before.
+ *
+ * @throws {UsageProblem} if the folder has an empty name
  */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "report.json"), serializeReport(report));
-  writeFileSync(join(folder, "evidence.json"), serializeEvidence(evidence));
+  if (folder === "") throw new UsageError("The folder of a report has an empty name.");
+  makeFolder(resolve(folder));
+  writeTogether(resolve(folder), {
+    "evidence.json": () => serializeEvidenceChunks(evidence),
+    "report.json": serializeReport(report),
+  });
 }
 
 /** The report, of a run or of load, as a terminal shows it, without colours. */

@@ -47,7 +47,8 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    folder = written.folder;
+    // The other files follow, unless nothing can be written anywhere: then one line for each tells what was lost.
+    folder = written.folder ?? folder;
   };
   return {
     add: (outcome) => {

@@ -7,6 +7,7 @@ import type { Messages } from "../../run/skip-reason.ts";
 import { describeStop } from "../../run/time/stop-signal.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import type { Target } from "../../target/target.ts";
+import { warnOfLoss } from "../report-folder/write-files.ts";
 import { chooseScenarios } from "./choose-scenarios.ts";
 import { discoverForLoad } from "./discover-for-load.ts";
 import { openEmbeddedEnvironment } from "./embedded-environment.ts";
@@ -207,7 +208,7 @@ export interface LoadEvents {
   readonly waiting: (ms: number, why: string) => void;
   readonly progress: (progress: LoadProgress) => void;
   readonly outcome: (outcome: TrialResult) => void;
-  /** Called with a sentence about a problem outside the load, such as a file that could not be written. */
+  /** Called with a sentence if files could not be written. */
   readonly problem: (sentence: string) => void;
   /** Called when no more progress follows. */
   readonly done: () => void;
@@ -219,7 +220,7 @@ export const silentLoadEvents: LoadEvents = {
   waiting() {},
   progress() {},
   outcome() {},
-  problem() {},
+  problem: warnOfLoss,
   done() {},
 };
 

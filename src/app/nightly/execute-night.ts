@@ -4,13 +4,11 @@ import { performance } from "node:perf_hooks";
 import type { LoadTrial } from "../../load/trials.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { RegressionRules } from "../../report/compare/regression-rules.ts";
-import { loadsToConfirm } from "../../report/history/gate/judge-night.ts";
+import { loadsToConfirm, type NightJudgement } from "../../report/history/gate/judge-night.ts";
 import { emptyNight, nightLoadOf, nightFromReports } from "../../report/history/night-from-reports.ts";
 import { trialIdText, type Night } from "../../report/history/night.ts";
 import { reportFolder, type Retention } from "./history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
-import { renderHtml } from "../../report/html/render.ts";
-import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { TrialId } from "../../report/model/trial-id.ts";
@@ -23,8 +21,7 @@ import type { LoadParameters } from "../load/load-parameters.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
 import { documentOf } from "../report-folder/read-document.ts";
-import type { SavedRun } from "../report-folder/saved-run.ts";
-import { writeFiles } from "../report-folder/write-files.ts";
+import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 import { clausesHash } from "../report/assemble.ts";
 import { packageVersion } from "../version.ts";
 
@@ -39,11 +36,22 @@ export interface ExecutedNight {
   readonly night: Night;
   /** `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
+  /** The report that says why nothing could be judged; otherwise `null`. */
+  readonly unjudged: ReportDocument | null;
   /** `null` if no load was sent. */
   readonly load: ReportDocument | null;
   /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
   readonly noLoad: NotSentReason | null;
   readonly interrupted: boolean;
+}
+
+/** A night, compared with earlier nights. */
+export interface JudgedNight {
+  readonly night: Night;
+  readonly judgement: NightJudgement;
+  readonly executed: ExecutedNight;
+  /** Number of nights in the history, including this one. */
+  readonly nights: number;
 }
 
 /** Runs the suites and the load, and repeats trials that look worse than in earlier nights. Writes each report at once. */
@@ -54,7 +62,13 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const { report, evidence, interrupted } = session;
   keepRun(plan, { report, evidence });
   const run = documentOf(report, evidence);
-  const first = { night: nightFromReports({ id: plan.id, run: run.report, load: null }), run, load: null, interrupted };
+  const first = {
+    night: nightFromReports({ id: plan.id, run: run.report, load: null }),
+    run,
+    unjudged: null,
+    load: null,
+    interrupted,
+  };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
   const opened = await openedAfter(plan, plan.load, run.report);
   if (opened.kind === "not sent") return { ...first, noLoad: opened.why, interrupted: plan.signal.aborted };
@@ -90,7 +104,7 @@ async function withLoad(plan: NightPlan, run: ReportDocument, opened: OpenedLoad
   const first = nightFromReports({ id, run: run.report, load: load.report });
   const again = signal.aborted ? [] : suspectTrials(opened.trials, loadsToConfirm(before, first));
   const second = again.length === 0 ? [] : await secondRuns(plan, opened, again);
-  return { night: { ...first, second }, run, load, noLoad: null, interrupted: signal.aborted };
+  return { night: { ...first, second }, run, unjudged: null, load, noLoad: null, interrupted: signal.aborted };
 }
 
 async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly LoadTrial[]): Promise<Night["second"]> {
@@ -107,13 +121,8 @@ function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[
   );
 }
 
-function keepRun(plan: NightPlan, { report, evidence }: SavedRun, others: Readonly<Record<string, string>> = {}): void {
-  const files = {
-    "report.json": serializeReport(report),
-    "evidence.json": () => serializeEvidenceChunks(evidence),
-    ...others,
-  };
-  const { problem } = writeFiles(folderOf(plan, "run"), files);
+function keepRun(plan: NightPlan, run: SavedRun): void {
+  const { problem } = saveRun(folderOf(plan, "run"), run);
   if (problem !== null) plan.view.load.problem(problem);
 }
 
@@ -133,8 +142,8 @@ function nothingLived(
 ): ExecutedNight {
   const { id, target } = plan;
   const { sentence, interrupted, report, evidence } = session;
-  // An interrupted run is not saved.
-  if (!interrupted) keepRun(plan, { report, evidence }, { "report.html": renderHtml(documentOf(report, evidence)) });
+  if (!interrupted) keepRun(plan, { report, evidence });
+  const run = interrupted ? null : documentOf(report, evidence);
   const times = { id, started: started.toISOString(), finished: new Date().toISOString() };
   const night = emptyNight(times, {
     suite: { version: packageVersion(), clauses: clausesHash() },
@@ -142,7 +151,7 @@ function nothingLived(
     verdict: report.verdict,
     sentence,
   });
-  return { night, run: null, load: null, noLoad: null, interrupted };
+  return { night, run: null, unjudged: run, load: null, noLoad: null, interrupted };
 }
 
 /** The name of the target in the history. */
@@ -158,6 +167,8 @@ export interface NightEvents {
   /** Progress of the run. No event follows `done`. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
+  /** Called with the judged night before it is saved, so that it is shown even if nothing can be written. */
+  readonly judged?: (night: JudgedNight) => void;
   /** Called before trials are repeated, to confirm that they are worse than before. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }

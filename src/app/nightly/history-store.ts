@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 
 import { dayMs } from "../../base/duration.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
 import { timeInName } from "../../base/file-names.ts";
 import { getPath } from "../../base/json.ts";
 import { type Parsed, parseAs, parseJson } from "../../base/parsing.ts";
+import { writeFiles, type WrittenFiles } from "../report-folder/write-files.ts";
 import { type DamagedNight, type Night, type NightHistory, nightSchema } from "../../report/history/night.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
@@ -57,12 +58,12 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
 }
 
 /** Writes an entry atomically under its own name, so that it never touches the entry of another job. */
-export function writeNight(folder: string, night: Night): void {
-  const file = join(nightsFolder(folder), `${night.id}.json`);
-  mkdirSync(nightsFolder(folder), { recursive: true });
-  writeFileSync(`${file}.new`, serializeNight(night), { flush: true });
-  renameSync(`${file}.new`, file);
-}
+export const writeNight = (folder: string, night: Night): WrittenFiles =>
+  writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
+
+/** Removes the reports of a night that is not kept. */
+export const removeReports = (folder: string, id: string): void =>
+  rmSync(reportFolder(folder, id), { recursive: true, force: true });
 
 export interface Retention {
   /** How many entries are kept. */
@@ -71,21 +72,30 @@ export interface Retention {
   readonly reports: number;
 }
 
-/** Removes the oldest entries and reports, and files that a killed job left half-written more than a day ago. */
+/** Removes the oldest entries and reports, and what killed jobs left more than a day ago: half-written files, and reports of nights without an entry. */
 export function prune(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => entryName.test(name));
-  for (const name of entries.slice(0, Math.max(0, entries.length - keep.nights)))
+  const kept = newest(entries, keep.nights);
+  for (const name of entries.slice(0, entries.length - kept.length)) {
     rmSync(join(nightsFolder(folder), name), { force: true });
+    removeReports(folder, basename(name, ".json"));
+  }
   for (const name of names.filter((each) => partName.test(each))) {
     const part = join(nightsFolder(folder), name);
-    const modifiedMs = statSync(part, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (modifiedMs < Date.now() - dayMs) rmSync(part, { force: true });
+    if (isOlderThanADay(part)) rmSync(part, { force: true });
   }
   const reports = namesIn(join(folder, "reports")).filter((name) => entryName.test(`${name}.json`));
-  for (const name of reports.slice(0, Math.max(0, reports.length - keep.reports)))
-    rmSync(reportFolder(folder, name), { recursive: true, force: true });
+  const isNight = (id: string): boolean => kept.includes(`${id}.json`);
+  const keptReports = newest(reports.filter(isNight), keep.reports);
+  for (const id of reports)
+    if (isNight(id) ? !keptReports.includes(id) : isOlderThanADay(reportFolder(folder, id))) removeReports(folder, id);
 }
+
+const newest = (names: readonly string[], count: number): string[] => names.slice(Math.max(0, names.length - count));
+
+const isOlderThanADay = (path: string): boolean =>
+  (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;
 
 /** File names in order of time; none if the folder does not exist. */
 function namesIn(folder: string): string[] {

@@ -14,7 +14,7 @@ import { type Digests, digestingChunks, sha256Of, reportFileName } from "../../r
 import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
-import { writeFiles } from "./write-files.ts";
+import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
 /** A report of a run, with its evidence. */
 export interface SavedRun {
@@ -46,13 +46,10 @@ export function readSavedRun(folder: string): SavedRun {
   }
 }
 
-/** Writes `report.json` and `evidence.json`; if that fails, into a temporary folder. */
-export function saveRun(
-  folder: string,
-  { report, evidence }: SavedRun,
-): ReturnType<typeof writeFiles> & { readonly digests: Digests } {
+/** Writes `evidence.json`, then `report.json`; if that fails, into a temporary folder. */
+export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
-  const written = writeFiles(folder, { "report.json": serializeReport(report), "evidence.json": chunks });
+  const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 

@@ -1,75 +1,70 @@
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { errorCodeOrText } from "../../base/errors.ts";
+import { assertLocked } from "../../base/files/folder-lock.ts";
+import { makeFolder } from "../../base/files/make-folder.ts";
+import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
+import type { FileText } from "../../base/files/write-text.ts";
+
+/** Tells of files that could not be written, where no caller listens: Node prints it as a warning. */
+export const warnOfLoss = (sentence: string): void => process.emitWarning(sentence);
 
 /** The text of a file, or a function that yields it in pieces. */
-export type FileText = string | (() => Iterable<string>);
+type TextOrPieces = string | (() => Iterable<string>);
 
-/** Writes files into a folder. If that fails, writes into a temporary folder, so that the result of a long run is not lost. */
-export function writeFiles(
-  folder: string,
-  files: Readonly<Record<string, FileText>>,
-): { readonly folder: string; readonly problem: string | null } {
+/** Where files were written. */
+export interface WrittenFiles {
+  /** A temporary folder if the requested folder could not be written; `null` if that could not be written either. */
+  readonly folder: string | null;
+  /** A line if the requested folder could not be written; otherwise `null`. */
+  readonly problem: string | null;
+}
+
+/**
+ * Writes files into a folder, in their order. If that fails, writes into a temporary folder, so that the result of a long run is not
+ * lost.
+ */
+export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   try {
-    writeAll(folder, files);
+    assertLocked(folder);
+    writeTogether(folder, files);
     return { folder, problem: null };
   } catch (error) {
-    const other = mkdtempSync(join(tmpdir(), "conformance-"));
-    writeAll(other, files);
-    return {
-      folder: other,
-      problem: `${folder} could not be written (${errorCodeOrText(error)}); the report is in ${other}.`,
-    };
+    return writeElsewhere(`${folder} could not be written (${errorCodeOrText(error)})`, files);
+  }
+}
+
+function writeElsewhere(problem: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
+  const names = Object.keys(files).join(", ");
+  try {
+    const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+    writeTogether(folder, files);
+    return { folder, problem: `${problem}. Instead, this folder holds ${names}: ${folder}` };
+  } catch (error) {
+    return { folder: null, problem: `${problem}, nor could ${tmpdir()} (${errorCodeOrText(error)}). Lost: ${names}` };
   }
 }
 
 /**
- * Replaces a file atomically: if the process ends early, the old or the new file is complete.
+ * Writes files into a folder. Each is on disk under another name before the first is replaced, so that a folder never holds a report beside the
+ * evidence of another.
  *
- * @param mode permissions; default: those of any new file
+ * @throws Node's own error
  */
-export function replaceFile(file: string, text: string, mode = 0o666): void {
-  const written = `${file}.new`;
-  // A file left by an earlier process would keep its permissions.
-  rmSync(written, { force: true });
-  writeFileSync(written, text, { flush: true, mode });
-  renameSync(written, file);
-}
-
-/** Creates folders one by one: `recursive: true` never returns on a file system that rejects folders, such as /proc. */
-export function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeFolder(dirname(path));
-  mkdirSync(path);
-}
-
-function writeAll(folder: string, files: Readonly<Record<string, FileText>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    const file = join(folder, name);
-    makeFolder(dirname(file));
-    if (typeof text === "string") writeFileSync(file, text);
-    else writePieces(file, text());
-  }
-}
-
-/** Minimum number of characters in a write: many small writes are slow. */
-const minWriteCharacters = 256 * 1024;
-
-/** Writes a file in pieces, without holding all of it in memory. */
-export function writePieces(file: string, pieces: Iterable<string>): void {
-  const descriptor = openSync(file, "w");
+export function writeTogether(folder: string, files: Readonly<Record<string, TextOrPieces>>): void {
+  const staged: StagedFile[] = [];
   try {
-    let text = "";
-    for (const piece of pieces) {
-      text += piece;
-      if (text.length < minWriteCharacters) continue;
-      writeFileSync(descriptor, text);
-      text = "";
+    for (const [name, text] of Object.entries(files)) {
+      const file = join(folder, name);
+      makeFolder(dirname(file));
+      staged.push(stageFile(file, textOf(text)));
     }
-    writeFileSync(descriptor, text);
+    for (const { commit } of staged) commit();
   } finally {
-    closeSync(descriptor);
+    for (const { discard } of staged) discard();
   }
 }
+
+const textOf = (text: TextOrPieces): FileText => (typeof text === "string" ? text : text());

@@ -1,6 +1,5 @@
-import { chmodSync, writeFileSync } from "node:fs";
-
 import { errorCodeOrText } from "../../base/errors.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { newAgentId } from "../../reference/agents.ts";
@@ -86,9 +85,7 @@ function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
  */
 export function writeTargetDocument(path: string, document: ParsedTargetFile, { targetFile }: ServeOptionNames): void {
   try {
-    writeFileSync(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
-    // writeFileSync does not change the mode of an existing file.
-    chmodSync(path, 0o600);
+    replaceFile(path, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     throw new UsageError(line`${targetFile} cannot be written: ${path} (${errorCodeOrText(error)}).`);
   }

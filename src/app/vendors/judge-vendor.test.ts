@@ -89,7 +89,8 @@ describe("the exit code of several vendors", () => {
     ["all fine", [fine, fine], 0],
     ["one broken", [fine, broken, down, harness], 1],
     ["one not judged", [fine, down], 3],
-    ["the harness failed", [fine, down, harness], 4],
+    ["the harness failed", [fine, harness], 4],
+    ["one cannot be reached, and the harness failed", [harness, down], 3],
   ] as const)("%s", (_, judged, code) => {
     expect(vendorsExitCode(judged, false)).toBe(code);
   });

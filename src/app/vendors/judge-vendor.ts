@@ -6,7 +6,6 @@ import { slug } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { serializeEvidenceChunks, serializeReport } from "../../report/model/report-file.ts";
 import { vendorSummary } from "../../report/vendors/comparison.ts";
 import { formatClauseCounts } from "../../report/vendors/summary.ts";
 import type { Vendor } from "../../report/vendors/vendor.ts";
@@ -14,7 +13,8 @@ import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
 import { judge } from "../judge/judge.ts";
 import { documentOf, readDocument } from "../report-folder/read-document.ts";
-import { writeFiles } from "../report-folder/write-files.ts";
+import { saveRun } from "../report-folder/saved-run.ts";
+import { warnOfLoss } from "../report-folder/write-files.ts";
 import type { ListedVendor } from "./vendors-file.ts";
 
 /** Prints a progress line of one vendor. */
@@ -23,6 +23,8 @@ export type PrintLine = (text: string) => void;
 /** How to judge: the same for every vendor. */
 export interface VendorJudging extends RunScope {
   readonly signal: AbortSignal;
+  /** Called with a line if files could not be written. Default: a warning. */
+  readonly onLoss?: (sentence: string) => void;
 }
 
 /** The result of a vendor. */
@@ -108,12 +110,8 @@ async function runVendor(
       },
     },
   });
-  const files = {
-    "report.json": serializeReport(session.report),
-    "evidence.json": () => serializeEvidenceChunks(session.evidence),
-  };
-  const written = writeFiles(folder, files);
-  if (written.problem !== null) say(written.problem);
+  const { problem } = saveRun(folder, session);
+  if (problem !== null) (judging.onLoss ?? warnOfLoss)(problem);
   if (session.kind === "nothing to judge") {
     say(`not judged: ${session.sentence}`);
     return unjudged(name, target, session.sentence);

@@ -1,6 +1,6 @@
 import { assertScenariosAndEngine } from "../load/plan-load.ts";
 import { compareVendors, type VendorComparison } from "../../report/vendors/comparison.ts";
-import { writeFiles } from "../report-folder/write-files.ts";
+import { warnOfLoss, writeFiles } from "../report-folder/write-files.ts";
 import { type ConcurrentJudging, judgeConcurrently, foldersOf, type JudgedVendor } from "./judge-vendor.ts";
 import { sendVendorLoads, type VendorsLoad } from "./load-vendors.ts";
 
@@ -15,8 +15,6 @@ export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf">
 export interface JudgedVendors {
   readonly judged: readonly JudgedVendor[];
   readonly sideBySide: VendorComparison;
-  /** A sentence if `vendors.json` could not be written; otherwise `null`. */
-  readonly problem: string | null;
 }
 
 /**
@@ -40,7 +38,8 @@ export async function judgeVendors(options: JudgeVendorsOptions): Promise<Judged
     new Date().toISOString(),
   );
   const { problem } = writeFiles(folder, { "vendors.json": sideBySideJson(all) });
-  return { judged, sideBySide: all, problem };
+  if (problem !== null) (options.judging.onLoss ?? warnOfLoss)(problem);
+  return { judged, sideBySide: all };
 }
 
 /** The text of `vendors.json`. */

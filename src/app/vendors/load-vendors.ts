@@ -8,6 +8,7 @@ import { type LoadParameters } from "../load/load-parameters.ts";
 import { describeNotSent } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
 import type { SentLoad } from "../load/save-load.ts";
+import { warnOfLoss } from "../report-folder/write-files.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
 
@@ -47,7 +48,7 @@ export async function sendVendorLoads(
       ...parameters,
       maxRequests: leftOf(vendor, judging),
       usedAtMs: usedAtMs.get(target.baseUrl) ?? ranUntilMs,
-      events: eventsOf(planned, say),
+      events: { ...eventsOf(planned, say), problem: judging.onLoss ?? warnOfLoss },
       target,
       engines,
       readOnly,
@@ -82,5 +83,4 @@ const eventsOf = (planned: VendorsLoad["planned"], say: PrintLine): LoadEvents =
   planned,
   trial: ({ scenario, tier, engine }) => say(`load: ${scenario.name}, ${tier}, ${engine}`),
   waiting: (ms, why) => say(`waiting ${duration(ms)}: ${why}`),
-  problem: say,
 });

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fchmodSync, fstatSync, fsyncSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
 
+import { writeText } from "../../base/files/write-text.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { deliverySchema } from "../../evidence/delivery.ts";
@@ -44,12 +35,15 @@ export function openJournal(folder: string): Journal {
   const file = openSync(fileOf(folder), "a", 0o600);
   // Deliveries may contain webhook secrets, and an existing file may be readable by others.
   fchmodSync(file, 0o600);
-  // An incomplete line of an earlier process must not absorb the next one.
-  if (fstatSync(file).size > 0) writeSync(file, "\n");
+  // An incomplete line, of an earlier process or of a write that failed, must not absorb the next one.
+  let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
     add: (line) => {
-      writeSync(file, `${JSON.stringify(line)}\n`);
+      const text = `${begin}${JSON.stringify(line)}\n`;
+      begin = "\n";
+      writeText(file, text);
       if (!("listening" in line)) fsyncSync(file);
+      begin = "";
     },
     close: () => closeSync(file),
   };

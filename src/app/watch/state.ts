@@ -8,7 +8,7 @@ import { tryParseJson } from "../../base/json.ts";
 import type { ReceiverRecord } from "../../receiver/receiver.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { replaceFile } from "../report-folder/write-files.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import type { ListeningState } from "../judge/redacted-run.ts";
 
@@ -87,7 +87,7 @@ export function beginState(
   const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
   try {
     // It contains webhook secrets, so only its owner may read it.
-    replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, 0o600);
+    replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
   }

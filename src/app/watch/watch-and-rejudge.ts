@@ -1,17 +1,13 @@
-import { join } from "node:path";
-
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
-import { serializeEvidence, serializeReport } from "../../report/model/report-file.ts";
 import type { Report } from "../../report/model/report.ts";
 import type { Suite } from "../../run/judge/check.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import { suites } from "../../suites/all.ts";
 import { type RemainingRetries, type WatchedDeliveries, mergeWatched } from "../../suites/deliveries/watch.ts";
 import { rejudgeRun } from "../rejudge.ts";
-import type { SavedRun } from "../report-folder/saved-run.ts";
-import { replaceFile } from "../report-folder/write-files.ts";
+import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 import { removeJournal } from "./journal.ts";
 import { type WatchState, removeState } from "./state.ts";
 import { startWatch } from "./watch.ts";
@@ -28,8 +24,10 @@ export interface WatchAndRejudgeOptions {
   readonly messages: Messages;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
+  /** Called with a line if a delivery could not be written. Default: a warning. */
+  readonly onLoss?: (sentence: string) => void;
   /** Called when the receiver listens, before the first progress. */
-  readonly onListening?: (() => void) | undefined;
+  readonly onListening?: (() => void | Promise<void>) | undefined;
 }
 
 /** The end of a watch: how far the retry schedule came, and the new report. */
@@ -37,6 +35,8 @@ export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
   readonly kept: SavedRun;
+  /** A line if the folder could not be written; otherwise `null`. */
+  readonly problem: string | null;
 }
 
 /**
@@ -50,9 +50,9 @@ export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndR
   const watch = await startWatch({ ...watching, evidence: { deliveries, probes } });
   const { kind, outlook, watched } = await watch.ended;
   const judged = outlook.kind === "nothing" ? kept : judgeWatched(kept, state, watched, messages);
-  keepWatched(folder, judged);
-  if (kind === "over") endWatching(folder);
-  return { kind, outlook, kept: judged };
+  const { problem } = saveRun(folder, judged);
+  if (kind === "over" && problem === null) endWatching(folder);
+  return { kind, outlook, kept: judged, problem };
 }
 
 /** Judges the evidence of the run together with the watched deliveries. */
@@ -75,12 +75,6 @@ export function judgeWatched(
 function selectedBy({ findings }: Report): Suite[] {
   const selected = new Set(findings.map(({ check }) => check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
-}
-
-/** Rewrites the report of a folder. Can be repeated. */
-export function keepWatched(folder: string, { report, evidence }: SavedRun): void {
-  replaceFile(join(folder, "evidence.json"), serializeEvidence(evidence));
-  replaceFile(join(folder, "report.json"), serializeReport(report));
 }
 
 /** Deletes the watch state: everything is in the report now. */

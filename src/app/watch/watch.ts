@@ -3,8 +3,11 @@ import type { Secret } from "../../evidence/redaction.ts";
 import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../../receiver/receiver.ts";
 import type { ProbeEvidence } from "../../evidence/evidence.ts";
 import { type RemainingRetries, remainingRetries, type WatchedDeliveries } from "../../suites/deliveries/watch.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
+import { warnOfLoss } from "../report-folder/write-files.ts";
+import { UseCaseError } from "../use-case-error.ts";
 import { redactorOf } from "../judge/redactor.ts";
 import {
   type Journal,
@@ -35,8 +38,10 @@ export interface WatchOptions {
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
+  /** Called with a line if a delivery could not be written. Default: a warning. */
+  readonly onLoss?: (sentence: string) => void;
   /** Called when the receiver listens, before the first progress. */
-  readonly onListening?: (() => void) | undefined;
+  readonly onListening?: (() => void | Promise<void>) | undefined;
   readonly timers?: WatchTimers;
 }
 
@@ -64,6 +69,7 @@ const machineTimers: WatchTimers = {
  * not listen if the schedule is already over.
  *
  * @throws {UsageError} if the receiver's address is in use
+ * @throws {UseCaseError} if the folder cannot be written
  */
 export async function startWatch(options: WatchOptions): Promise<Watch> {
   const { state, folder, signal, timers = machineTimers } = options;
@@ -79,7 +85,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   if (isOver(before.outlook)) return { ended: Promise.resolve({ kind: "over", ...before }) };
 
   const { deep } = redactorOf(options.secrets);
-  const journal = openJournal(folder);
+  const journal = openedJournal(folder, options.onLoss ?? warnOfLoss);
   const ended = Promise.withResolvers<WatchEnd>();
   const record = (entry: JournalLine): void => {
     try {
@@ -105,7 +111,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     recordGap();
     record({ delivery: deep(timed(delivery)) });
   };
-  options.onListening?.();
+  await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
   // Deliveries that arrived after the end of the run and before the watch began are recorded now.
@@ -131,6 +137,29 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
     }
   };
   return { ended: end() };
+}
+
+/**
+ * Opens the journal. If a line cannot be written, the watch goes on, and the report that follows still has the delivery.
+ *
+ * @throws {UseCaseError} if the journal cannot be opened
+ */
+function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
+  let isTold = false;
+  try {
+    const journal = openJournal(folder);
+    const add = (line: JournalLine): void => {
+      try {
+        journal.add(line);
+      } catch (error) {
+        if (!isTold) onLoss(`The journal in ${folder} could not be written (${errorCodeOrText(error)}).`);
+        isTold = true;
+      }
+    };
+    return { ...journal, add };
+  } catch (error) {
+    throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });
+  }
 }
 
 const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";

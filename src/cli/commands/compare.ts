@@ -17,6 +17,7 @@ import { renderComparisonTerminal } from "../../report/compare/terminal.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { reportLoss } from "../losses.ts";
 import { cliMessages } from "../messages.ts";
 import { prepareFiles, writeOutput } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
@@ -48,7 +49,7 @@ ${Object.entries(regressionKinds)
   .join("\n")}
 latency, throughput and memory take a share, as latency:30% (25% unless told).
 
-Exit codes: 0 no regression, 1 a regression, 2 usage, or a file that cannot be written, 3 the two reports have nothing in common.
+Exit codes: 0 no regression, 1 a regression, 2 usage, 3 the two reports have nothing in common, 4 a file could not be written.
 
 Examples:
   conformance compare reports/monday reports/tuesday
@@ -103,13 +104,11 @@ export const runFolder = (path: string): string =>
     : path;
 
 function present(comparison: Comparison, { outputs, isQuiet }: ReturnType<typeof prepare>): number {
-  const problems = outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison)));
-  problems.forEach(printText);
   if (!outputs.isStdoutTaken) {
     const { style, write } = terminalOf(process.stdout);
     write(renderComparisonTerminal(comparison, { ...style, quiet: isQuiet }));
   }
-  if (problems.length > 0) return exitCodes.usage;
+  outputs.files.flatMap((output) => writeOutput(output, () => renderers[output.name](comparison))).forEach(reportLoss);
   if (!hasCommonFindings(comparison)) {
     printLine(line`The reports have no finding and no load in common: nothing was compared.`);
     return exitCodes.nothingExercised;

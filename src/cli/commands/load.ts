@@ -28,9 +28,10 @@ import {
 import { formatNotSentReason, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
+import { reportLoss } from "../losses.ts";
 import { cliMessages } from "../messages.ts";
 import { readDuration } from "../option-parsers.ts";
-import { displayPath, prepareFile, prepareFolder } from "../output-files.ts";
+import { displayPath, prepareFile, prepareOwnFolder } from "../output-files.ts";
 import {
   type FormatFlags,
   readRules,
@@ -94,7 +95,7 @@ async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, targ
     rules: readRules(flags),
     formats: prepareFormats(flags),
     dashboardFile: flags.k6Dashboard === undefined ? null : prepareFile(flags.k6Dashboard, "--k6-dashboard"),
-    folder: prepareFolder(flags.out ?? defaultLoadFolder(target)),
+    folder: prepareOwnFolder(flags.out ?? defaultLoadFolder(target)),
   };
 }
 
@@ -117,7 +118,7 @@ const sendTo = (
   { flags, parameters, target, patches }: Prepared,
   { engines, folder, dashboardFile }: Outputs,
 ): Promise<LoadOutcome> =>
-  untilInterrupted(async ({ signal, interrupt }) => {
+  untilInterrupted(async ({ signal, isInterrupted, interrupt }) => {
     const sent = await sendLoad(
       {
         ...parameters,
@@ -132,7 +133,7 @@ const sendTo = (
       },
       folder,
     );
-    return sent.kind === "sent" ? { ...sent, isInterrupted: signal.aborted } : sent;
+    return sent.kind === "sent" ? { ...sent, isInterrupted: isInterrupted() } : sent;
   });
 
 /** Prints progress. The preview is printed even with `--quiet`, unless the target is the embedded server: the user may have to agree to it. */
@@ -142,24 +143,24 @@ function eventsFor(target: Target | null, isQuiet: boolean): LoadEvents {
     planned: (preview) => {
       if (target !== null || !isQuiet) terminalOf(process.stderr).write(formatLoadPreview(preview));
     },
-    problem: printText,
+    problem: reportLoss,
   };
 }
 
-function present(outcome: LoadOutcome, prepared: Prepared): number {
+async function present(outcome: LoadOutcome, prepared: Prepared): Promise<number> {
   const { outputs } = prepared;
   if (outcome.kind === "manifest" || outputs === null) {
     if (outcome.kind === "manifest") process.stdout.write(outcome.text);
     return exitCodes.fine;
   }
   if (outcome.kind === "not sent") return presentNotSent(outcome, prepared, outputs);
-  presentLoad(outcome, prepared, outputs);
+  await presentLoad(outcome, prepared, outputs);
   return outcome.isInterrupted ? exitCodes.interrupted : loadExitCode(outcome.document.report, outputs.rules);
 }
 
 /** Presents the report that says why no load was sent, if there is one. */
-function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): number {
-  if (kept !== null) presentLoad(kept, prepared, outputs, process.stderr);
+async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): Promise<number> {
+  if (kept !== null) await presentLoad(kept, prepared, outputs, process.stderr);
   if (why.kind === "interrupted") return exitCodes.interrupted;
   if (why.kind === "nothing to load" || why.kind === "unsendable agent") return exitCodes.nothingExercised;
   if (why.kind !== "not agreed") throw new UsageError(fromOutside(formatNotSentReason(why)));
@@ -167,13 +168,13 @@ function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs:
   return exitCodes.usage;
 }
 
-function presentLoad(
+async function presentLoad(
   { document, digests, folder }: SentLoad,
   { flags, target, patches }: Prepared,
   { formats, rules }: Outputs,
   stream?: NodeJS.WriteStream,
-): void {
-  presentReport(document, {
+): Promise<void> {
+  await presentReport(document, {
     digests: () => digests,
     isQuiet: flags.quiet === true,
     folder: folder === null ? null : displayPath(folder),
@@ -234,8 +235,8 @@ function judgeCommand(): Command {
       clocksApartMs: readDuration(clocksApart, "--clocks-apart"),
     }),
     act: ({ paths, clocksApartMs }) => judgeSavedLoad(paths, clocksApartMs),
-    present: (document, { isQuiet, rules, formats }) => {
-      presentReport(document, {
+    present: async (document, { isQuiet, rules, formats }) => {
+      await presentReport(document, {
         isQuiet,
         folder: null,
         formats,

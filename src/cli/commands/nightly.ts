@@ -87,15 +87,18 @@ export function nightlyCommand(): Command {
     .option("-q, --quiet", "no progress");
   return withLoadSteps(withPatchOptions(command).addHelpText("after", examples), {
     prepare,
-    act: ({ options, isQuiet }) =>
-      untilInterrupted(({ signal }) => runNight({ ...options, view: nightEvents(isQuiet), signal })),
-    present: (outcome, { options, outputs, onlyRegressions }) => {
+    act: ({ options, outputs, isQuiet }) =>
+      untilInterrupted(async ({ signal, hasFailed }) => ({
+        outcome: await runNight({ ...options, view: nightEvents(isQuiet, outputs), signal }),
+        hasFailed: hasFailed(),
+      })),
+    present: ({ outcome, hasFailed }, { options, outputs, onlyRegressions }) => {
       if (outcome.kind === "interrupted") {
-        printLine(line`Interrupted: the night is not kept in the history.`);
-        return exitCodes.interrupted;
+        printLine(line`${hasFailed ? "Ended early" : "Interrupted"}: the night is not kept in the history.`);
+        return hasFailed ? exitCodes.harnessFailed : exitCodes.interrupted;
       }
-      const problems = presentNight(outcome, options.history, outputs);
-      return problems.length > 0 ? exitCodes.usage : nightExitCode(outcome, onlyRegressions);
+      presentNight(outcome, options.history, outputs);
+      return nightExitCode(outcome, onlyRegressions);
     },
   });
 }

@@ -25,17 +25,21 @@ export const rejudgeCommand = (): Command =>
     {
       prepare: (folder: string, flags: RejudgeFlags) => ({ folder, flags, saved: readSavedRun(folder) }),
       act: ({ saved: { report, evidence } }) => ({ report: rejudgeRun(report, evidence, cliMessages), evidence }),
-      present: (rejudged, { folder, flags }) => {
-        presentSavedRun(folder, rejudged, flags);
+      present: async (rejudged, { folder, flags }) => {
+        await presentSavedRun(folder, rejudged, flags);
         return exitCodeOf(rejudged.report, { strict: false, complete: false });
       },
     },
   );
 
 /** Prints the report of a folder as text, or with `--json` as it is saved. */
-export function presentSavedRun(folder: string, { report, evidence }: SavedRun, { json, quiet }: RejudgeFlags): void {
+export async function presentSavedRun(
+  folder: string,
+  { report, evidence }: SavedRun,
+  { json, quiet }: RejudgeFlags,
+): Promise<void> {
   const isJson = json === true;
-  presentReport(documentOf(report, evidence), {
+  await presentReport(documentOf(report, evidence), {
     report,
     isQuiet: quiet === true,
     folder,

@@ -32,8 +32,8 @@ Examples:
   conformance report reports/2026-01-31T02-00-00-000Z-acme --markdown - | gh pr comment --body-file -
   conformance report reports/2026-01-31T02-00-00-000Z-acme --quiet --exit-code
 
-Exit codes: 0 everything was written, whatever the verdict is; 2 the report cannot be read, or a format not written; with --exit-code, what
-the run would have ended with.`;
+Exit codes: 0 everything was written, whatever the verdict is; 2 the report cannot be read, or is refused; 4 a format could not be written;
+with --exit-code, what the run would have ended with.`;
 
 /** `conformance report REPORT`: writes a saved report in other formats, or prints it as text. */
 export function reportCommand(): Command {
@@ -59,13 +59,13 @@ export function reportCommand(): Command {
   );
 }
 
-function present(
+async function present(
   { document, formats }: { readonly document: ReportDocument; readonly formats: PreparedFormats },
   { path, flags, rules }: { readonly path: string; readonly flags: ReportFlags; readonly rules: FailurePolicy },
-): number {
+): Promise<number> {
   const isQuiet = flags.quiet === true;
   const hasFormats = formats.files.length > 0;
-  const problems = presentReport(document, {
+  const lost = await presentReport(document, {
     isQuiet,
     folder: folderOf(path),
     formats,
@@ -73,8 +73,7 @@ function present(
     digests: () => digestsOfSaved(path, document),
     ...(hasFormats && { stream: null }),
   });
-  if (problems.length > 0) return exitCodes.usage;
   const written = formats.files.flatMap(({ file }) => file ?? []);
-  if (!isQuiet && written.length > 0) printLine(line`Written: ${written.join(", ")}`);
+  if (!isQuiet && written.length > 0 && lost === 0) printLine(line`Written: ${written.join(", ")}`);
   return flags.exitCode === true ? reportExitCode(document.report, rules) : exitCodes.fine;
 }

@@ -10,11 +10,12 @@ import { beginState } from "../../app/watch/state.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
 import type { Report } from "../../report/model/report.ts";
+import type { Digests } from "../../report/statement/statement.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
-import { displayPath, prepareFolder } from "../output-files.ts";
+import { displayPath, prepareOwnFolder } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import {
   type FormatFlags,
@@ -82,13 +83,19 @@ function prepare(flags: RunFlags & ScopeFlags) {
   const rules = readRules(flags);
   const formats = prepareFormats(flags);
   const name = `${timeInName(new Date())}-${slug(target?.name ?? "embedded").slice(0, 40)}`;
-  return { flags, target, patches, scope, rules, formats, folder: prepareFolder(flags.out ?? join("reports", name)) };
+  return {
+    flags,
+    target,
+    patches,
+    scope,
+    rules,
+    formats,
+    folder: prepareOwnFolder(flags.out ?? join("reports", name)),
+  };
 }
 
 interface RunOutcome {
   readonly judged: JudgedTarget;
-  /** Whether the harness itself failed during the run. */
-  readonly hasFailed: boolean;
   /** Whether a watch after the run was stopped early. */
   readonly isWatchStopped: boolean;
 }
@@ -97,9 +104,9 @@ interface RunOutcome {
 async function act(prepared: Prepared): Promise<RunOutcome> {
   const { judged, hasFailed } = await judgeTarget(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
-  if (!isWatched) return { judged, hasFailed, isWatchStopped: false };
+  if (!isWatched) return { judged, isWatchStopped: false };
   try {
-    return { hasFailed, ...(await watch(judged, prepared)) };
+    return await watch(judged, prepared);
   } finally {
     await judged.listened?.live?.close();
   }
@@ -108,10 +115,10 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
 async function judgeTarget({ target, patches, scope, flags }: Prepared) {
   const { events, done } = showRunProgress(flags.quiet === true);
   try {
-    return await untilInterrupted(async ({ signal, hasFailed }) => {
+    return await untilInterrupted(async ({ signal, isInterrupted, hasFailed }) => {
       const keepsListening = flags.watch === true;
       const judged = await judge({ ...scope, target, patches, keepsListening, signal, events });
-      return { judged: { ...judged, interrupted: signal.aborted && !hasFailed() }, hasFailed: hasFailed() };
+      return { judged: { ...judged, interrupted: isInterrupted() }, hasFailed: hasFailed() };
     });
   } finally {
     done();
@@ -119,10 +126,7 @@ async function judgeTarget({ target, patches, scope, flags }: Prepared) {
 }
 
 /** Presents the report so far, and watches until the retry schedule is over. */
-async function watch(
-  judged: Extract<JudgedTarget, { kind: "judged" }>,
-  prepared: Prepared,
-): Promise<Pick<RunOutcome, "judged" | "isWatchStopped">> {
+async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
   const { report, evidence, listened, target } = judged;
   let isPresented = false;
@@ -136,7 +140,7 @@ async function watch(
         secrets: secretsOf(target),
         onListening: () => {
           isPresented = true;
-          presentRun(judged, prepared, false);
+          return presentRun(judged, prepared, false);
         },
       },
       { isQuiet: flags.quiet === true },
@@ -151,38 +155,40 @@ async function watch(
   }
 }
 
-function present({ judged, hasFailed, isWatchStopped }: RunOutcome, prepared: Prepared): number {
-  presentRun(judged, prepared, true);
+async function present({ judged, isWatchStopped }: RunOutcome, prepared: Prepared): Promise<number> {
+  await presentRun(judged, prepared, true);
   if (isWatchStopped) {
     printLine(formatResumeHint(prepared.folder));
     return exitCodes.interrupted;
   }
-  const code = judged.interrupted
-    ? exitCodes.interrupted
-    : reportExitCode(judged.report, prepared.rules, prepared.flags.complete === true);
-  return hasFailed ? Math.max(exitCodes.harnessFailed, code) : code;
+  if (judged.interrupted) return exitCodes.interrupted;
+  return reportExitCode(judged.report, prepared.rules, prepared.flags.complete === true);
 }
 
-/** Saves and presents the report. */
-function presentRun(
+/** Presents and saves the report. */
+async function presentRun(
   { kind, report, evidence, target }: JudgedTarget,
   { flags, rules, formats, patches, folder, target: named }: Prepared,
   isFinal: boolean,
-): void {
-  const saved = saveRun(folder, { report, evidence });
+): Promise<void> {
+  let digests: Digests = {};
   // Removing secrets from evidence takes long. It is needed only if a broken clause or a requested format shows evidence.
   const isEvidenceShown = isBroken(report) || formats.files.length > 0;
-  presentReport(isEvidenceShown ? documentOf(report, evidence) : documentAlone(report, evidence), {
+  await presentReport(isEvidenceShown ? documentOf(report, evidence) : documentAlone(report, evidence), {
     report,
-    digests: () => saved.digests,
+    save: () => {
+      const saved = saveRun(folder, { report, evidence });
+      ({ digests } = saved);
+      return saved.problem === null ? [] : [saved.problem];
+    },
+    digests: () => digests,
     isQuiet: flags.quiet === true,
-    folder: displayPath(saved.folder),
+    folder: displayPath(folder),
     formats,
     rules,
     stream: kind === "judged" && !formats.isStdoutTaken ? process.stdout : process.stderr,
     shellVariableOf: (name) => (name === webhookSecret.name ? webhookSecret.variable : target.keys[name]?.variable),
     hint: named === null && isBroken(report) ? serveHint(target, patches) : "",
-    notes: saved.problem === null ? [] : [saved.problem],
     isFinal,
     reportsToCi: true,
   });

@@ -13,6 +13,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { collect } from "../option-parsers.ts";
 import { banner } from "../serve/banner.ts";
 import { readPort, readRanges, readTls, readToken, type ServeFlags } from "../serve/serve-options.ts";
+import { firstSignal } from "../signals.ts";
 
 const examples = `
 Examples:
@@ -86,7 +87,7 @@ async function serveUntilSignal({ options, control, patches }: Prepared): Promis
   const { reference, hosted, close } = await serve(options);
   try {
     printBanner(reference, hosted, { options, control, patches });
-    await signalled();
+    await firstSignal();
   } finally {
     await close();
   }
@@ -118,8 +119,3 @@ function patchesHelp(): string {
     ...allVariants.map(row),
   ].join("\n");
 }
-
-const signalled = (): Promise<void> =>
-  new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-  });

@@ -5,11 +5,11 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
-import { replaceFile } from "../../app/report-folder/write-files.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printDamaged } from "../nightly/present-night.ts";
-import { prepareFile } from "../output-files.ts";
+import { reportLoss } from "../losses.ts";
+import { prepareFiles, writeOutput } from "../output-files.ts";
 import { printLine } from "../print-line.ts";
 
 interface TrendFlags {
@@ -22,7 +22,7 @@ Examples:
   conformance trend --history nights --html trend.html
   conformance trend --history nights --html - > public/index.html
 
-Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read.`;
+Exit codes: 0 the page is written; 2 usage; 3 the history holds no night that can be read; 4 the page could not be written.`;
 
 /** `conformance trend`: writes the trend page of a history. */
 export const trendCommand = (): Command =>
@@ -32,17 +32,20 @@ export const trendCommand = (): Command =>
       .requiredOption("--html <file>", "the page; `-` prints it")
       .addHelpText("after", examples),
     {
-      prepare: ({ history, html }: TrendFlags) => ({ folder: history, history: read(history), html }),
+      prepare: ({ history, html }: TrendFlags) => ({
+        folder: history,
+        history: read(history),
+        outputs: prepareFiles(["html"], { html }),
+      }),
       act: ({ history }) =>
         history.nights.length === 0 ? null : renderTrendPage(history, { hasReports: () => false }),
-      present: (page, { folder, history, html }) => {
+      present: (page, { folder, history, outputs }) => {
         printDamaged(history.damaged);
         if (page === null) {
           printLine(line`${folder} holds no night that can be read: \`conformance nightly --history\` writes them.`);
           return exitCodes.nothingExercised;
         }
-        if (html === "-") process.stdout.write(page);
-        else replaceFile(prepareFile(html, "--html"), page);
+        outputs.files.flatMap((output) => writeOutput(output, () => page)).forEach(reportLoss);
         return exitCodes.fine;
       },
     },

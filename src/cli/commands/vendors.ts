@@ -18,14 +18,15 @@ import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
 import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
 import { askConsent, assertConsentPossible } from "../consent.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
 import { withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
+import { reportLoss } from "../losses.ts";
 import { collect, readCount } from "../option-parsers.ts";
-import { displayPath, prepareFiles, prepareFolder, writeOutput } from "../output-files.ts";
+import { displayPath, prepareFiles, prepareOwnFolder, writeOutput } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
@@ -91,7 +92,7 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
   const concurrency =
     flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency");
   const outputs = prepareFiles(["json", "html", "markdown"], flags);
-  const folder = prepareFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
+  const folder = prepareOwnFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
   if (load !== null) assertConsentsPossible(vendors, flags.yes === true);
   return { vendors, load, scope, concurrency, folder, outputs, flags };
 }
@@ -141,10 +142,10 @@ function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): strin
 type VendorsOutcome = JudgedVendors & { readonly isInterrupted: boolean };
 
 const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutcome> =>
-  untilInterrupted(async ({ signal, interrupt }) => {
+  untilInterrupted(async ({ signal, isInterrupted, interrupt }) => {
     const judged = await judgeVendors({
       ...options,
-      judging: { ...scope, signal },
+      judging: { ...scope, signal, onLoss: reportLoss },
       load:
         load === null
           ? null
@@ -158,7 +159,7 @@ const act = ({ load, scope, flags, ...options }: Prepared): Promise<VendorsOutco
         flags.quiet === true,
       ),
     });
-    return { ...judged, isInterrupted: signal.aborted };
+    return { ...judged, isInterrupted: isInterrupted() };
   });
 
 /** Returns a function for each vendor that prints progress lines, which begin with the vendor's name. */
@@ -170,7 +171,7 @@ function progressPrinters(names: readonly string[], isQuiet: boolean): (name: st
 }
 
 function present(
-  { judged, sideBySide, problem, isInterrupted }: VendorsOutcome,
+  { judged, sideBySide, isInterrupted }: VendorsOutcome,
   { folder, outputs: { files, isStdoutTaken } }: Prepared,
 ): number {
   const render = {
@@ -178,22 +179,15 @@ function present(
     html: () => renderVendorsPage(sideBySide),
     markdown: () => renderVendorsMarkdown(sideBySide),
   };
-  const problems = files.flatMap((output) => writeOutput(output, render[output.name]));
   const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
   write(renderVendorsTerminal(sideBySide, style));
   write(`reports  ${displayPath(folder)}\n`);
-  for (const sentence of [problem, ...problems]) if (sentence !== null) printText(sentence);
+  files.flatMap((output) => writeOutput(output, render[output.name])).forEach(reportLoss);
   return vendorsExitCode(judged, isInterrupted);
 }
 
-/** If vendors have different exit codes, the first of these decides. Broken comes first: a broken clause is proven, whatever else went wrong. */
-const exitCodesByPriority = [exitCodes.broken, exitCodes.harnessFailed, exitCodes.nothingExercised] as const;
-
-export function vendorsExitCode(judged: readonly JudgedVendor[], isInterrupted: boolean): number {
-  if (isInterrupted) return exitCodes.interrupted;
-  const codes = new Set(judged.flatMap(exitCodesOf));
-  return exitCodesByPriority.find((code) => codes.has(code)) ?? exitCodes.fine;
-}
+export const vendorsExitCode = (judged: readonly JudgedVendor[], isInterrupted: boolean): number =>
+  isInterrupted ? exitCodes.interrupted : decisiveExitCode(judged.flatMap(exitCodesOf));
 
 function exitCodesOf({ vendor, isHarness }: JudgedVendor): number[] {
   if (vendor.kind === "unjudged") return [isHarness ? exitCodes.harnessFailed : exitCodes.nothingExercised];

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+
 import { Command } from "commander";
 
 import { secretsOf } from "../../app/judge/secrets.ts";
@@ -9,6 +11,8 @@ import { exitCodeOf } from "../../report/model/verdict.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { reportLoss } from "../losses.ts";
+import { lockPrepared } from "../output-files.ts";
 import { readTarget, type TargetFlags, withTargetOptions } from "../target-flags.ts";
 import { formatResumeHint, watchInTerminal } from "../watch/terminal-watch.ts";
 import { presentSavedRun } from "./rejudge.ts";
@@ -41,12 +45,14 @@ export const watchCommand = (): Command =>
       prepare: (folder: string, flags: WatchFlags) => {
         const kept = readSavedRun(folder);
         const state = readState(folder);
+        lockPrepared(resolve(folder), null);
         return { folder, flags, kept, state, target: targetOf(flags, state, kept.report.target.baseUrl) };
       },
       act: ({ folder, flags, kept, state, target }) =>
         watchInTerminal({ folder, state, kept, secrets: secretsOf(target) }, { isQuiet: flags.quiet === true }),
-      present: ({ kind, kept }, { folder, flags }) => {
-        presentSavedRun(folder, kept, flags);
+      present: async ({ kind, kept, problem }, { folder, flags }) => {
+        await presentSavedRun(folder, kept, flags);
+        if (problem !== null) reportLoss(problem);
         if (kind !== "interrupted")
           return exitCodeOf(kept.report, { strict: flags.strict === true, complete: flags.complete === true });
         printLine(formatResumeHint(folder));

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 import type { DiscoveredTarget } from "../../app/init/discover.ts";
@@ -11,6 +11,8 @@ import {
   type TargetAnswers,
 } from "../../app/init/propose-target-file.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
+import { probeFolder } from "../../base/files/probe.ts";
+import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import { hideKeys } from "../../base/key-like.ts";
@@ -154,6 +156,7 @@ function readVariable(text: string): string {
 }
 
 function readOut(path: string, mayReplace: boolean): string {
+  if (path === "") throw new UsageError("--out is empty. Give a file.");
   if (!canWriteIn(dirname(resolve(path))))
     throw new UsageError(line`The folder of ${path} is not there, or cannot be written. Give another file (--out).`);
   if (mayReplace || !existsSync(path)) return path;
@@ -162,7 +165,7 @@ function readOut(path: string, mayReplace: boolean): string {
 
 function canWriteIn(folder: string): boolean {
   try {
-    accessSync(`${folder}/`, constants.W_OK);
+    probeFolder(folder);
     return true;
   } catch {
     return false;
@@ -275,12 +278,9 @@ function readPath(path: string): string {
 export function writeWhole(path: string, text: string, mayReplace: boolean): void {
   if (!mayReplace && existsSync(path))
     throw new UsageError(line`${path} was created meanwhile; nothing was written. --force replaces it.`);
-  const draft = `${path}.${process.pid}.draft`;
   try {
-    writeFileSync(draft, text, { flag: "wx" });
-    renameSync(draft, path);
+    replaceFile(path, text);
   } catch (error) {
-    rmSync(draft, { force: true });
     throw new UsageError(line`${path} cannot be written (${errorCodeOrText(error)}). Give another file with --out.`);
   }
 }

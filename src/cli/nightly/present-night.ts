@@ -8,9 +8,10 @@ import { trendFile } from "../../app/nightly/history-store.ts";
 import type { DamagedNight } from "../../report/history/night.ts";
 import { isWorse } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { formatNotSentReason } from "../load/not-sent.ts";
 import { showLoadProgress } from "../load/progress.ts";
+import { reportLoss } from "../losses.ts";
 import { displayPath, type OutputFiles, writeOutput } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import { appendStepSummary } from "../report/present-report.ts";
@@ -20,12 +21,16 @@ import { printLine, printText } from "../print-line.ts";
 
 const print = printText;
 
-/** Prints the progress of a night. */
-export function nightEvents(isQuiet: boolean): NightEvents {
+/** Prints the progress of a night, and the night before it is saved. */
+export function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
   return {
     damaged: printDamaged,
     run: showRunProgress(isQuiet),
-    load: { ...showLoadProgress(process.stderr, isQuiet), planned() {}, problem: print },
+    load: { ...showLoadProgress(process.stderr, isQuiet), planned() {}, problem: reportLoss },
+    judged: ({ judgement, night, nights }) => {
+      const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
+      write(renderNightTerminal(judgement, night, { ...style, nights }));
+    },
     again: (trials) => {
       const names = trials.map(({ scenario, tier }) => `${scenario.name} (${tier})`).join(", ");
       if (!isQuiet) print(`Sent again, to confirm what looks worse than before: ${names}`);
@@ -33,27 +38,22 @@ export function nightEvents(isQuiet: boolean): NightEvents {
   };
 }
 
-/** Prints a night, and writes it in the requested formats. Returns a line for each format that could not be written. */
-export function presentNight(
-  saved: SavedNight,
-  history: string,
-  { files, isStdoutTaken }: OutputFiles<"markdown" | "json">,
-): string[] {
+type NightOutputs = OutputFiles<"markdown" | "json">;
+
+/** Prints where a night was saved, and writes it in the requested formats. */
+export function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken }: NightOutputs): void {
   const { judgement, night, nights, damaged, executed } = saved;
   const texts = {
     markdown: renderNightMarkdown(judgement, night, nights),
     json: renderNightJson(judgement, night, damaged),
   };
-  const problems = files.flatMap((output) => writeOutput(output, () => texts[output.name]));
-  appendStepSummary(() => texts.markdown);
-  const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
-  write(renderNightTerminal(judgement, night, { ...style, nights }));
+  const { write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
   if (saved.reports !== null) write(`report  ${displayPath(saved.reports)}\n`);
   write(`trend   ${displayPath(join(history, trendFile))}\n`);
   if (night.findings.length === 0 && night.stopped !== undefined) print(night.stopped);
   if (executed.noLoad !== null) print(`No load was sent: ${formatNotSentReason(executed.noLoad)}`);
-  problems.forEach(print);
-  return problems;
+  files.flatMap((output) => writeOutput(output, () => texts[output.name])).forEach(reportLoss);
+  appendStepSummary(() => texts.markdown);
 }
 
 const maxDamaged = 20;
@@ -77,6 +77,5 @@ export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressio
   const all = [...run.report.findings, ...(load?.report.findings ?? [])];
   const findings = onlyRegressions ? all.filter(({ outcome }) => outcome !== "fail") : all;
   const code = exitCodeOf({ findings, unselected: [] }, { strict: false, complete: false });
-  if (code !== exitCodes.fine) return code;
-  return night.verdict === "incomplete" ? exitCodes.nothingExercised : exitCodes.fine;
+  return decisiveExitCode([code, ...(night.verdict === "incomplete" ? [exitCodes.nothingExercised] : [])]);
 }

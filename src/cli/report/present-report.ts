@@ -10,8 +10,10 @@ import type { Report, ReportDocument, ReportFinding } from "../../report/model/r
 import { defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render.ts";
-import { exitCodes } from "../exit-codes.ts";
+import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
+import { letSignalsIn } from "../signals.ts";
 import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
+import { reportLoss } from "../losses.ts";
 import type { OutputFiles } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
 import { type PreparedFormats, writeFormats } from "./write-formats.ts";
@@ -39,6 +41,8 @@ export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> 
   readonly hint?: string;
   /** Sentences for standard error. */
   readonly notes?: readonly string[];
+  /** Writes the report itself, after it was printed. Returns a line for each file that was lost. */
+  readonly save?: () => readonly string[];
   /** Whether this is the last report of the run. Before the last, no format prints to standard output. Default: `true`. */
   readonly isFinal?: boolean;
   /** Writes a step summary and annotations if a CI system runs the command. Default: `false`. */
@@ -46,34 +50,40 @@ export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> 
 }
 
 /**
- * Writes a report, of a run or of load, in every requested format, and prints it as text. A format that cannot be written does not stop the
- * others.
+ * Prints a report, of a run or of load, as text, and then writes it in every requested format: the verdict is shown even if no file can be written.
+ * A file that cannot be written does not stop the others.
  *
- * @returns a line for each format that could not be written; the lines were printed
+ * @returns the number of files that could not be written; a line for each was printed
  */
-export function presentReport(document: ReportDocument, options: PresentOptions): readonly string[] {
+export async function presentReport(document: ReportDocument, options: PresentOptions): Promise<number> {
   const { formats = noFormats, rules = defaultPolicy, isFinal = true, notes = [], report, digests } = options;
-  const parts = { rules, ...(report && { report }), ...(digests && { digests }) };
-  const problems = writeFormats(document, formats, { ...parts, isFinal });
-  const { stream = formats.isStdoutTaken ? process.stderr : process.stdout } = options;
-  if (stream !== null) {
-    const { style, write } = terminalOf(stream);
-    const { isQuiet, folder, shellVariableOf, reproduction = unknownTarget } = options;
-    write(
-      renderTerminal(document.report, document.evidence, {
-        ...style,
-        quiet: isQuiet,
-        folder,
-        ...(shellVariableOf && { shellVariableOf }),
-        loadCommands: (load) => reproductionCommands(load, reproduction),
-      }),
-    );
-    if (!options.isQuiet) write(options.hint ?? "");
-    write(baselineText(document.report.findings, rules.baseline));
-  }
-  [...notes, ...problems].forEach(printText);
+  printReport(document, options);
+  notes.forEach(printText);
+  await letSignalsIn();
+  const parts = { rules, isFinal, ...(report && { report }), ...(digests && { digests }) };
+  const problems = [...(options.save?.() ?? []), ...(await writeFormats(document, formats, parts))];
+  problems.forEach(reportLoss);
   if (options.reportsToCi === true && isFinal) reportToCi(document, rules, formats.isStdoutTaken);
-  return problems;
+  return problems.length;
+}
+
+function printReport(document: ReportDocument, options: PresentOptions): void {
+  const { formats = noFormats, rules = defaultPolicy } = options;
+  const { stream = formats.isStdoutTaken ? process.stderr : process.stdout } = options;
+  if (stream === null) return;
+  const { style, write } = terminalOf(stream);
+  const { isQuiet, folder, shellVariableOf, reproduction = unknownTarget } = options;
+  write(
+    renderTerminal(document.report, document.evidence, {
+      ...style,
+      quiet: isQuiet,
+      folder,
+      ...(shellVariableOf && { shellVariableOf }),
+      loadCommands: (load) => reproductionCommands(load, reproduction),
+    }),
+  );
+  if (!options.isQuiet) write(options.hint ?? "");
+  write(baselineText(document.report.findings, rules.baseline));
 }
 
 function baselineText(findings: readonly ReportFinding[], baseline: Baseline): string {
@@ -91,10 +101,8 @@ export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPol
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
 /** The exit code of a load report: like that of a run, but 3 if nothing is broken and a trial was invalid. */
-export function loadExitCode(report: Report, rules: FailurePolicy = defaultPolicy): number {
-  const code = runExitCode(report, rules);
-  return code === exitCodes.fine && invalidText(report) !== null ? exitCodes.nothingExercised : code;
-}
+export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
+  decisiveExitCode([runExitCode(report, rules), ...(invalidText(report) === null ? [] : [exitCodes.nothingExercised])]);
 
 /** GitHub's limit for the summary of a step. */
 const maxSummaryBytes = 1024 * 1024;

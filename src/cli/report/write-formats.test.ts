@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -12,13 +12,12 @@ import { prepareFormats, writeFormats } from "./write-formats.ts";
 const folder = mkdtempSync(join(tmpdir(), "write-"));
 
 describe("writing formats at the end of a run", () => {
-  it("costs no other format where one can no longer be written", () => {
+  it("costs no other format where one can no longer be written", async () => {
     const [html, junit, har] = ["a.html", "a.xml", "a.har"].map((name) => join(folder, name));
     const prepared = prepareFormats({ html: html ?? "", junit: junit ?? "", har: har ?? "" });
-    rmSync(html ?? "");
     mkdirSync(html ?? "");
     const { evidence: _, ...rest } = kinds.broken;
-    const problems = writeFormats({ ...rest, evidence: null }, prepared);
+    const problems = await writeFormats({ ...rest, evidence: null }, prepared);
     expect(problems).toEqual([
       `--html could not be written: ${html} (EISDIR).`,
       expect.stringMatching(/^--har could not be written: .*a\.har \(an archive is made of exchanges/),
@@ -26,13 +25,13 @@ describe("writing formats at the end of a run", () => {
     expect(readFileSync(junit ?? "", "utf8")).toContain("<testsuites");
   });
 
-  it("makes Markdown that a comment can hold, however much is broken", () => {
+  it("makes Markdown that a comment can hold, however much is broken", async () => {
     const file = join(folder, "a.md");
     const findings = Object.keys(clauses).map((clause) =>
       sampleFinding({ clause, outcome: "warning", expected: "x".repeat(600), actual: "<".repeat(600) }),
     );
     const document = { report: sampleReport(findings), evidence: null, load: new Map() };
-    expect(writeFormats(document, prepareFormats({ markdown: file }))).toEqual([]);
+    expect(await writeFormats(document, prepareFormats({ markdown: file }))).toEqual([]);
     const markdown = readFileSync(file, "utf8");
     expect(markdown.length).toBeLessThan(65_536);
     expect(markdown).toMatch(/_Cut here: /);

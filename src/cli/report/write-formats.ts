@@ -8,6 +8,7 @@ import {
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
+import { letSignalsIn } from "../signals.ts";
 import { flagOf } from "../option-parsers.ts";
 import { type OutputFiles, prepareFiles, writeOutput } from "../output-files.ts";
 import type { FormatFlags } from "./format-flags.ts";
@@ -23,14 +24,18 @@ export type PreparedFormats = OutputFiles<FormatName>;
 export const prepareFormats = (flags: FormatFlags): PreparedFormats => prepareFiles(formatNames, flags);
 
 /** Writes every requested format. Returns a line for each that failed; the others are still written. */
-export const writeFormats = (
+export async function writeFormats(
   document: ReportDocument,
   prepared: PreparedFormats,
   { isFinal = true, ...parts }: FormatParts & { readonly isFinal?: boolean } = {},
-): string[] =>
-  prepared.files
-    .filter(({ file }) => file !== null || isFinal)
-    .flatMap((output) => writeOutput(output, () => formats[output.name].render(document, parts)));
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const output of prepared.files.filter(({ file }) => file !== null || isFinal)) {
+    problems.push(...writeOutput(output, () => formats[output.name].render(document, parts)));
+    await letSignalsIn();
+  }
+  return problems;
+}
 
 /**
  * Checks that a saved report contains what the requested formats need.

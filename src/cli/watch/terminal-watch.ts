@@ -2,19 +2,26 @@ import { watchAndRejudge, type WatchResult, type WatchAndRejudgeOptions } from "
 import { formatCount } from "../../base/text.ts";
 import type { RemainingRetries } from "../../suites/deliveries/watch.ts";
 import { untilInterrupted } from "../interruption.ts";
+import { reportLoss } from "../losses.ts";
 import { cliMessages } from "../messages.ts";
 import type { ProgressStream } from "../progress.ts";
 import { line, type Line } from "../../base/line.ts";
 
 /** Watches with progress on the terminal, until the retry schedule is over or the user stops it. */
 export const watchInTerminal = (
-  options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "messages">,
+  options: Omit<WatchAndRejudgeOptions, "signal" | "onOutlook" | "onLoss" | "messages">,
   { isQuiet }: { readonly isQuiet: boolean },
 ): Promise<WatchResult> =>
   untilInterrupted(async ({ signal }) => {
     const { epochMs } = options.state;
     const progress = startProgressLine(process.stderr, epochMs, isQuiet);
-    const result = await watchAndRejudge({ ...options, messages: cliMessages, signal, onOutlook: progress.show });
+    const result = await watchAndRejudge({
+      ...options,
+      messages: cliMessages,
+      signal,
+      onOutlook: progress.show,
+      onLoss: reportLoss,
+    });
     progress.done();
     if (result.kind === "over" && !isQuiet) process.stderr.write(`${formatRetryProgress(result.outlook, epochMs)}\n\n`);
     return result;

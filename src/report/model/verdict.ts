@@ -1,3 +1,4 @@
+import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
 import { type Outcome, outcomes, type Report, type ReportFinding, type Totals, type Verdict } from "./report.ts";
 
@@ -138,7 +139,8 @@ export function runExitCode(
   if (stale.length > 0) return 1;
   const findings = report.findings.filter((finding) => !excused.includes(finding));
   const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
-  if (code === 0 && (report.verdict === "incomplete" || unexercisedNamed(report).length > 0)) return 3;
+  if (report.verdict === "incomplete") return decisiveExitCode([code, exitCodes.nothingExercised]);
+  if (code === 0 && unexercisedNamed(report).length > 0) return 3;
   // A run whose exercised findings are all excused is not a run that exercised nothing.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

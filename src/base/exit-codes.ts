@@ -1,0 +1,26 @@
+/** Exit codes of every command. */
+export const exitCodes = {
+  /** No clause is broken: the verdict is conformant or partial. */
+  fine: 0,
+  /** A `must` is broken, or the baseline is stale. With `--strict` also a warning, with `--complete` also a `must` that was not exercised. */
+  broken: 1,
+  usage: 2,
+  /** The target could not be reached, or nothing was exercised. */
+  nothingExercised: 3,
+  /** The harness itself failed, or an output could not be written. */
+  harnessFailed: 4,
+  interrupted: 130,
+} as const;
+
+/** If several codes apply, the first of these decides. A broken clause is proven, whatever else went wrong. */
+const byPriority = [
+  exitCodes.interrupted,
+  exitCodes.usage,
+  exitCodes.broken,
+  exitCodes.nothingExercised,
+  exitCodes.harnessFailed,
+];
+
+/** The exit code of a command to which several codes apply. */
+export const decisiveExitCode = <Code extends number>(codes: readonly Code[]): Code | 0 =>
+  byPriority.flatMap((code) => codes.filter((each) => each === code))[0] ?? exitCodes.fine;

@@ -1,0 +1,153 @@
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { hostname } from "node:os";
+import { join, resolve, sep } from "node:path";
+
+import { z } from "zod";
+
+import { errorCodeOrText } from "../errors.ts";
+import { tryParseJson } from "../json.ts";
+import { hasEnded, temporaryName, thisProcess } from "./temporary-name.ts";
+
+/** Name of the lock in a folder that a command writes. */
+export const lockName = ".conformance-lock.json";
+
+const renewalMs = 5000;
+/** A lock that was not renewed for so long is stale: its process was killed, or its machine is gone. */
+const staleMs = 30_000;
+
+const lockSchema = z.object({
+  host: z.string(),
+  pid: z.int(),
+  machine: z.string(),
+  since: z.iso.datetime(),
+  renewed: z.iso.datetime(),
+});
+
+type LockHolder = z.infer<typeof lockSchema>;
+
+/** Another process writes the folder. */
+export class FolderInUse extends Error {
+  override readonly name = "FolderInUse";
+  readonly code = "in use";
+}
+
+interface HeldLock {
+  readonly file: string;
+  readonly descriptor: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Locks of this process, by folder. */
+const held = new Map<string, HeldLock>();
+process.on("exit", releaseFolders);
+
+/**
+ * Locks a folder for this process, until {@link releaseFolders} or its end.
+ *
+ * @param folder absolute path of an existing folder
+ * @throws {FolderInUse} if another process has locked it
+ * @throws Node's own error if the folder cannot be written
+ */
+export function lockFolder(folder: string): void {
+  const file = join(folder, lockName);
+  if (held.has(folder)) throw inUse(folder, readLock(file));
+  const descriptor = createLock(file) ?? (removeStale(folder, file), createLock(file));
+  if (descriptor === null) throw inUse(folder, readLock(file));
+  const since = new Date().toISOString();
+  const renew = (): void => writeLock(descriptor, since);
+  try {
+    renew();
+  } catch (error) {
+    closeSync(descriptor);
+    rmSync(file, { force: true });
+    throw error;
+  }
+  const timer = setInterval(() => {
+    try {
+      renew();
+    } catch {
+      // A lock that could not be renewed becomes stale, and `assertLocked` tells if another process took it.
+    }
+  }, renewalMs).unref();
+  held.set(folder, { file, descriptor, timer });
+}
+
+/**
+ * Checks, before results are written, that no other process has taken over the folder, or one around it, that this process locked: it does if this process was stopped
+ * for longer than a lock lasts.
+ *
+ * @throws {FolderInUse}
+ */
+export function assertLocked(folder: string): void {
+  const path = resolve(folder);
+  for (const [locked, { file }] of held) {
+    const holder = path === locked || path.startsWith(`${locked}${sep}`) ? readLock(file) : null;
+    if (holder !== null && !isOurs(holder)) throw inUse(locked, holder);
+  }
+}
+
+/** Releases every lock of this process. */
+export function releaseFolders(): void {
+  for (const [folder, { file, descriptor, timer }] of held) {
+    held.delete(folder);
+    clearInterval(timer);
+    closeSync(descriptor);
+    const holder = readLock(file);
+    if (holder !== null && isOurs(holder)) rmSync(file, { force: true });
+  }
+}
+
+const isOurs = ({ machine, pid }: LockHolder): boolean => machine === thisProcess.machine && pid === thisProcess.pid;
+
+/** Returns `null` if the lock exists. */
+function createLock(file: string): number | null {
+  try {
+    return openSync(file, "wx");
+  } catch (error) {
+    if (errorCodeOrText(error) === "EEXIST") return null;
+    throw error;
+  }
+}
+
+/** Overwrites the lock in place, with the same number of bytes, which works on a full disk as well. */
+function writeLock(descriptor: number, since: string): void {
+  const lock: LockHolder = { host: hostname(), ...thisProcess, since, renewed: new Date().toISOString() };
+  writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
+}
+
+/** Moves a stale lock away, then looks at it: another process may have replaced it meanwhile. */
+function removeStale(folder: string, file: string): void {
+  if (!isStale(file)) return;
+  const moved = join(folder, temporaryName());
+  try {
+    renameSync(file, moved);
+  } catch (error) {
+    if (errorCodeOrText(error) === "ENOENT") return;
+    throw error;
+  }
+  if (isStale(moved)) rmSync(moved, { force: true });
+  else renameSync(moved, file);
+}
+
+function isStale(file: string): boolean {
+  const holder = readLock(file);
+  // A lock without text is being written, or its process was killed before it wrote.
+  if (holder === null) return (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < Date.now() - staleMs;
+  const isOfEarlierProcess = isOurs(holder) || hasEnded(holder);
+  return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleMs;
+}
+
+/** Returns `null` if there is no lock, or nothing of it can be read. */
+function readLock(file: string): LockHolder | null {
+  try {
+    const parsed = lockSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+const inUse = (folder: string, holder: LockHolder | null): FolderInUse =>
+  new FolderInUse(
+    `${folder} is in use by ${holder === null ? "another process" : `process ${holder.pid} on ${holder.host}, since ${holder.since}`}`,
+  );

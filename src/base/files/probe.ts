@@ -1,0 +1,36 @@
+import { accessSync, closeSync, constants, fstatSync, openSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { followLinks } from "./follow-links.ts";
+import { makeFolder } from "./make-folder.ts";
+import { sweepTemporaryFiles, temporaryName } from "./temporary-name.ts";
+import { descriptorOf } from "./write-text.ts";
+
+/**
+ * Checks that a file can be written, without changing it. Creates its folder if it is missing, and sweeps it.
+ *
+ * @throws Node's own error
+ */
+export function probeFile(file: string): void {
+  const descriptor = descriptorOf(file);
+  if (descriptor !== null) return void fstatSync(descriptor);
+  const place = followLinks(file);
+  makeFolder(dirname(place));
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true) throw Object.assign(new Error("is a folder"), { code: "EISDIR" });
+  if (stats !== undefined) accessSync(place, constants.W_OK);
+  // Pipes are not opened here: closing one would end it for its reader.
+  if (stats === undefined || stats.isFile()) probeFolder(dirname(place));
+}
+
+/**
+ * Checks that files can be created in a folder, which is swept: access rights alone do not tell, for example, that the file system is read-only.
+ *
+ * @throws Node's own error
+ */
+export function probeFolder(folder: string): void {
+  sweepTemporaryFiles(folder);
+  const draft = join(folder, temporaryName());
+  closeSync(openSync(draft, "wx"));
+  rmSync(draft);
+}

@@ -1,0 +1,131 @@
+import {
+  closeSync,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+import { errorCodeOrText } from "../errors.ts";
+import { followLinks } from "./follow-links.ts";
+import { temporaryName } from "./temporary-name.ts";
+import { descriptorOf, type FileText, writeInPlace, writeText } from "./write-text.ts";
+
+export interface ReplaceOptions {
+  /** Permissions. Default: those of the file that is replaced, or of any new file. */
+  readonly mode?: number;
+}
+
+/**
+ * Replaces a file at once: if the process ends early or the disk is full, the file is as it was before. Writes pipes, devices and sockets in place.
+ *
+ * @throws Node's own error
+ */
+export function replaceFile(file: string, text: FileText, options: ReplaceOptions = {}): void {
+  stageFile(file, text, options).commit();
+}
+
+/** A text that is on disk and not yet under its name. */
+export interface StagedFile {
+  /** Gives the file its text. */
+  readonly commit: () => void;
+  /** Forgets the text. */
+  readonly discard: () => void;
+}
+
+/**
+ * Writes the text of a file beside it, under a temporary name. Writes pipes, devices and sockets only when committed.
+ *
+ * @throws Node's own error
+ */
+export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions = {}): StagedFile {
+  const place = followLinks(file);
+  const before = statSync(place, { throwIfNoEntry: false });
+  if (descriptorOf(file) !== null || before?.isFile() === false)
+    return { commit: () => writeInPlace(file, text), discard() {} };
+  const draft = join(dirname(place), temporaryName());
+  const discard = (): void => removeDraft(draft);
+  drafts.add(draft);
+  try {
+    writeDraft(draft, text, mode, before);
+  } catch (error) {
+    discard();
+    throw error;
+  }
+  return {
+    discard,
+    commit: () => {
+      try {
+        moveDraft(draft, place);
+      } finally {
+        discard();
+      }
+    },
+  };
+}
+
+/** Temporary files of this process. A second signal ends it in the middle of a write. */
+const drafts = new Set<string>();
+process.on("exit", () => {
+  for (const draft of drafts) rmSync(draft, { force: true });
+});
+
+function removeDraft(draft: string): void {
+  drafts.delete(draft);
+  rmSync(draft, { force: true });
+}
+
+function writeDraft(draft: string, text: FileText, mode: number | undefined, before: Stats | undefined): void {
+  const descriptor = openSync(draft, "wx", mode ?? 0o666);
+  try {
+    if (before !== undefined) keepOwner(descriptor, before);
+    if (mode !== undefined || before !== undefined) fchmodSync(descriptor, (mode ?? before?.mode ?? 0o666) & 0o7777);
+    writeText(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Gives a file the owner of the file that it replaces: only an administrator may. */
+function keepOwner(descriptor: number, { uid, gid }: Stats): void {
+  const own = fstatSync(descriptor);
+  if (own.uid === uid && own.gid === gid) return;
+  try {
+    fchownSync(descriptor, uid, gid);
+  } catch {
+    // The file belongs to whoever writes it.
+  }
+}
+
+function moveDraft(draft: string, place: string): void {
+  try {
+    renameSync(draft, place);
+  } catch (error) {
+    // A container may mount a single file, which cannot be replaced.
+    if (errorCodeOrText(error) !== "EBUSY") throw error;
+    copyFileSync(draft, place);
+  }
+  syncFolder(dirname(place));
+}
+
+/** Makes the new name outlive a power failure. Windows cannot open a folder. */
+function syncFolder(folder: string): void {
+  try {
+    const descriptor = openSync(folder, "r");
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // The file itself is complete.
+  }
+}

@@ -1,0 +1,23 @@
+import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
+
+/** Whether an output of the command could not be written. */
+let hasLost = false;
+
+/** Forgets the losses of an earlier command. */
+export const forgetLosses = (): void => void (hasLost = false);
+
+/** Prints that an output could not be written. The command goes on, and its exit code is not 0. */
+export function reportLoss(sentence: string): void {
+  process.stderr.write(`${sentence}\n`);
+  noteLoss();
+}
+
+/** Counts a loss that was printed. It may come after the end of the command, from a stream that is still written. */
+export function noteLoss(): void {
+  hasLost = true;
+  if (process.exitCode !== undefined) process.exitCode = withLosses(Number(process.exitCode));
+}
+
+/** The exit code of the command, if nothing was lost or something was. */
+export const withLosses = (code: number): number =>
+  hasLost ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

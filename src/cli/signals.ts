@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+
+import { exitCodes } from "./exit-codes.ts";
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Signals to the running command. */
+interface SignalState {
+  /** Time of the first signal; `null` before. */
+  firstMs: number | null;
+  /** Whether results are being written, which a first signal does not stop. */
+  isWriting: boolean;
+  readonly actions: Set<AbortController>;
+}
+
+let state: SignalState = newState();
+
+function newState(): SignalState {
+  return { firstMs: null, isWriting: false, actions: new Set() };
+}
+
+const repeatMs = 500;
+
+/**
+ * Handles SIGINT, SIGTERM and SIGHUP: the first stops the running actions, or lets results be written if that has begun; without either, it ends the
+ * process. A second ends the process at once.
+ */
+export function interrupt(): void {
+  const nowMs = performance.now();
+  if (state.firstMs === null) {
+    state.firstMs = nowMs;
+    if (state.actions.size === 0 && !state.isWriting) process.exit(exitCodes.interrupted);
+    for (const controller of state.actions) controller.abort();
+    return;
+  }
+  // One key press can arrive twice: from the terminal, and forwarded by the launcher.
+  if (nowMs - state.firstMs > repeatMs) process.exit(exitCodes.interrupted);
+}
+
+/** Handles signals during a whole command, from its first request to its last file. */
+export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
+  state = newState();
+  for (const each of signals) process.on(each, interrupt);
+  try {
+    return await act();
+  } finally {
+    for (const each of signals) process.off(each, interrupt);
+  }
+}
+
+/**
+ * Writes the results of a command. A first signal lets it finish.
+ *
+ * @returns the exit code of the command
+ */
+export async function writeResults(write: () => number | Promise<number>): Promise<number> {
+  state.isWriting = true;
+  const wasInterrupted = state.firstMs !== null;
+  const code = await write();
+  await letSignalsIn();
+  return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
+}
+
+/** Lets a signal be handled in the middle of work that blocks. A signal that has just arrived takes two turns of the event loop. */
+export async function letSignalsIn(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
+}
+
+/** Aborts an action at the first signal, or at once if that has come. Returns a function that ends this. */
+export function stopOnSignal(controller: AbortController): () => void {
+  if (state.firstMs !== null) controller.abort();
+  state.actions.add(controller);
+  return () => void state.actions.delete(controller);
+}
+
+/** Waits for the first signal, which then does not end the process. */
+export async function firstSignal(): Promise<void> {
+  const controller = new AbortController();
+  stopOnSignal(controller);
+  if (!controller.signal.aborted) await once(controller.signal, "abort");
+}

@@ -1,3 +1,4 @@
+import { fromOutside } from "../base/line.ts";
 import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
 
 /** Whether an output of the command could not be written. */
@@ -8,7 +9,7 @@ export const forgetLosses = (): void => void (hasLost = false);
 
 /** Prints that an output could not be written. The command goes on, and its exit code is not 0. */
 export function reportLoss(sentence: string): void {
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${fromOutside(sentence)}\n`);
   noteLoss();
 }
 

@@ -108,8 +108,8 @@ export function lockPrepared(path: string, flag: string | null): void {
     atEndOfCommand(releaseFolders);
   } catch (error) {
     const advice = flag === null ? "" : `, or give another with ${flag}`;
-    if (error instanceof FolderInUse) throw new UsageError(`${error.message}. Wait for its end${advice}.`);
-    throw new UsageError(`${path} cannot be locked (${errorCodeOrText(error)}).`);
+    if (error instanceof FolderInUse) throw new UsageError(line`${error.message}. Wait for its end${advice}.`);
+    throw new UsageError(line`${path} cannot be locked (${errorCodeOrText(error)}).`);
   }
 }
 
@@ -120,7 +120,7 @@ export function lockPrepared(path: string, flag: string | null): void {
  * @throws {UsageError}
  */
 export function prepareFolder(folder: string, flag = "--out"): string {
-  if (folder === "") throw new UsageError(`${flag} is empty. Give a folder.`);
+  if (folder === "") throw new UsageError(line`${flag} is empty. Give a folder.`);
   const path = resolve(folder);
   try {
     makeFolder(path);
@@ -140,7 +140,7 @@ export function prepareFolder(folder: string, flag = "--out"): string {
  * @throws {UsageError}
  */
 export function prepareFile(file: string, flag: string): string {
-  if (file === "") throw new UsageError(`${flag} is empty. Give a file.`);
+  if (file === "") throw new UsageError(line`${flag} is empty. Give a file.`);
   const path = resolve(file);
   try {
     probeFile(path);

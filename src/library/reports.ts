@@ -28,7 +28,7 @@ import type { Judged } from "./judge.ts";
  * @throws {UsageProblem} if the folder has an empty name
  */
 export function writeReport({ report, evidence }: Pick<Judged, "report" | "evidence">, folder: string): void {
-  if (folder === "") throw new UsageError("The folder of a report has an empty name.");
+  if (folder === "") throw new UsageError(line`The folder of a report has an empty name.`);
   makeFolder(resolve(folder));
   writeTogether(resolve(folder), {
     "evidence.json": () => serializeEvidenceChunks(evidence),

@@ -156,7 +156,7 @@ function readVariable(text: string): string {
 }
 
 function readOut(path: string, mayReplace: boolean): string {
-  if (path === "") throw new UsageError("--out is empty. Give a file.");
+  if (path === "") throw new UsageError(line`--out is empty. Give a file.`);
   if (!canWriteIn(dirname(resolve(path))))
     throw new UsageError(line`The folder of ${path} is not there, or cannot be written. Give another file (--out).`);
   if (mayReplace || !existsSync(path)) return path;

@@ -1,5 +1,5 @@
-import { fromOutside } from "../base/line.ts";
 import { decisiveExitCode, exitCodes } from "./exit-codes.ts";
+import { printText } from "./print-line.ts";
 
 /** Whether an output of the command could not be written. */
 let hasLost = false;
@@ -9,7 +9,7 @@ export const forgetLosses = (): void => void (hasLost = false);
 
 /** Prints that an output could not be written. The command goes on, and its exit code is not 0. */
 export function reportLoss(sentence: string): void {
-  process.stderr.write(`${fromOutside(sentence)}\n`);
+  printText(sentence);
   noteLoss();
 }
 

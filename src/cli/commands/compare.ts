@@ -22,7 +22,7 @@ import { cliMessages } from "../messages.ts";
 import { prepareFiles, writeOutput } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
-import { printLine, printText } from "../print-line.ts";
+import { printLine } from "../print-line.ts";
 
 /** Formats of a comparison, by the name of their flag. */
 const renderers = {

@@ -31,7 +31,7 @@ import { loadExitCode } from "../report/present-report.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";
 import { line } from "../../base/line.ts";
-import { printLine, printText } from "../print-line.ts";
+import { printLine } from "../print-line.ts";
 
 interface VendorsFlags {
   readonly concurrency?: string;

@@ -148,9 +148,9 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
   let isTold = false;
   try {
     const journal = openJournal(folder);
-    const add = (line: JournalLine): void => {
+    const add = (entry: JournalLine): void => {
       try {
-        journal.add(line);
+        journal.add(entry);
       } catch (error) {
         if (!isTold) onLoss(`The journal in ${folder} could not be written (${errorCodeOrText(error)}).`);
         isTold = true;

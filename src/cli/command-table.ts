@@ -45,6 +45,10 @@ export const commandTable: Readonly<Record<string, TableRow>> = {
     says: "Judge the evidence of a saved report again, by the suites of this version. Nothing is sent.",
     load: async () => (await import("./commands/rejudge.ts")).rejudgeCommand(),
   },
+  evidence: {
+    says: "Print a recorded exchange or delivery: its body or its headers, byte by byte.",
+    load: async () => (await import("./commands/evidence.ts")).evidenceCommand(),
+  },
   replay: {
     says: "Send the requests of one failed check again, and compare the responses.",
     load: async () => (await import("./commands/replay.ts")).replayCommand(),

@@ -2,7 +2,6 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { partMark } from "../../evidence/secret.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { joinFirst } from "../../base/text.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { readKey } from "../../target/file.ts";
@@ -20,6 +19,8 @@ export interface KeySources {
   /** The key, for a report that was made with a single key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
+  /** The environment variable of a key; `undefined` if the key has none. */
+  readonly shellVariableOf: (name: string) => string | undefined;
 }
 
 /** Keys by their names in the report, and all secrets to redact. */
@@ -48,7 +49,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
         used.map((name) => sanitizeLine(name, 40)),
         10,
       ),
-      variables: variablesOf([...names]),
+      variables: variablesOf([...names], sources),
     });
   const found = [...names].map((name) => findKey(name, used.length <= 1, sources));
   const secrets = found.map(({ name, key }) => ({ name, value: key }));
@@ -65,8 +66,8 @@ const namesIn = ({ request }: Exchange): string[] =>
     .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
     .filter((name) => !name.endsWith(partMark));
 
-const variablesOf = (names: readonly string[]): string =>
-  names.map((name) => shellVariableOfKey(name) ?? name).join(", ");
+const variablesOf = (names: readonly string[], { shellVariableOf }: KeySources): string =>
+  names.map((name) => shellVariableOf(name) ?? name).join(", ");
 
 /** Environment variable for a report that was made with a single key. */
 const onlyVariable = "CONFORMANCE_API_KEY";
@@ -77,7 +78,11 @@ interface FoundKey {
   readonly variable: string | null;
 }
 
-function findKey(name: string, isOnly: boolean, { target, apiKey, environment }: KeySources): FoundKey {
+function findKey(
+  name: string,
+  isOnly: boolean,
+  { target, apiKey, environment, shellVariableOf }: KeySources,
+): FoundKey {
   const shown = sanitizeLine(name, 60);
   if (target !== null) {
     const key = Object.hasOwn(target.keys, name) ? target.keys[name]?.key : undefined;
@@ -88,7 +93,7 @@ function findKey(name: string, isOnly: boolean, { target, apiKey, environment }:
   }
   const only = isOnly ? (apiKey ?? nonEmpty(environment[onlyVariable])) : undefined;
   if (only !== undefined) return { name, key: readKey(only, "The API key"), variable: null };
-  const variable = shellVariableOfKey(name);
+  const variable = shellVariableOf(name);
   const value = variable === undefined ? undefined : nonEmpty(environment[variable]);
   if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });

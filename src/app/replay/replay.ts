@@ -15,9 +15,10 @@ import { differences, isSignificant } from "./differences.ts";
 import { findKeys, type KeySources } from "./keys.ts";
 import { rebuildRequest } from "./rebuild-request.ts";
 import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
+import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 
 /** Which requests of a saved run to send again, with which keys, and where. */
-export interface ReplayOptions extends KeySources {
+export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
   /** Id of a check, or of its clause. */
   readonly check: string;
@@ -63,7 +64,10 @@ export function prepareReplay(options: ReplayOptions): PreparedReplay {
   const { report, evidence } = kept;
   const chosen = selectExchanges(report, evidence, check, instance);
   const baseUrl = addressOf(report.target.baseUrl, options.baseUrl, target);
-  const keys = findKeys(chosen.exchanges, evidence.exchanges, options);
+  const keys = findKeys(chosen.exchanges, evidence.exchanges, {
+    ...options,
+    shellVariableOf: shellVariablesOf(report.target),
+  });
   const move = { from: report.target.baseUrl, to: baseUrl };
   const requests = chosen.exchanges.map((exchange) => rebuildRequest(exchange, move, keys));
   const isAddressGiven = options.baseUrl !== null || target !== null;

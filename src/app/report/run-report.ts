@@ -6,6 +6,7 @@ import type { Selection } from "../../run/plan/selection.ts";
 import type { RunResult } from "../../run/run.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
+import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
 import { createdResources } from "./created.ts";
@@ -40,6 +41,7 @@ export function assembleReport(
       fingerprint: fingerprintOf(result),
       tiers: tiersOfKeys(keys),
       roles,
+      ...variablesOf(keys),
       ...connectionOf(network, baseUrl),
     },
     started,
@@ -53,6 +55,14 @@ export function assembleReport(
     created: createdResources(exchanges, started),
     ...(selection && { selection }),
   });
+}
+
+/** Variables that the commands of a report cannot guess from the names of the keys. */
+function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], "variables"> {
+  const named = Object.values(keys).filter(({ name, variable }) => variable !== shellVariableOfKey(name));
+  return named.length === 0
+    ? {}
+    : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
 }
 
 function endOfRun(result: RunResult, { reason }: Messages): RunEnd {

@@ -129,6 +129,10 @@ export const reportSchema = z
         .record(z.string(), z.string())
         .describe("The agent of each role, and the query that makes it play the role.")
         .exactOptional(),
+      variables: z
+        .record(z.string(), z.string())
+        .describe("Environment variables from which the target file takes keys, by key name.")
+        .exactOptional(),
       way: connectionSchema.exactOptional(),
     }),
     started: z.iso.datetime(),

@@ -9,9 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Body, Header, SentRequest } from "../../evidence/exchange.ts";
 import { startProxy } from "../../base/testing/proxy.ts";
-import { curlCommand } from "./curl.ts";
+import { curlCommand, shellVariablesOf } from "./curl.ts";
+import { evidenceContextOf } from "./evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
-import { sampleExchange, textBody } from "../testing/sample.ts";
+import { sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
+import { conformanceFunction } from "../testing/shell.ts";
 
 interface Arrived {
   readonly method: string;
@@ -92,7 +94,10 @@ describe("a recorded request, sent again by curl", () => {
   async function run(command: string): Promise<{ printed: string; sent: Arrived | undefined }> {
     arrived = [];
     const env = { ...process.env, CONFORMANCE_API_KEY: "ah_secret's", ACME_PRO: "ah_pro", HOME: "/nowhere" };
-    const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", command], { cwd: folder, env });
+    const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", `${conformanceFunction}\n${command}`], {
+      cwd: folder,
+      env,
+    });
     return { printed: stdout, sent: arrived[0] };
   }
 
@@ -216,3 +221,24 @@ function comparable(raw: readonly string[]): string[][] {
   const pairs = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""]] : []));
   return pairs.filter(([name = ""]) => !/^(host|user-agent|content-length)$/i.test(name)).toSorted(byText);
 }
+
+describe("the shell variable of a key", () => {
+  const { target } = sampleReport([]);
+  const variableOf = shellVariablesOf({ ...target, variables: { main: "ACME_KEY" } });
+
+  it.each([
+    ["main", "ACME_KEY"],
+    ["pro", "PRO_KEY"],
+    ["key", "CONFORMANCE_API_KEY"],
+    ["constructor", "CONSTRUCTOR_KEY"],
+    ["main, in part or changed", undefined],
+  ])("is that of the target file, or else one by its name: %s", (name, variable) => {
+    expect(variableOf(name)).toBe(variable);
+  });
+
+  it("is in the command of a report, whatever shows it", () => {
+    const report = { ...sampleReport([]), target: { ...target, variables: { key: "ACME_KEY" } } };
+    const context = evidenceContextOf({ report, evidence: null });
+    expect(curlCommand(sampleExchange("x1"), context)).toContain('"Authorization: Bearer $ACME_KEY"');
+  });
+});

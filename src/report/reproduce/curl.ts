@@ -1,6 +1,6 @@
 import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchange.ts";
 import { partMark } from "../../evidence/secret.ts";
-import type { ReportedConnection } from "../model/report.ts";
+import type { Report, ReportedConnection } from "../model/report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
 
 export interface CurlOptions {
@@ -14,6 +14,12 @@ export interface CurlOptions {
 
 /** Shell variable that the commands set to the secret of a webhook. */
 export const webhookSecretVariable = "WEBHOOK_SECRET";
+
+/** Finds the shell variable of a key: that of the target file, or else the one of {@link shellVariableOfKey}. */
+export const shellVariablesOf =
+  ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
+  (name) =>
+    Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
 /**
  * Shell variable for a key in the commands of a saved report, such as `$PRO_KEY` for the key `pro`. A single key has the variable that `conformance
@@ -141,25 +147,23 @@ export interface RecordedBody {
 
 /** A command that prints a body byte for byte; `null` for a short text, which fits into a command line. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
-  if (body.bytes > maxInlineBytes) return readerOf(`${list}[id].request.body`, id, body.kind, evidenceFile);
+  if (body.bytes > maxInlineBytes)
+    return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
   if (body.kind === "base64") return `printf %s ${shellQuote(body.base64)} | base64 -d`;
   // A command line cannot contain a NUL character.
   if (!body.text.includes("\0")) return null;
   return `printf %s ${Buffer.from(body.text, "utf8").toString("base64")} | base64 -d`;
 }
 
-/** A Node.js command that reads a body from the evidence file: every user of the harness has Node.js. */
-function readerOf(place: string, id: string, kind: "text" | "base64", evidenceFile: string): string {
-  const script = `const [file, id, form] = process.argv.slice(1); const body = JSON.parse(require("fs").readFileSync(file, "utf8")).${place}; process.stdout.write(Buffer.from(body[form], form === "text" ? "utf8" : form))`;
-  return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(id)} ${kind}`;
-}
-
 /** A command that prints the `secret` of a recorded request's JSON body. */
-export function readSecretCommand(exchangeId: string, evidenceFile: string): string {
-  const script =
-    'const [file, id] = process.argv.slice(1); const { body } = JSON.parse(require("fs").readFileSync(file, "utf8")).exchanges[id].request; process.stdout.write(JSON.parse(body.text).secret)';
-  return `node -e ${shellQuote(script)} -- ${shellQuote(evidenceFile)} ${shellQuote(exchangeId)}`;
-}
+export const readSecretCommand = (exchangeId: string, evidenceFile: string): string =>
+  `${evidenceCommand(exchangeId, evidenceFile)} --secret`;
+
+/** A command of the harness that prints a recorded message. It needs the report's folder. */
+const evidenceCommand = (id: string, evidenceFile: string): string => {
+  const folder = evidenceFile.replace(/\/?evidence\.json$/, "");
+  return `conformance evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;
+};
 
 const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 

@@ -11,6 +11,7 @@ import type { Body, Exchange } from "../../evidence/exchange.ts";
 import { deliveryCommands, evidenceContextOf } from "./evidence.ts";
 import { serializeEvidence } from "../model/report-file.ts";
 import { sampleDelivery, sampleExchange, sampleReport, textBody } from "../testing/sample.ts";
+import { conformanceFunction } from "../testing/shell.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "again-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -42,7 +43,7 @@ const received = (body: Body): Delivery => {
 describe("commands that reproduce a delivery", () => {
   it("create its webhook and repeat the requests of the finding", () => {
     const lines = deliveryCommands(sampleDelivery("d1"), [creation, invoke], context());
-    expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(node -e .* evidence\.json x1\)$/);
+    expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(conformance evidence \. x1 --secret\)$/);
     expect(lines[1]).toBe("# with the address of a receiver of your own in the body:");
     expect(lines[2]).toContain("curl -i http://127.0.0.1:8080/v1/webhooks");
     expect(lines[2]).toContain("f3a9c2/signed");
@@ -78,7 +79,9 @@ describe("commands that reproduce a delivery", () => {
     const script = deliveryCommands(delivery, [], context())
       .filter((line) => !line.startsWith("curl"))
       .join("\n");
-    const printed = execFileSync("bash", ["--norc", "-c", script], { cwd: folder }).toString();
+    const printed = execFileSync("bash", ["--norc", "-c", `${conformanceFunction}\n${script}`], {
+      cwd: folder,
+    }).toString();
     expect(printed).toContain(createHmac("sha256", secret).update(bytes).digest("hex"));
   });
 

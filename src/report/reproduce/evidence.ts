@@ -12,7 +12,7 @@ import {
   curlCommand,
   printBodyCommand,
   readSecretCommand,
-  shellVariableOfKey,
+  shellVariablesOf,
   webhookSecretVariable,
 } from "./curl.ts";
 
@@ -38,7 +38,7 @@ export function evidenceContextOf(
   { report, evidence }: Pick<ReportDocument, "report"> & { readonly evidence: Recorded | null },
   {
     folder = null,
-    shellVariableOf = shellVariableOfKey,
+    shellVariableOf = shellVariablesOf(report.target),
     loadCommands = (load) => [loadCommand(load)],
   }: EvidenceOptions = {},
 ): EvidenceContext {

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { errorCodeOrText } from "../base/errors.ts";
+import { getPath, tryParseJson } from "../base/json.ts";
+import { fromOutside, line } from "../base/line.ts";
+import { UsageError } from "../base/usage-error.ts";
+import type { Evidence } from "../evidence/evidence.ts";
+import type { Body, Header } from "../evidence/exchange.ts";
+import { deliveryLines, exchangeLines } from "../report/model/exchange-text.ts";
+import { readEvidence, UnreadableFile } from "../report/model/report-file.ts";
+import { folderOf } from "./report-folder/saved-run.ts";
+
+/** The part of a message to print. `all`: both messages of an exchange, as a finding shows them. */
+export type MessagePart = "all" | "headers" | "body" | "secret";
+
+/** A kept exchange or delivery, and the part of it to print. */
+export interface MessageChoice {
+  /** The folder of a report, or a file in it. */
+  readonly path: string;
+  readonly id: string;
+  readonly part: MessagePart;
+  /** Whether to print the request of an exchange, rather than its response. A delivery is a request itself. */
+  readonly isRequest: boolean;
+}
+
+/** The bytes of a kept part, or a text with parts from outside. */
+export type KeptPart =
+  | { readonly kind: "bytes"; readonly bytes: Buffer }
+  | { readonly kind: "lines"; readonly lines: readonly string[] };
+
+/**
+ * Reads a part of an exchange or a delivery as it was kept. Keys of the target are redacted in it; the secrets of webhooks are not.
+ *
+ * @throws {UsageError} if there is no such message, or the part was not kept whole
+ */
+export function readKeptPart(choice: MessageChoice): KeptPart {
+  const { exchanges, deliveries } = readKept(choice.path);
+  const delivery = deliveries.find(({ id }) => id === choice.id);
+  if (delivery !== undefined)
+    return choice.part === "all" ? { kind: "lines", lines: deliveryLines(delivery) } : partOf(delivery.request, choice);
+  const exchange = exchanges.find(({ id }) => id === choice.id);
+  if (exchange === undefined) throw new UsageError(noSuchMessage(choice, exchanges.length, deliveries.length));
+  if (choice.part === "all") return { kind: "lines", lines: exchangeLines(exchange) };
+  if (choice.isRequest || choice.part === "secret") return partOf(exchange.request, choice);
+  if (exchange.answer.kind === "answered") return partOf(exchange.answer, choice);
+  throw new UsageError(line`${choice.id} has no response. Give --request for its request.`);
+}
+
+const noSuchMessage = ({ path, id }: MessageChoice, exchanges: number, deliveries: number) =>
+  line`${path} has no exchange or delivery ${JSON.stringify(id)}. It has ${exchanges} exchanges and ${deliveries} deliveries; each finding names its own.`;
+
+function readKept(path: string): Pick<Evidence, "exchanges" | "deliveries"> {
+  try {
+    const file = join(folderOf(path), "evidence.json");
+    return readEvidence(readFileSync(file, "utf8"), file);
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw new UsageError(fromOutside(error.message));
+    throw new UsageError(
+      line`The evidence cannot be read: ${path} (${errorCodeOrText(error)}). Give the folder that a run has written.`,
+    );
+  }
+}
+
+interface Message {
+  readonly headers: readonly Header[];
+  readonly body: Body;
+}
+
+function partOf({ headers, body }: Message, { id, part }: MessageChoice): KeptPart {
+  if (part === "headers")
+    return { kind: "bytes", bytes: Buffer.from(headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")) };
+  if (body.kind === "cut")
+    throw new UsageError(line`The body of ${id} was not kept whole: it had ${body.bytes} bytes.`);
+  const bytes = bytesOf(body);
+  if (part !== "secret") return { kind: "bytes", bytes };
+  const secret = getPath(tryParseJson(bytes.toString("utf8")), "secret");
+  if (typeof secret === "string") return { kind: "bytes", bytes: Buffer.from(secret) };
+  throw new UsageError(line`The request ${id} sets no secret of a webhook.`);
+}
+
+function bytesOf(body: Exclude<Body, { kind: "cut" }>): Buffer {
+  if (body.kind === "none") return Buffer.alloc(0);
+  return body.kind === "text" ? Buffer.from(body.text, "utf8") : Buffer.from(body.base64, "base64");
+}

@@ -1,0 +1,63 @@
+import { Command } from "commander";
+
+import { type KeptPart, type MessageChoice, type MessagePart, readKeptPart } from "../../app/kept-message.ts";
+import { line } from "../../base/line.ts";
+import { sanitize } from "../../base/sanitize.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { flagOf } from "../option-parsers.ts";
+import { terminalOf } from "../terminal.ts";
+
+const examples = `
+Examples:
+  conformance evidence reports/acme x13                      both messages, as a finding shows them
+  conformance evidence reports/acme x13 --body | jq          the response's body, byte by byte
+  conformance evidence reports/acme d4 --headers             the headers of a delivery
+  conformance evidence reports/acme d4 --body | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET"`;
+
+interface EvidenceFlags {
+  readonly body?: boolean;
+  readonly headers?: boolean;
+  readonly secret?: boolean;
+  readonly request?: boolean;
+}
+
+/** `conformance evidence REPORT ID`: prints an exchange or a delivery as it was kept. */
+export const evidenceCommand = (): Command =>
+  withSteps(
+    new Command("evidence")
+      .argument("<report>", "folder of a run's report")
+      .argument("<id>", "exchange or delivery, such as x13 or d4")
+      .option("--body", "only the body, byte by byte; of an exchange, the response's")
+      .option("--headers", "only the headers, one a line; of an exchange, the response's")
+      .option("--request", "with --body or --headers: those of the request")
+      .option("--secret", "only the secret of the webhook that the request creates")
+      .addHelpText("after", examples),
+    {
+      prepare: (path: string, id: string, flags: EvidenceFlags): MessageChoice => ({
+        path,
+        id,
+        part: partIn(flags),
+        isRequest: flags.request === true,
+      }),
+      act: readKeptPart,
+      present: (kept) => {
+        print(kept);
+        return exitCodes.fine;
+      },
+    },
+  );
+
+function partIn(flags: EvidenceFlags): MessagePart {
+  const chosen = (["body", "headers", "secret"] as const).filter((name) => flags[name] === true);
+  if (chosen.length > 1)
+    throw new UsageError(line`${chosen.map((name) => flagOf(name)).join(" and ")} exclude each other: give one.`);
+  return chosen[0] ?? "all";
+}
+
+/** Prints bytes as they are, except on a terminal, where control characters would do harm. */
+function print(kept: KeptPart): void {
+  if (kept.kind === "lines") terminalOf(process.stdout).write(`${kept.lines.join("\n")}\n`);
+  else process.stdout.write(process.stdout.isTTY ? sanitize(kept.bytes.toString("utf8")) : kept.bytes);
+}

@@ -14,7 +14,7 @@ export type Reply =
   | { readonly kind: "reset" }
   /** Never replies. The sender has to close the connection. */
   | { readonly kind: "silence" }
-  /** Sends a head, and a body without end. */
+  /** Sends a head, and a body whose end never comes: the receiver disconnects after a second. */
   | { readonly kind: "endless"; readonly status: number }
   /** Replies 204 if `X-Service-Signature` is valid, else 401. */
   | { readonly kind: "verify" };

@@ -94,12 +94,18 @@ function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyCon
 }
 
 const pieceIntervalMs = 100;
+/** After this time the receiver disconnects: a sender that reads the body should not wait for its timeout. */
+const endlessMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {
   const { response } = context;
   response.writeHead(status, ["Content-Type", "text/plain"]);
   const timer = setInterval(() => response.writableNeedDrain || response.write("more\n"), pieceIntervalMs);
   response.write("a body that does not end\n");
-  response.on("close", () => clearInterval(timer));
+  const end = setTimeout(() => response.destroy(), endlessMs);
+  response.on("close", () => {
+    clearInterval(timer);
+    clearTimeout(end);
+  });
   return stayOpen({ kind: "endless", status, leftMs: null }, context);
 }

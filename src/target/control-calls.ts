@@ -6,7 +6,8 @@ import { isLoopback } from "./base-url.ts";
 import type { HttpCall, ParsedTargetFile } from "./file-schema.ts";
 import type { ClockControl } from "./target.ts";
 
-const callDeadlineMs = 10_000;
+/** A target may answer an advance of its clock only after its deliveries have ended. */
+const callDeadlineMs = 30_000;
 /** How long the effects of a clock advance take to arrive if the target file does not say. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
 

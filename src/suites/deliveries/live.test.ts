@@ -12,7 +12,14 @@ type Verdicts = Readonly<Record<string, string>>;
  *
  * @param maxWaitMs gives the service a real clock, and limits the waits of the run
  */
-async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): Promise<Verdicts> {
+const judge = async (habits: Partial<Habits>, maxWaitMs: number | null = null): Promise<Verdicts> =>
+  (await judgeWithDeliveries(habits, maxWaitMs)).verdicts;
+
+/** Also returns how many deliveries the service gave up because no reply came. */
+async function judgeWithDeliveries(
+  habits: Partial<Habits>,
+  maxWaitMs: number | null = null,
+): Promise<{ readonly verdicts: Verdicts; readonly silences: number }> {
   const hosting = await startHosting(habits, maxWaitMs === null);
   try {
     const result = await runSuites({
@@ -24,12 +31,13 @@ async function judge(habits: Partial<Habits>, maxWaitMs: number | null = null): 
       ...((maxWaitMs !== null || habits.worksInRealTime) && { timers: hosting.timers }),
     });
     if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
-    return Object.fromEntries(
+    const verdicts = Object.fromEntries(
       result.judgements.map(({ check, finding }) => {
         if (finding.kind === "error") throw new Error(finding.reason);
         return [check.id, finding.kind === "follows" ? finding.reading : finding.kind];
       }),
     );
+    return { verdicts, silences: result.deliveries.filter(({ reply }) => reply.kind === "silent").length };
   } finally {
     hosting.close();
   }
@@ -115,6 +123,36 @@ describe.concurrent("a hosting service whose worker sleeps in real time, with a 
 
   it("fails if it does not retry by either clock", async () => {
     const verdicts = await judge({ ...works, pauses: [] });
+    expect(broken(verdicts)).toEqual(expect.arrayContaining(["HOOK-22", "HOOK-26", "HOOK-26/404"]));
+  });
+});
+
+describe.concurrent("a hosting service that waits for a reply in real time, with a test clock", () => {
+  const waits = { answerWithinRealMs: 3500 } as const;
+  it.each<readonly [string, Partial<Habits>, Verdicts]>([
+    ["at once to all", waits, { "HOOK-28": "five-attempts" }],
+    ["to one receiver at a time", { ...waits, oneAtATime: true }, { "HOOK-28": "five-attempts" }],
+    [
+      "to one receiver at a time, with an immediate retry",
+      { ...waits, oneAtATime: true, pauses: [0, 60, 300, 1800] },
+      { "HOOK-28": "four-retries" },
+    ],
+  ])("passes if it sends %s, and gives up two deliveries at most", async (_, habits, expected) => {
+    const { verdicts, silences } = await judgeWithDeliveries(habits);
+    expect(broken(verdicts)).toEqual([]);
+    expect(verdicts).toMatchObject({
+      "HOOK-22": "holds",
+      "HOOK-26": "holds",
+      "HOOK-26/404": "holds",
+      "HOOK-26/silence": "holds",
+      "HOOK-38": "holds",
+      ...expected,
+    });
+    expect(silences).toBeLessThanOrEqual(2);
+  });
+
+  it("fails if it sends to one receiver at a time and does not retry", async () => {
+    const verdicts = await judge({ ...waits, oneAtATime: true, pauses: [] });
     expect(broken(verdicts)).toEqual(expect.arrayContaining(["HOOK-22", "HOOK-26", "HOOK-26/404"]));
   });
 });

@@ -1,4 +1,5 @@
 import { isObject, getPath } from "../../base/json.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { type Unproven, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
@@ -45,16 +46,62 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 
 /**
  * Returns when an attempt was made, in milliseconds of the target's time. This is a span, because a clock that the run
- * advances may also run by itself. The real time since `first` may then count or not.
+ * advances may also run by itself. The real time since `first` may then count or not. A sender that was blocked may
+ * have wanted to make the attempt earlier.
  */
-export function attemptSpan(attempt: Delivery, first: Delivery, { sent: { passed } }: RetryEvidence): TimeSpan {
-  if (passed === null) return { fromMs: attempt.receivedMs, toMs: attempt.receivedMs };
+export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
+  const { passed } = evidence.sent;
   const { clockMs, clockAtMostMs, receivedMs } = attempt;
+  const blocked = blockedBefore(attempt, passed?.deliveries ?? evidence.all.deliveries);
+  if (passed === null) return { fromMs: blocked?.fromMs ?? receivedMs, toMs: receivedMs };
   const advance = passed.moves.find(({ toMs }) => toMs === clockAtMostMs);
   return {
-    fromMs: Math.min(clockMs, advance?.fromMs ?? clockMs),
+    fromMs: Math.min(clockMs, advance?.fromMs ?? clockMs, blocked?.fromClockMs ?? clockMs),
     toMs: clockAtMostMs + Math.max(0, receivedMs - first.receivedMs),
   };
+}
+
+/** A time in which a sender waited for replies that the receiver withheld on purpose, and sent nothing else. */
+interface BlockedTime {
+  readonly fromMs: number;
+  readonly fromClockMs: number;
+  readonly toMs: number;
+}
+
+/** Time in which a sender of one delivery at a time makes the next attempt. */
+const followsWithinMs = 1000;
+
+/** The time after whose end an attempt followed at once. Only an immediate retry is due in such a time. */
+const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
+  attempt === 2
+    ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)
+    : undefined;
+
+/** The times in which the sender was blocked. None if it sends deliveries concurrently. */
+const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
+  const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
+  const waits = deliveries
+    .filter(({ hook, attempt }) => attempt === 1 && hooks.includes(hook))
+    .map((each) => ({ fromMs: each.receivedMs, fromClockMs: each.clockMs, toMs: endOfReply(each) }));
+  const isConcurrent = waits.some(({ fromMs, toMs }) =>
+    deliveries.some(({ receivedMs }) => receivedMs > fromMs && receivedMs < toMs),
+  );
+  if (isConcurrent) return [];
+  // One wait may follow another at once.
+  const blocked: BlockedTime[] = [];
+  for (const wait of waits) {
+    const last = blocked.at(-1);
+    if (last !== undefined && wait.fromMs - last.toMs < followsWithinMs)
+      blocked.splice(-1, 1, { ...last, toMs: wait.toMs });
+    else blocked.push(wait);
+  }
+  return blocked;
+});
+
+/** When the sender had the reply, or stopped waiting for it. */
+function endOfReply({ reply, receivedMs }: Delivery): number {
+  if (reply.kind === "answered") return reply.endMs;
+  return reply.kind === "silent" || reply.kind === "endless" ? (reply.leftMs ?? Infinity) : receivedMs;
 }
 
 /** Until when attempts were observed, in the time of {@link attemptSpan}. */

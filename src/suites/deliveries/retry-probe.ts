@@ -42,7 +42,10 @@ import {
 
 const status = (code: number): Reply => ({ kind: "status", status: code });
 
-/** The replies of each receiver, attempt by attempt. */
+/**
+ * The replies of each receiver, attempt by attempt. Only `late` and `silent` let the sender wait for its timeout.
+ * Their webhooks are created last: a sender of one delivery at a time then sends to all others first.
+ */
 const scripts = {
   /** Fails more often than any reading of the schedule retries, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
@@ -50,14 +53,14 @@ const scripts = {
   notFound: [status(404), status(204)],
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  silent: [{ kind: "silence" }, status(204)],
   /** The receiver verifies signatures with another secret than the target's, so the first attempt gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
-  /** Answers 200 after the sender's timeout. */
-  late: [{ kind: "held", status: 200 }],
   /** Answers 200 late, but within the sender's timeout. */
-  held: [{ kind: "held", status: 200 }],
+  held: [{ kind: "held", status: 200 }, status(204)],
   endless: [{ kind: "endless", status: 200 }, status(204)],
+  /** Answers 200 after the sender's timeout. */
+  late: [{ kind: "held", status: 200 }, status(204)],
+  silent: [{ kind: "silence" }, status(204)],
 } as const satisfies Readonly<Record<string, readonly Reply[]>>;
 
 export type ReceiverScript = keyof typeof scripts;
@@ -125,25 +128,24 @@ export const failingReceivers = probe(
     const query = isLimited ? maxBody : { query: `Hello. ${randomUUID()}` };
     const invoked = await client.invoke(agent, query, { noRetry: true });
     const created = Object.values(opened).filter(({ exchange }) => isSuccess(exchange));
-    const haveArrived =
-      isSuccess(invoked) &&
-      (await awaitDeliveries(
-        created.map(({ address }) => ({ address, count: 1 })),
-        time,
-      ));
     const moves: TimeSpan[] = [];
     const { held, late, silent, failing } = opened;
-    const heldForMs = {
-      held: held === undefined ? null : await replyInTime(slowReplyMs, held, time, moves),
-      late:
-        late === undefined || silent === undefined
-          ? null
-          : await replyAfter(lateReplyMs, late, time, moves, [late, silent]),
-    };
+    const unanswered = [late, silent].filter((each) => each !== undefined);
+    const arrive = async (webhooks: readonly OpenedWebhook[]): Promise<boolean> =>
+      isSuccess(invoked) && (await awaitFirst(webhooks, unanswered, time));
+    const isHeld = held !== undefined && (await arrive(created.filter((each) => each === held)));
+    const heldMs = held === undefined ? null : await replyInTime(slowReplyMs, held, time, moves);
+    const haveArrived = (isHeld || held === undefined) && (await arrive(created));
+    const lateMs =
+      late === undefined || silent === undefined
+        ? null
+        : await replyAfter(lateReplyMs, late, time, moves, [late, silent]);
+    const isFree = await awaitFreeSender(created, unanswered, time);
     const passed =
-      time.canAdvance && failing !== undefined
+      time.canAdvance && failing !== undefined && isFree
         ? await passSchedule({ client, time, failing, agent, receiver, moves, isAwaited: haveArrived, opened })
         : null;
+    const heldForMs = { held: heldMs, late: lateMs };
     const webhooks = Object.fromEntries(
       receiverScripts.map((name) => {
         const webhook = opened[name];
@@ -196,12 +198,14 @@ async function replyAfter(
   const [first] = address.deliveries();
   const sinceMs = first === undefined ? null : first.clockMs + first.receivedMs;
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
-  if (leftMs > 0 && time.canWait(leftMs)) await advance(time, leftMs, moves);
+  const advancing = leftMs > 0 && time.canWait(leftMs) ? advance(time, leftMs, moves) : Promise.resolve();
+  await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
   // If the sender's timeout follows the clock, the sender has to hang up before the reply.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
   address.release();
+  await advancing;
   // The reply has to arrive before the target's clock advances again.
   await awaitUnexpected(time);
   const reply = address.deliveries()[0]?.reply;
@@ -225,6 +229,8 @@ async function replyInTime(
 }
 
 const delayResolutionMs = 10;
+/** How long to wait for an advance before a reply. A target may answer it only after its deliveries have ended. */
+const blockedAdvanceMs = 500;
 
 /**
  * Waits until the sender has given up deliveries without a reply. The sender's timers need some real time after an
@@ -233,16 +239,64 @@ const delayResolutionMs = 10;
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
-  const isOpen = (): boolean =>
-    opened.some(({ address }) => {
-      const reply = address.deliveries()[0]?.reply;
-      return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
-    });
   const untilMs = performance.now() + maxMs;
-  while (isOpen() && performance.now() < untilMs) await sleepReal(pollMs);
+  while (opened.some(isUnanswered) && performance.now() < untilMs) await sleepReal(pollMs);
 }
 
 const pollMs = 10;
+
+/** Whether the sender still waits for the reply to the first delivery. */
+function isUnanswered({ address }: OpenedWebhook): boolean {
+  const reply = address.deliveries()[0]?.reply;
+  return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
+}
+
+/** Waits for the first delivery of each webhook, also from a sender that is blocked by unanswered deliveries. */
+async function awaitFirst(
+  wanted: readonly OpenedWebhook[],
+  unanswered: readonly OpenedWebhook[],
+  time: RunClock,
+): Promise<boolean> {
+  const expected = wanted.map(({ address }) => ({ address, count: 1 }));
+  if (await awaitDeliveries(expected, time)) return true;
+  if (!unanswered.some(isUnanswered)) return false;
+  await awaitFreeSender(wanted, unanswered, time);
+  return awaitDeliveries(expected, time);
+}
+
+/**
+ * Waits until the sender can send: a sender of one delivery at a time has to give up the unanswered ones first. Its
+ * timeout may use real time. Returns whether it can send.
+ */
+async function awaitFreeSender(
+  created: readonly OpenedWebhook[],
+  unanswered: readonly OpenedWebhook[],
+  time: RunClock,
+): Promise<boolean> {
+  if (time.canAdvance && time.settleMs === 0) return true;
+  const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
+  const untilMs = time.now() + maxBlockedMs;
+  // The next unanswered delivery may follow at once.
+  for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
+    await time.sleep(stepMs);
+  return isFree();
+}
+
+/** Longest wait for a sender that gives up two deliveries, one after the other. */
+const maxBlockedMs = 20_000;
+const stepMs = 50;
+
+/** Whether the sender has sent a delivery while it waited for the reply to another one. */
+function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readonly OpenedWebhook[]): boolean {
+  const arrivedMs = created.map(({ address }) => address.deliveries()[0]?.receivedMs ?? 0);
+  return unanswered.some(({ address }) => {
+    const first = address.deliveries()[0];
+    if (first === undefined) return false;
+    const { receivedMs, reply } = first;
+    const endMs = reply.kind === "answered" ? reply.endMs : reply.kind === "silent" ? reply.leftMs : null;
+    return arrivedMs.some((ms) => ms > receivedMs && ms < (endMs ?? Infinity));
+  });
+}
 
 /** Advances the target's clock and records it in `moves`. */
 async function advance(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {

@@ -21,6 +21,10 @@ export interface Habits {
   /** Real time between two polls of the queue, whose entries are due by the service's clock; 0 for timers. */
   readonly looksEveryMs: number;
   readonly answerWithinMs: number;
+  /** Its timeout for a reply, in real milliseconds; `null` if its timeout follows its clock. */
+  readonly answerWithinRealMs: number | null;
+  /** Whether it sends a delivery only after the reply to the one before. */
+  readonly oneAtATime: boolean;
   /** Whether its worker sleeps in real time, so that advancing the clock has no effect on deliveries and retries. */
   readonly worksInRealTime: boolean;
   /** Real delay until its response timer fires after the clock was advanced. */
@@ -48,6 +52,8 @@ const defaultHabits: Habits = {
   pollSeconds: 0,
   looksEveryMs: 0,
   answerWithinMs: 3000,
+  answerWithinRealMs: null,
+  oneAtATime: false,
   worksInRealTime: false,
   timerLagMs: 0,
   events: (outcome) => ["agent.invoked", `agent.${outcome}`],
@@ -183,8 +189,11 @@ async function answer({ habits, webhooks, raise }: Service, incoming: IncomingMe
 
 function senderOf(habits: Habits, clock: HostingClock) {
   const underway = new Set<Promise<unknown>>();
+  let last: Promise<unknown> = Promise.resolve();
   const attempt = (webhook: Webhook, body: string): Promise<boolean> => {
-    const sent = post(webhook, body, habits, clock);
+    const send = (): Promise<boolean> => post(webhook, body, habits, clock);
+    const sent = habits.oneAtATime ? last.then(send) : send();
+    last = sent;
     underway.add(sent);
     return sent.finally(() => underway.delete(sent));
   };
@@ -231,6 +240,19 @@ function senderOf(habits: Habits, clock: HostingClock) {
   };
 }
 
+/** Starts the timeout of an attempt. Returns a function that cancels it. */
+function startTimeout(giveUp: () => void, habits: Habits, clock: HostingClock): () => void {
+  const { answerWithinMs, answerWithinRealMs, timerLagMs } = habits;
+  if (answerWithinRealMs !== null) {
+    const timer = setTimeout(giveUp, answerWithinRealMs);
+    return () => clearTimeout(timer);
+  }
+  return clock.after(answerWithinMs, () => {
+    if (timerLagMs === 0) giveUp();
+    else setTimeout(giveUp, timerLagMs);
+  });
+}
+
 function post(webhook: Webhook, body: string, habits: Habits, clock: HostingClock): Promise<boolean> {
   const { url, secret } = webhook;
   return new Promise((resolve) => {
@@ -248,10 +270,7 @@ function post(webhook: Webhook, body: string, habits: Habits, clock: HostingCloc
       resolve(habits.isSuccess(response.statusCode ?? 0));
     });
     const giveUp = (): void => void sent.destroy(new Error("no answer in time"));
-    const forget = clock.after(habits.answerWithinMs, () => {
-      if (habits.timerLagMs === 0) giveUp();
-      else setTimeout(giveUp, habits.timerLagMs);
-    });
+    const forget = startTimeout(giveUp, habits, clock);
     sent.on("error", () => {
       forget();
       resolve(false);

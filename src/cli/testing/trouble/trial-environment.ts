@@ -109,6 +109,8 @@ function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark 
     environment: {
       ...markOf(mark),
       ...preloading,
+      // The home of root is closed to others.
+      ...(asNobody ? { HOME: temporary } : {}),
       TMPDIR: temporary,
       CONFORMANCE_TROUBLE: JSON.stringify(interference ?? null),
     },

@@ -9,6 +9,9 @@ import { openTransport } from "../wire/transport.ts";
 import { messageOf, traceOf } from "../base/errors.ts";
 import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
 import type { Suite } from "./judge/check.ts";
+import { describeDisturbance } from "./disturbances/disturbance.ts";
+import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch.ts";
+import { withoutDisturbed } from "./disturbances/without-disturbed.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
@@ -39,6 +42,8 @@ export interface RunOptions extends Partial<RunBounds> {
   readonly onWait?: (ms: number, why: string) => void;
   /** The source of real time. Default: the machine's clock. */
   readonly timers?: Timers;
+  /** Looks out for other runs of this machine that use the same keys. Default `false`. */
+  readonly announces?: boolean;
 }
 
 /** Everything that a run recorded. */
@@ -100,12 +105,16 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
     ...given,
     onProbe: (run) => {
       done.push(run);
+      watch.ended(run);
       given.onProbe?.(run);
     },
   };
   const key = mainKey(target);
   const context = createContext(options);
-  const receiver = receiverOnDemand(target, context.time);
+  const { time } = context;
+  const isSimulated = given.timers !== undefined;
+  const watch = watchDisturbances({ target, time, isSimulated, announces: given.announces ?? false });
+  const receiver = receiverOnDemand(target, time);
   // Closing ends every wait for a response or a delivery.
   const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
@@ -115,11 +124,12 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
     const discovered = await discoverOrStop(client, target, context);
     if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
     const known = withDetectedTier(discovered.target, key.name, context.pacer.detectedTier(key));
-    return await judgeTarget(options, context, client, { ...discovered, target: known }, receiver);
+    return await judgeTarget(options, context, client, { ...discovered, target: known }, { receiver, watch });
   } catch (error) {
     return brokenRun(options, context, done, error);
   } finally {
     signal.removeEventListener("abort", stop);
+    watch.close();
     await receiver.close();
     await context.transport.close();
   }
@@ -202,7 +212,7 @@ async function judgeTarget(
   context: ClientContext,
   client: Client,
   { discovery, target: discovered }: Extract<DiscoveryResult, { kind: "ready" }>,
-  receiver: ReturnType<typeof receiverOnDemand>,
+  { receiver, watch }: { readonly receiver: ReturnType<typeof receiverOnDemand>; readonly watch: DisturbanceWatch },
 ): Promise<RunResult> {
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
@@ -216,7 +226,7 @@ async function judgeTarget(
   const target = mustSaveRequests ? assigned : await withDerivedRoles(client, assigned, { time, signal, needed });
   const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow });
   options.onPlan?.(planned.length, target);
-  const { runs, stopped } = await executeProbes(planned, {
+  const execution = {
     target,
     discovery,
     client,
@@ -228,11 +238,23 @@ async function judgeTarget(
     readOnly,
     maxWaitMs,
     pendingRequests,
-    onProbe: (run) => options.onProbe?.(run),
+    onProbe: (run: ProbeRun) => options.onProbe?.(run),
+  };
+  const executed = await executeProbes(planned, execution);
+  const disturbances = await watch.find(target, client, recorder);
+  const reviews = planned.filter(({ probe }) => probe.stage === "review");
+  const runs = await withoutDisturbed(disturbances, {
+    suites: options.suites,
+    runs: executed.runs,
+    endedMs: watch.endedMs,
+    review: async (kept) => (await executeProbes(reviews, { ...execution, recorder: kept, onProbe: () => {} })).runs,
+    recorder,
   });
+  const refused = disturbances.find(({ kind }) => kind === "key refused");
+  const disturbed = refused === undefined ? null : describeDisturbance(refused);
   return {
     kind: "judged",
-    stopped: stopped ?? pacer.slowdown.describeUnanswered() ?? receiver.floodReason(),
+    stopped: executed.stopped ?? disturbed ?? pacer.slowdown.describeUnanswered() ?? receiver.floodReason(),
     ...recordOf(options, context, { target, runs }),
     deliveries: receiver.deliveries(),
     receiver: receiver.record(),

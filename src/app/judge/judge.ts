@@ -38,6 +38,8 @@ export async function judge({ target: named, patches, events, ...options }: Judg
       {
         ...options,
         target,
+        // The embedded server is known to this run alone.
+        announces: named !== null,
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),
         onWait: (ms, why) => events.onWait?.(ms, why),

@@ -1,0 +1,48 @@
+import { duration } from "../../base/duration.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+
+/**
+ * Something around a run that makes a part of its evidence worthless, and is not the target's doing. Times are in
+ * milliseconds since the start of the run.
+ *
+ * - `key refused`: a key that had worked is refused for good, as a revoked key is.
+ * - `keys shared`: another run uses keys of this run.
+ * - `stalled`: this machine slept, the harness was stopped, or a clock jumped.
+ */
+export type Disturbance =
+  | { readonly kind: "key refused"; readonly fromMs: number; readonly key: string }
+  | { readonly kind: "keys shared"; readonly fromMs: number; readonly keys: readonly string[] }
+  | { readonly kind: "stalled"; readonly fromMs: number; readonly toMs: number; readonly lastedMs: number };
+
+/** Describes a disturbance as part of a sentence. */
+export function describeDisturbance(disturbance: Disturbance): string {
+  const since = `from ${duration(Math.round(disturbance.fromMs))} of the run on`;
+  if (disturbance.kind === "key refused")
+    return `the target refused the key \`${disturbance.key}\` ${since}, though it had accepted it`;
+  if (disturbance.kind === "keys shared") return `another run used the same keys on this target ${since}`;
+  const lasted = duration(Math.round(disturbance.lastedMs));
+  return `this machine slept, or a clock of it jumped, by ${lasted} at ${duration(Math.round(disturbance.fromMs))} of the run`;
+}
+
+/** Whether a disturbance makes an exchange worthless for every check. */
+export function spoilsExchange(disturbance: Disturbance, { key, sentMs, answer }: Exchange): boolean {
+  if (answer.endMs < disturbance.fromMs) return false;
+  if (disturbance.kind === "key refused") return key === disturbance.key;
+  return disturbance.kind === "stalled" && sentMs <= disturbance.toMs;
+}
+
+/** Whether a disturbance makes a sample of a key worthless for counting requests and time. */
+export function spoilsSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
+  if (endMs < disturbance.fromMs) return false;
+  if (disturbance.kind === "key refused") return key === disturbance.key;
+  return disturbance.kind === "stalled" || disturbance.keys.includes(key);
+}
+
+/** Clauses about the number of requests that a key may send, and has sent. */
+const counts = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
+/** Clauses about how long something takes, or what follows what. Another run moves the test clock, and causes events. */
+const times = /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
+
+export const isAboutCounts = (clause: string): boolean => counts.test(clause);
+export const isAboutTime = (clause: string): boolean => times.test(clause);

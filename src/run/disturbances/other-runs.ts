@@ -1,0 +1,104 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { hourMs } from "../../base/duration.ts";
+import { tryParseJson } from "../../base/json.ts";
+import type { Target } from "../../target/target.ts";
+
+/** A run that other processes of this machine can see, so that two runs do not blame the target for each other. */
+export interface AnnouncedRun {
+  /** The keys that another run uses, and since when it shares them with this run, in Unix milliseconds. `null` if there is none. */
+  readonly shared: () => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
+  /** Says that this run no longer sends anything. */
+  readonly close: () => void;
+}
+
+const recordSchema = z.object({
+  startedMs: z.number(),
+  endedMs: z.number().nullable(),
+  /** Hashes of address and key: the file must not reveal a key. */
+  keys: z.array(z.string()),
+});
+type RunRecord = z.infer<typeof recordSchema>;
+
+/** How often a run shows that it still goes on, and how old the last sign of a run may be that goes on. */
+const signMs = 5000;
+const maxSilenceMs = 30_000;
+/** How long the record of a run is kept: longer than any other run lasts. */
+const keptMs = 24 * hourMs;
+
+const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${userInfo().uid}`);
+
+/** Announces a run, by a file in a folder that all runs of this user share. Without a folder, runs do not see each other. */
+export function announceRun(
+  { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
+  folder = defaultFolder(),
+): AnnouncedRun {
+  const path = join(folder, `${randomUUID()}.json`);
+  const nameByHash = new Map(Object.values(keys).map(({ key, name }) => [hashOf(baseUrl, key), name]));
+  const own: RunRecord = { startedMs: Date.now(), endedMs: null, keys: [...nameByHash.keys()] };
+  attempt(() => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    removeOld(folder);
+    writeFileSync(path, JSON.stringify(own), { mode: 0o600 });
+  });
+  const timer = setInterval(() => attempt(() => utimesSync(path, new Date(), new Date())), signMs).unref();
+  return {
+    shared: () => {
+      const others = othersIn(folder, path, own.startedMs).filter((each) =>
+        each.keys.some((key) => nameByHash.has(key)),
+      );
+      if (others.length === 0) return null;
+      const sinceMs = others.reduce((first, { startedMs }) => Math.min(first, startedMs), Infinity);
+      const names = others.flatMap((each) => each.keys.flatMap((key) => nameByHash.get(key) ?? []));
+      return { sinceMs: Math.max(sinceMs, own.startedMs), keys: [...new Set(names)] };
+    },
+    close: () => {
+      clearInterval(timer);
+      attempt(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: Date.now() }), { mode: 0o600 }));
+    },
+  };
+}
+
+function hashOf(baseUrl: string, key: string): string {
+  const address = baseUrl.replace(/\/\/(localhost|\[::1\])(?=[:/])/, "//127.0.0.1");
+  return createHash("sha256").update(`${address}\n${key}`).digest("hex");
+}
+
+/** Other runs that went on at `sinceMs` or later. */
+function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[] {
+  const paths = attempt(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
+  return paths.flatMap((path): RunRecord[] => {
+    const record = path === ownPath ? null : readRecord(path);
+    if (record === null) return [];
+    const { signedMs, ...run } = record;
+    return (run.endedMs ?? signedMs + maxSilenceMs) > sinceMs ? [run] : [];
+  });
+}
+
+function readRecord(path: string): (RunRecord & { readonly signedMs: number }) | null {
+  const found = attempt(() => ({ text: readFileSync(path, "utf8"), signedMs: statSync(path).mtimeMs }));
+  if (found === null) return null;
+  const parsed = recordSchema.safeParse(tryParseJson(found.text));
+  return parsed.success ? { ...parsed.data, signedMs: found.signedMs } : null;
+}
+
+function removeOld(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (statSync(path).mtimeMs < Date.now() - keptMs) rmSync(path, { force: true });
+  }
+}
+
+/** Another process may remove a file at any time, and a folder may not be writable. Neither matters to a run. */
+function attempt<T>(action: () => T): T | null {
+  try {
+    return action();
+  } catch {
+    return null;
+  }
+}

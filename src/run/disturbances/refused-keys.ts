@@ -1,0 +1,38 @@
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
+import type { Target } from "../../target/target.ts";
+import type { Client } from "../send/client.ts";
+import type { Recorder } from "../send/recorder.ts";
+import type { Disturbance } from "./disturbance.ts";
+
+const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
+
+/**
+ * Finds keys that had worked and are refused for good. Asks once more for something that such a key was given before:
+ * a target that refuses only some requests of a valid key is at fault.
+ */
+export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
+  const found: Disturbance[] = [];
+  for (const key of Object.values(target.keys)) {
+    if (key.expired || key.expiresInSeconds !== null) continue;
+    const fromMs = refusedSince(recorder.samplesOf(key.name));
+    const earlier = fromMs === null ? undefined : recorder.exchanges().find((each) => wasRead(each, key.name));
+    if (fromMs === null || earlier === undefined) continue;
+    const { pathname, search } = new URL(earlier.request.url);
+    const again = await client.as(key).send("GET", pathname + search, { fromOrigin: true, unpaced: true });
+    if (isRefusal(statusOf(again))) found.push({ kind: "key refused", key: key.name, fromMs });
+  }
+  return found;
+}
+
+const wasRead = (exchange: Exchange, key: string): boolean =>
+  exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200;
+
+/** When the first refusal came after which nothing was accepted. `null` if there is none, or nothing was accepted. */
+function refusedSince(samples: readonly Sample[]): number | null {
+  const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));
+  if (!accepted.some(isAdmitted)) return null;
+  const lastMs = accepted.reduce((latest, { sentMs }) => Math.max(latest, sentMs), -Infinity);
+  const refused = samples.filter(({ status, headMs }) => isRefusal(status) && headMs >= lastMs);
+  return refused.length === 0 ? null : refused.reduce((first, { headMs }) => Math.min(first, headMs), Infinity);
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+
+import type { Disturbance } from "./disturbance.ts";
+
+/** The clocks of this machine, in milliseconds. */
+export interface MachineClocks {
+  /** Never goes back. May stand still while the machine sleeps. */
+  readonly monotonic: () => number;
+  /** The time of day, which may be set. */
+  readonly wall: () => number;
+  /** How long this process has computed, or has waited for the processor on a busy machine. */
+  readonly busy: () => number;
+}
+
+export const machineClocks: MachineClocks = {
+  monotonic: () => performance.now(),
+  wall: () => Date.now(),
+  busy: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000 + queuedMs();
+  },
+};
+
+/** How long the event loop's thread has waited for the processor. Only Linux tells. */
+function queuedMs(): number {
+  try {
+    return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+/** How often the clocks are read. */
+const intervalMs = 250;
+/** A process that is this late, and was not busy for so long, was stopped. */
+const minStallMs = 3000;
+/** Clocks that move apart by more than this between two readings have jumped. */
+const minJumpMs = 2000;
+
+/** Notices that this machine slept, that the process was stopped, or that a clock jumped. */
+export function watchStalls(startMs: number, clocks: MachineClocks = machineClocks) {
+  const stalls: Disturbance[] = [];
+  const read = () => ({ monotonic: clocks.monotonic(), wall: clocks.wall(), busy: clocks.busy() });
+  let last = read();
+  const check = (): void => {
+    const now = read();
+    const passedMs = now.monotonic - last.monotonic;
+    const isStopped = passedMs - (now.busy - last.busy) >= minStallMs;
+    const isJump = Math.abs(now.wall - last.wall - passedMs) >= minJumpMs;
+    const lastedMs = Math.max(passedMs, Math.abs(now.wall - last.wall));
+    if (isStopped || isJump)
+      stalls.push({ kind: "stalled", fromMs: last.monotonic - startMs, toMs: now.monotonic - startMs, lastedMs });
+    last = now;
+  };
+  const timer = setInterval(check, intervalMs).unref();
+  return {
+    /** Reads the clocks now, and returns all stalls so far. */
+    all: (): readonly Disturbance[] => {
+      check();
+      return stalls;
+    },
+    close: (): void => clearInterval(timer),
+  };
+}

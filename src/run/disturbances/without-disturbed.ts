@@ -1,0 +1,119 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import type { ProbeRun, ProbeRunResult } from "../execute.ts";
+import { type Check, probesOf, type Suite } from "../judge/check.ts";
+import { isExchange, type Judgement, judgeAll, resultsByProbe } from "../judge/judge.ts";
+import type { Probe } from "../probe.ts";
+import type { Recorder } from "../send/recorder.ts";
+import {
+  describeDisturbance,
+  type Disturbance,
+  isAboutCounts,
+  isAboutTime,
+  spoilsExchange,
+  spoilsSample,
+} from "./disturbance.ts";
+
+interface DisturbedRun {
+  readonly suites: readonly Suite[];
+  readonly runs: readonly ProbeRun[];
+  /** When a probe ended, in milliseconds since the start of the run. */
+  readonly endedMs: (run: ProbeRun) => number;
+  /** Runs the probes of the review again, with a recorder that leaves out what is worthless. */
+  readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
+  readonly recorder: Recorder;
+}
+
+/**
+ * Replaces the results of probes that a disturbance may have changed by the reason why they prove nothing. Findings
+ * from before the disturbance stay.
+ */
+export async function withoutDisturbed(
+  disturbances: readonly Disturbance[],
+  { suites, runs, endedMs, review, recorder }: DisturbedRun,
+): Promise<readonly ProbeRun[]> {
+  if (disturbances.length === 0) return runs;
+  const clauses = clausesByProbe(suites);
+  const breachesIn = (those: readonly ProbeRun[]): Judgement[] =>
+    judgeAll(suites, resultsByProbe(those)).filter(({ finding }) => finding.kind === "breach");
+  const without = async (spoils: Spoils): Promise<readonly ProbeRun[]> => {
+    const reviewed = await review(withoutSpoiled(recorder, disturbances, spoils));
+    return runs.map((run): ProbeRun => {
+      const again = reviewed.find(({ planned }) => planned.probe === run.planned.probe);
+      if (again !== undefined) return again;
+      const cause = disturbances.find((each) =>
+        isSpoiled(run, endedMs(run), each, clauses.get(run.planned.probe) ?? []),
+      );
+      return cause === undefined ? run : skipped(run, cause);
+    });
+  };
+  const first = await without(spoilsExchange);
+  const kept = breachesIn(first).some(isTimed) ? await without(isAfter) : first;
+  const breaches = breachesIn(kept);
+  return kept.map((run): ProbeRun => {
+    const cause = disturbances.find((each) => each.kind !== "key refused" && endedMs(run) >= each.fromMs);
+    if (cause === undefined || run.result.kind !== "ran") return run;
+    const broken = breaches.filter((each) => isOf(each, run));
+    const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
+    const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimed);
+    // Too few requests are left for a pass. A breach is from before the disturbance.
+    const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
+    return isDoubtful || isShort ? skipped(run, cause) : run;
+  });
+}
+
+/** Whether an exchange ended when another run, or a clock that jumped, may have changed how long it took. */
+const isAfter: Spoils = (disturbance, exchange) =>
+  disturbance.kind === "key refused"
+    ? spoilsExchange(disturbance, exchange)
+    : exchange.answer.endMs >= disturbance.fromMs;
+
+const isSensitive = (clause: string): boolean => isAboutCounts(clause) || isAboutTime(clause);
+const isTimed = ({ check: { clause } }: Judgement): boolean => isAboutTime(clause);
+const isReview = ({ planned }: ProbeRun): boolean => planned.probe.stage === "review";
+
+const isOf = ({ check, instance }: Judgement, { planned: { probe, tested } }: ProbeRun): boolean =>
+  Object.values(probesOf(check.on)).includes(probe) && (tested === null || tested.tier === instance);
+
+const skipped = ({ planned }: ProbeRun, cause: Disturbance): ProbeRun => {
+  const result: ProbeRunResult = { kind: "skipped", reason: describeDisturbance(cause), needs: null };
+  return { planned, result };
+};
+
+/** The clauses that each probe is evidence for. */
+function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> {
+  const clauses = new Map<Probe, string[]>();
+  const add = (probe: Probe, { clause }: Check): void =>
+    void clauses.set(probe, [...(clauses.get(probe) ?? []), clause]);
+  for (const check of suites.flatMap(({ checks }) => checks))
+    for (const probe of Object.values(probesOf(check.on))) add(probe, check);
+  return clauses;
+}
+
+/** Whether a disturbance may have changed what a probe saw. */
+function isSpoiled(
+  { planned: { keys }, result }: ProbeRun,
+  endedMs: number,
+  disturbance: Disturbance,
+  clauses: readonly string[],
+): boolean {
+  if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
+  if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
+  if (clauses.some(isAboutCounts)) return true;
+  return exchangesIn(result.evidence).some((each) => spoilsExchange(disturbance, each));
+}
+
+/** All exchanges in the evidence of a probe. */
+function exchangesIn(value: unknown): Exchange[] {
+  if (typeof value !== "object" || value === null || "headClockMs" in value) return [];
+  return isExchange(value) ? [value] : Object.values(value).flatMap(exchangesIn);
+}
+
+/** Whether a disturbance makes an exchange worthless. */
+type Spoils = (disturbance: Disturbance, exchange: Exchange) => boolean;
+
+const withoutSpoiled = (recorder: Recorder, disturbances: readonly Disturbance[], spoils: Spoils): Recorder => ({
+  ...recorder,
+  exchanges: () => recorder.exchanges().filter((each) => !disturbances.some((cause) => spoils(cause, each))),
+  samplesOf: (key) =>
+    recorder.samplesOf(key).filter((each) => !disturbances.some((cause) => spoilsSample(cause, key, each))),
+});

@@ -80,6 +80,17 @@ describe("a history on disk", () => {
     expect(readdirSync(nightsFolder(folder)).filter((name) => name.endsWith(".new"))).toEqual(["new.json.new"]);
   });
 
+  it("counts no reports of nights that were not kept, and removes them after a day", () => {
+    const nights = some(3);
+    const folder = folderWith(nights);
+    const left = ["2030-02-01", "2030-02-02"].map((day) => `${day}T02-00-00-000Z-00000000`);
+    for (const id of [...nights.map((night) => night.id), ...left])
+      mkdirSync(reportFolder(folder, id), { recursive: true });
+    utimesSync(reportFolder(folder, left[0] ?? ""), 0, 0);
+    prune(folder, { nights: 3, reports: 2 });
+    expect(readdirSync(join(folder, "reports"))).toEqual([...nights.slice(1).map(({ id }) => id), left[1]]);
+  });
+
   it("has two names for two jobs that start together", () => {
     const now = new Date();
     expect(nightId(now)).not.toBe(nightId(now));

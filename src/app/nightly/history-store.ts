@@ -9,6 +9,7 @@ import { getPath } from "../../base/json.ts";
 import { type Parsed, parseAs, parseJson } from "../../base/parsing.ts";
 import { writeFiles, type WrittenFiles } from "../report-folder/write-files.ts";
 import { type DamagedNight, type Night, type NightHistory, nightSchema } from "../../report/history/night.ts";
+import { contradictionIn } from "../../report/model/contradictions.ts";
 import { nightV1Format, nightV1Schema } from "../../report/history/night-v1.ts";
 
 /** The folder of a history's entries, and that of a night's full reports. */
@@ -36,22 +37,27 @@ export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): N
     nights: read
       .flatMap((each) => (each.kind === "night" ? [each.night] : []))
       .toSorted((one, other) => (one.id < other.id ? -1 : 1)),
-    damaged: read.flatMap((each) => (each.kind === "damaged" ? [{ file: each.file, problem: each.problem }] : [])),
+    damaged: read.flatMap((each) => (each.kind === "night" ? [] : [each.damaged])),
   };
 }
 
-type Entry = { readonly kind: "night"; readonly night: Night } | ({ readonly kind: "damaged" } & DamagedNight);
+type Entry =
+  | { readonly kind: "night"; readonly night: Night }
+  | { readonly kind: "damaged"; readonly damaged: DamagedNight };
 
 function readEntry(folder: string, name: string, nowMs: number): Entry {
   const file = join(nightsFolder(folder), name);
-  const damaged = (problem: string): Entry => ({ kind: "damaged", file, problem });
+  const damaged = (problem: string): Entry => ({ kind: "damaged", damaged: { file, problem } });
   try {
     const read = parseNight(readFileSync(file, "utf8"));
     if (read.kind === "problem") return damaged(read.problem);
     const { id, started } = read.value;
     if (`${id}.json` !== name) return damaged("it is a copy: the entry in it has another name");
     if (Date.parse(started) > nowMs + dayMs) return damaged("it starts in the future, so a clock was wrong");
-    return { kind: "night", night: read.value };
+    const contradiction = contradictionIn(read.value);
+    if (contradiction === null) return { kind: "night", night: read.value };
+    const problem = `it contradicts itself: ${contradiction}`;
+    return { kind: "damaged", damaged: { kind: "contradictory", file, problem } };
   } catch (error) {
     return damaged(`it cannot be read (${errorCodeOrText(error)})`);
   }

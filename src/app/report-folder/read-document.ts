@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 
 import { parseAs, parseJson } from "../../base/parsing.ts";
 import { type LoadEvidence, loadEvidenceSchema } from "../../evidence/load-evidence.ts";
+import { contradictionInReport } from "../../report/model/contradictions.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/model/report-file.ts";
@@ -47,20 +48,31 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   }
 }
 
+/** A saved report contradicts itself: somebody or something has changed it. */
+export class ContradictoryReport extends UsageError {}
+
+/** @throws {ContradictoryReport} if its totals or its verdict do not follow from its findings */
+function readSoundReport(file: string): Report {
+  const report = readReport(readFileSync(file, "utf8"), file);
+  const contradiction = contradictionInReport(report);
+  if (contradiction === null) return report;
+  throw new ContradictoryReport(line`${file} contradicts itself: ${contradiction}. Give the report as it was written.`);
+}
+
 /** Evidence is read only beside a report of this name. */
 const standardName = "report.json";
 
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
 
 function readFrom(file: string): ReportDocument {
-  const report = readReport(readFileSync(file, "utf8"), file);
+  const report = readSoundReport(file);
   if (basename(file) !== standardName) return { report, evidence: null, load: new Map() };
   const folder = dirname(file);
   return documentOf(report, evidenceIn(folder, report), loadIn(folder, report));
 }
 
 function aloneFrom(file: string): ReportDocument {
-  const report = readReport(readFileSync(file, "utf8"), file);
+  const report = readSoundReport(file);
   const isStandard = basename(file) === standardName && report.load === undefined;
   const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;
   return {

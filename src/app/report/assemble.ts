@@ -5,7 +5,7 @@ import { clauseIds, clauseOf, clauses } from "../../spec/clauses.ts";
 import type { Target } from "../../target/target.ts";
 import type { LoadResults } from "../../report/model/load-results.ts";
 import type { Report, ReportFinding, Outcome, RowLevel } from "../../report/model/report.ts";
-import { type RunEnd, totalsOf, verdictOf } from "../../report/model/verdict.ts";
+import { type RunEnd, hasInvalidLoad, totalsOf, verdictWith } from "../../report/model/verdict.ts";
 import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
@@ -61,24 +61,12 @@ export function judgedParts(
 ): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
   return {
     suite: { version, clauses: clausesHash() },
-    verdict: end.kind === "unreachable" ? "unreachable" : verdictWithEnd(findings, end, { unselected, load }),
+    verdict: verdictWith({ findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
     totals: totalsOf(findings),
     findings,
     untestable: untestableRows(),
   };
 }
-
-function verdictWithEnd(
-  findings: readonly ReportFinding[],
-  end: Exclude<RunEnd, { kind: "unreachable" }>,
-  { unselected, load }: Pick<JudgingInput, "unselected" | "load">,
-): Report["verdict"] {
-  return verdictWith(load?.runs ?? [], verdictOf(findings, end.kind === "planned" ? null : end.why, unselected));
-}
-
-/** With an invalid load run, the verdict is at best `partial`. */
-const verdictWith = (runs: LoadResults["runs"], verdict: Report["verdict"]): Report["verdict"] =>
-  verdict === "conformant" && runs.some(({ validity }) => validity.invalid !== null) ? "partial" : verdict;
 
 /** Clauses that no request can test, and why. */
 const untestableRows = (): Report["untestable"] =>

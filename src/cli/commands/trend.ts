@@ -53,8 +53,13 @@ export const trendCommand = (): Command =>
 
 function read(folder: string): ReturnType<typeof readHistory> {
   try {
-    return readHistory(folder);
+    const history = readHistory(folder);
+    const contradictory = history.damaged.find(({ kind }) => kind === "contradictory");
+    if (contradictory === undefined) return history;
+    const { file, problem } = contradictory;
+    throw new UsageError(line`The history is refused: ${file}: ${problem}. Take the file out of the history.`);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(
       line`The history cannot be read: ${folder} (${errorCodeOrText(error)}). Give its folder with --history.`,
     );

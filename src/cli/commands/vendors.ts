@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { findEngines } from "../../app/load/engines.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
+import { ContradictoryReport, readReportAlone } from "../../app/report-folder/read-document.ts";
 import { defaultConcurrency, type JudgedVendor, type PrintLine } from "../../app/vendors/judge-vendor.ts";
 import { type JudgedVendors, judgeVendors, sideBySideJson } from "../../app/vendors/judge-vendors.ts";
 import type { VendorsLoad } from "../../app/vendors/load-vendors.ts";
@@ -59,7 +60,7 @@ Examples:
   conformance vendors vendors.json --json - | jq '.vendors[] | { name, verdict }'
 
 Exit codes: 0 all were judged, and none is nonconformant; 1 one is nonconformant, or broke what load demands; 2 usage; 3 one could not be
-judged, or its load was invalid; 4 the harness itself failed; 130 interrupted (what is there is shown and written).`;
+judged, or its load was invalid; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and written).`;
 
 /** `conformance vendors FILE`: judges several deployments and compares them. */
 export const vendorsCommand = (): Command =>
@@ -93,6 +94,7 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
     flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency");
   const outputs = prepareFiles(["json", "html", "markdown"], flags);
   const folder = prepareOwnFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
+  assertSoundReports(vendors);
   if (load !== null) assertConsentsPossible(vendors, flags.yes === true);
   return { vendors, load, scope, concurrency, folder, outputs, flags };
 }
@@ -127,6 +129,22 @@ function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean
     const baseUrl = each.kind === "report" ? null : baseUrlOf(each);
     if (baseUrl !== null) assertConsentPossible(baseUrl, isYes);
   }
+}
+
+/**
+ * Checks, before anything is sent, that no saved report contradicts itself. A report that cannot be read does not stop the others.
+ *
+ * @throws {UsageError}
+ */
+function assertSoundReports(vendors: readonly ListedVendor[]): void {
+  for (const vendor of vendors)
+    for (const path of [vendor.load, vendor.kind === "report" ? vendor.report : null]) {
+      try {
+        if (path !== null) readReportAlone(path);
+      } catch (error) {
+        if (error instanceof ContradictoryReport) throw error;
+      }
+    }
 }
 
 function baseUrlOf({ target }: Extract<ListedVendor, { kind: "target" }>): string | null {

@@ -20,7 +20,7 @@ Examples:
   conformance verify acme-statement.json acme-report
   conformance verify acme-statement.json acme-report --json | jq .mismatches
 
-Exit codes: 0 verified; 1 not, with a line for each mismatch; 2 a file cannot be read.`;
+Exit codes: 0 verified; 1 not, with a line for each mismatch; 2 a file cannot be read, or the report contradicts itself.`;
 
 interface VerifyArguments {
   readonly statementFile: string;

@@ -8,6 +8,8 @@ import { scenarioNamed } from "../../load/scenarios.ts";
 import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { evidenceOf, sample } from "../../load/testing/samples.ts";
 import { serializeReport } from "../../report/model/report-file.ts";
+import type { Report } from "../../report/model/report.ts";
+import { withoutContradiction } from "../../report/testing/without-contradiction.ts";
 import { sha256Of, statementOf, serializeStatement } from "../../report/statement/statement.ts";
 import { packageVersion } from "../../app/version.ts";
 import { assembleLoadReport } from "../../app/report/load-report.ts";
@@ -70,6 +72,8 @@ describe("a statement on load", () => {
 
   it("names a row that the evidence does not bear out", () => {
     change("report.json", /"outcome": "[a-z]+"/, '"outcome": "note"');
+    const changed = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as Report;
+    writeFileSync(join(folder, "report.json"), serializeReport(withoutContradiction(changed)));
     expect(mismatches()).toContainEqual(expect.stringMatching(/\(free, k6\): the report says note, its evidence/));
   });
 

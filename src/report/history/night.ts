@@ -74,6 +74,8 @@ export type Reported = Night["reported"];
 
 /** An entry of a history that cannot be read, and is left out. */
 export interface DamagedNight {
+  /** `contradictory`: its totals or its verdict do not follow from its findings. */
+  readonly kind?: "contradictory";
   readonly file: string;
   readonly problem: string;
 }

@@ -29,8 +29,11 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
   return worst;
 }
 
+/** The parts of a finding that a verdict follows from. */
+type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome">;
+
 /** Must clauses without an exercised finding: skipped, left out by the selection, or the harness failed. */
-export function unexercisedMusts(findings: readonly ReportFinding[], unselected: readonly string[] = []): string[] {
+export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
   return [...new Set([...musts.map(({ clause }) => clause), ...unselected])].filter((clause) => !exercised.has(clause));
@@ -51,7 +54,8 @@ export function unexercisedNamed({ findings, selection }: Pick<Report, "findings
   });
 }
 
-const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skipped" && outcome !== "error";
+const isExercised = ({ outcome }: Pick<ReportFinding, "outcome">): boolean =>
+  outcome !== "skipped" && outcome !== "error";
 
 /**
  * The verdict on the findings of a run. An unmet demand of a load scenario fails the run, but does not change the verdict.
@@ -60,7 +64,7 @@ const isExercised = ({ outcome }: ReportFinding): boolean => outcome !== "skippe
  * @param unselected must clauses that the selection left out; with any of these, the verdict is at best `partial`
  */
 export function verdictOf(
-  findings: readonly ReportFinding[],
+  findings: readonly JudgedFinding[],
   stopped: string | null,
   unselected: readonly string[] = [],
 ): Verdict {
@@ -83,6 +87,26 @@ export const runEndFor = (why: string | null): RunEnd =>
 /** The end of the run of a report. */
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
+
+/** What a verdict follows from. */
+interface VerdictInput {
+  readonly findings: readonly JudgedFinding[];
+  readonly end: RunEnd;
+  readonly unselected: readonly string[];
+  /** Whether a load run is invalid: then the verdict is at best `partial`. */
+  readonly hasInvalidLoad: boolean;
+}
+
+/** The verdict of a report, of a run or of load. */
+export function verdictWith({ findings, end, unselected, hasInvalidLoad }: VerdictInput): Verdict {
+  if (end.kind === "unreachable") return "unreachable";
+  const verdict = verdictOf(findings, end.kind === "planned" ? null : end.why, unselected);
+  return verdict === "conformant" && hasInvalidLoad ? "partial" : verdict;
+}
+
+/** Whether a load run of a report is invalid. */
+export const hasInvalidLoad = (load: Report["load"] | null): boolean =>
+  load?.runs.some(({ validity }) => validity.invalid !== null) === true;
 
 /** Why a run that ended early exercised nothing; `null` if it exercised something, or ended as planned. */
 export const whyNothingJudged = ({

@@ -1,0 +1,29 @@
+import { type Report, outcomes } from "./report.ts";
+import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
+
+/** The parts of a report, or of a kept night, that must agree. */
+type Judged = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
+  readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
+};
+
+/**
+ * Says where a report contradicts itself: its totals are not the sum of its findings, or its verdict does not follow from them. Returns `null` if it
+ * does not.
+ *
+ * @param isLoadInvalid whether a load run of the report is invalid
+ */
+export function contradictionIn(judged: Judged, isLoadInvalid = false): string | null {
+  const counted = totalsOf(judged.findings);
+  for (const outcome of outcomes)
+    if (judged.totals[outcome] !== counted[outcome])
+      return `its totals say ${outcome}: ${judged.totals[outcome]}, and its findings have ${counted[outcome]}`;
+  const { verdict, findings, unselected } = judged;
+  const follows = verdictWith({ findings, end: runEndOf(judged), unselected, hasInvalidLoad: isLoadInvalid });
+  if (verdict === "unreachable" && counted.fail > 0)
+    return `its verdict is unreachable, and its findings have ${counted.fail} of a broken clause`;
+  return verdict === follows ? null : `its verdict is ${verdict}, and from its findings follows ${follows}`;
+}
+
+/** Like {@link contradictionIn}, for a report of a run or of load. */
+export const contradictionInReport = (report: Report): string | null =>
+  contradictionIn(report, hasInvalidLoad(report.load));

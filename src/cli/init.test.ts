@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,12 +37,13 @@ describe("init without a terminal", () => {
     const { code, out, err } = await conformance(args, variables);
     expect([code, err]).toEqual([0, ""]);
     expect(read("acme.json")).toMatchObject({
-      $schema: "./node_modules/agent-hosting-conformance/schemas/target.schema.json",
       name: "Acme",
       baseUrl: embedded.target.baseUrl,
       keys: { main: { key: "${ACME_KEY}", tier: "pro" } },
       agents: { answering: "echo", degraded: "worn", unhealthy: "down" },
     });
+    const { $schema } = read("acme.json") as { readonly $schema: string };
+    expect(existsSync(join(folder, $schema))).toBe(true);
     expect(readTargetFile(join(folder, "acme.json"), variables)).toMatchObject({
       keys: { main: { key: keyOf("pro") } },
     });

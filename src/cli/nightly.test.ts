@@ -37,8 +37,15 @@ describe("conformance nightly", () => {
     expect(worse.out).toMatch(/regression +INV-10/);
     const still = await nightly("broken", ...fault);
     expect([still.code, still.out]).toEqual([1, expect.stringContaining("nothing became worse")]);
+    expect(worse.out).toMatch(/^nonconformant: INV-10 since tonight; \d regression/);
+    expect(still.out).toMatch(
+      /^nonconformant: INV-10 since \d{4}-\d\d-\d\d; nothing became worse\nbroken +INV-10, since/,
+    );
     expect((await nightly("broken", ...fault, "--only-regressions")).code).toBe(0);
+    const summary = await nightly("broken", ...fault, "--markdown", "-");
+    expect(summary.out).toMatch(/^## ❌ .*nonconformant: INV-10 since \d{4}.*\n\n\| broken \|\n.*\n\| INV-10, since/);
     const mended = await nightly("broken");
+    expect(mended.out).toMatch(/^conformant; |^partial; /);
     expect([mended.code, mended.out]).toEqual([0, expect.stringMatching(/fixed +INV-10/)]);
   });
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { isSea } from "node:sea";
 
@@ -82,8 +83,9 @@ export function proposeTargetFile(
     ...Object.fromEntries(Object.entries(byNature).flatMap(([role, id]) => (id === null ? [] : [[role, id]]))),
     ...rolesByPrompt(prompts, agents),
   };
+  const schema = schemaPath(out);
   return {
-    $schema: schemaPath(out),
+    ...(schema === null ? {} : { $schema: schema }),
     name,
     baseUrl,
     keys: { [keyName]: { key: `\${${keyVariable}}`, ...(tier === null ? {} : { tier }) } },
@@ -117,14 +119,23 @@ function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<Pa
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-/** Path of the JSON schema relative to the target file. If the harness is not below the file's folder, the path leads to `node_modules`. */
-function schemaPath(out: string): string {
-  const installed = "./node_modules/agent-hosting-conformance/schemas/target.schema.json";
-  if (isSea()) return installed;
-  const packaged = join(packageRoot(), "schemas", "target.schema.json");
-  const path = relative(dirname(resolve(out)), packaged).replaceAll("\\", "/");
-  return path.startsWith("..") ? installed : `./${path}`;
+/** Path of the JSON schema relative to the target file; `null` for the binary, which has no such file. A project's own installation comes first. */
+function schemaPath(out: string): string | null {
+  const folder = dirname(resolve(out));
+  const installed = ancestorsOf(folder).map((each) =>
+    join(each, "node_modules", "agent-hosting-conformance", schemaFile),
+  );
+  const packaged = isSea() ? [] : [join(packageRoot(), schemaFile)];
+  const found = [...installed, ...packaged].find((path) => existsSync(path));
+  if (found === undefined) return null;
+  const path = relative(folder, found).replaceAll("\\", "/");
+  return path.startsWith("..") ? path : `./${path}`;
 }
+
+const schemaFile = join("schemas", "target.schema.json");
+
+const ancestorsOf = (folder: string): string[] =>
+  dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
 /** The key from the answers, as a run reads it from the target file. */
 export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({

@@ -3,9 +3,8 @@ import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
-import { formatGateResult, isWorse, type NightLine, nightLines } from "./summary.ts";
+import { brokenLines, formatNightVerdict, isWorse, type NightLine, nightLines, nightMood } from "./summary.ts";
 import { prose, table } from "../formats/markdown-text.ts";
-import { isBroken } from "./gate/flaky.ts";
 import type { DamagedNight } from "./night.ts";
 
 export interface NightTerminalOptions extends TerminalSettings {
@@ -27,7 +26,7 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 
 const maxTerminalLines = 30;
 
-/** Renders a night against its history for the terminal: a line for each result, and the verdict last. Ends with a line feed. */
+/** Renders a night against its history for the terminal: the verdict first, then what is broken and since when, then what changed. Ends with a line feed. */
 export function renderNightTerminal(
   judgement: NightJudgement,
   night: Night,
@@ -36,29 +35,45 @@ export function renderNightTerminal(
   const paint = paintFor(colour);
   const lines = nightLines(judgement, night);
   const shown = lines.slice(0, maxTerminalLines);
-  const isFine = !isWorse(judgement) && night.findings.length > 0;
-  const word = paint.bold((isFine ? paint.green : paint.red)(formatGateResult(judgement, night)));
+  const colourOf = { good: paint.green, bad: paint.red, unsure: paint.yellow }[nightMood(judgement, night)];
+  const broken = brokenLines(judgement, night);
+  const textWidth = Math.max(40, width);
   return [
+    paint.bold(colourOf(formatNightVerdict(judgement, night))),
+    ...broken.slice(0, maxTerminalLines).flatMap((says) => formatLabelled("broken       ", says, textWidth, paint.red)),
+    ...(broken.length > maxTerminalLines ? [`and ${broken.length - maxTerminalLines} more broken in --json`] : []),
     ...shown.flatMap(({ kind, says }) =>
-      formatLabelled(kind.padEnd(13), says, Math.max(40, width), (label) => paint[colours[kind]](label)),
+      formatLabelled(kind.padEnd(13), says, textWidth, (label) => paint[colours[kind]](label)),
     ),
     ...(lines.length > shown.length ? [`and ${lines.length - shown.length} more in --json and the trend page`] : []),
-    `night ${nights} of the history: ${word}; the night itself is ${night.verdict}`,
+    `night ${nights} of the history`,
     "",
   ].join("\n");
 }
 
 const maxMarkdownRows = 60;
+const moodMarks = { good: "✅", bad: "❌", unsure: "⚠️" } as const;
 
 /** Renders a night against its history as Markdown. Ends with a line feed. */
 export function renderNightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
+  const broken = brokenLines(judgement, night);
   const rows = lines.slice(0, maxMarkdownRows).map(({ kind, says }) => [kind, prose(says)]);
   return [
-    `## ${isWorse(judgement) ? "❌" : night.findings.length === 0 ? "⚠️" : "✅"} Nightly: ${prose(target.name)}: ${formatGateResult(judgement, night)}`,
+    `## ${moodMarks[nightMood(judgement, night)]} Nightly: ${prose(target.name)}: ${prose(formatNightVerdict(judgement, night))}`,
     "",
-    `The night itself is **${verdict}**: ${formatCount(totals.pass, "check")} passed, ${totals.fail} failed, ${formatCount(totals.warning, "warning")}, ${formatCount(requests, "request")}. Night ${nights} of the history.`,
+    ...(broken.length === 0
+      ? []
+      : [
+          table(
+            ["broken"],
+            broken.slice(0, maxMarkdownRows).map((says) => [prose(says)]),
+          ),
+          "",
+        ]),
+    ...(broken.length > maxMarkdownRows ? [`and ${broken.length - maxMarkdownRows} more broken`, ""] : []),
+    `**${verdict}**: ${formatCount(totals.pass, "check")} passed, ${totals.fail} failed, ${formatCount(totals.warning, "warning")}, ${formatCount(requests, "request")}. Night ${nights} of the history.`,
     "",
     ...(night.findings.length > 0 || night.stopped === undefined ? [] : [prose(night.stopped), ""]),
     ...(rows.length === 0 ? [] : [table(["what", "says"], rows), ""]),
@@ -68,13 +83,14 @@ export function renderNightMarkdown(judgement: NightJudgement, night: Night, nig
 
 /** Renders a night against its history as JSON. Ends with a line feed. */
 export function renderNightJson(
-  { comparison, ...judgement }: NightJudgement,
-  { findings, load, second, stopped, ...night }: Night,
+  { comparison, broken, ...judgement }: NightJudgement,
+  tonight: Night,
   damaged: readonly DamagedNight[],
 ): string {
+  const { findings: _, load, second, stopped, ...night } = tonight;
   const document = {
     format: "agent-hosting-conformance/nightly/1",
-    isWorse: isWorse({ comparison, ...judgement }),
+    isWorse: isWorse({ comparison, broken, ...judgement }),
     ...judgement,
     regressions: judgement.regressions.map((each) => ({ ...each, isFlaky: flakyOf(each, judgement.flaky) !== null })),
     night: {
@@ -82,7 +98,7 @@ export function renderNightJson(
       stopped: stopped ?? null,
       load: load.map(loadForJson),
       second: second.map(loadForJson),
-      broken: findings.filter(({ outcome }) => isBroken(outcome)).map((each) => ({ ...each, says: each.actual })),
+      broken: broken.map(({ finding, since, isOlder }) => ({ ...finding, says: finding.actual, since, isOlder })),
     },
     comparedWith: comparison === null ? null : comparison.older.started,
     fixed: comparison?.fixed ?? [],

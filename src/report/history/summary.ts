@@ -5,6 +5,7 @@ import { formatFindingName } from "../compare/regressions.ts";
 import { type FlakyCheck, flakyNights } from "./gate/flaky.ts";
 import { flakyOf, type NightJudgement } from "./gate/judge-night.ts";
 import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trialIdText } from "./night.ts";
+import type { OpenFailure } from "./open-failures.ts";
 import type { TrialId } from "../model/trial-id.ts";
 
 /** One result of a night, as a sentence. `regression` and `slower` fail the command. */
@@ -80,6 +81,47 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
   if (night.findings.length === 0) return "nothing could be judged";
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
+
+/** Returns whether a night was good. `bad`: a must is broken or something became worse. `unsure`: the night cannot tell. */
+export function nightMood(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
+  if (isWorse(judgement) || night.verdict === "nonconformant") return "bad";
+  return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
+    ? "unsure"
+    : "good";
+}
+
+/** Formats the verdict of a night and what broke it: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
+export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
+  const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
+  // The longest failure of each clause.
+  const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
+  const broken = [...Map.groupBy(bySince, ({ finding }) => finding.clause)].flatMap(([clause, [first]]) =>
+    first === undefined ? [] : [`${clause} ${formatSince(first, night)}`],
+  );
+  const names = broken.slice(0, maxNamed).map((each) => sanitizeLine(each, 80));
+  const more = broken.length > maxNamed ? [`and ${broken.length - maxNamed} more`] : [];
+  const result = formatGateResult(judgement, night);
+  return `${night.verdict}${names.length === 0 ? "" : `: ${[...names, ...more].join(", ")}`}; ${result}`;
+}
+
+const maxNamed = 5;
+
+const formatOpenName = ({ finding: { check, instance } }: OpenFailure): string =>
+  formatFindingName({ check, instance: instance ?? null });
+
+/** Says since which night a finding is broken. */
+export function formatSince({ since, isOlder }: OpenFailure, night: Night): string {
+  const first = since === night.started ? "tonight" : dayOf(since);
+  return `since ${first}${isOlder ? " or earlier" : ""}`;
+}
+
+/** A line for each finding that is broken tonight: its name, since when, and what came. */
+export const brokenLines = (judgement: NightJudgement, night: Night): string[] =>
+  judgement.broken
+    .filter(({ finding }) => finding.outcome === "fail")
+    .map(
+      (each) => `${formatOpenName(each)}, ${formatSince(each, night)}: ${sanitizeLine(each.finding.actual ?? "", 200)}`,
+    );
 
 export const isWorse = ({ regressions, slower }: NightJudgement): boolean =>
   regressions.length > 0 || slower.length > 0;

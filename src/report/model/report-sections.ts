@@ -106,7 +106,7 @@ function skippedSection({ findings, unselected }: Report): Section {
   const left = joinTexts(unselected.map((clause) => outside(clause, 60)));
   return {
     name: "skipped",
-    title: "Not exercised",
+    title: "Skipped",
     ...(unselected.length === 0
       ? {}
       : { lead: text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${left}.` }),

@@ -213,7 +213,7 @@ describe("the rest of a report", () => {
     );
     expect(text).toContain(
       [
-        "Not exercised: 5 checks",
+        "Skipped: 5 checks",
         "    4  enabled by `agents.slow` (SSE-15, SSE-16, SSE-17 and 1 more)",
         "    1  the control failed (INV-1)",
       ].join("\n"),

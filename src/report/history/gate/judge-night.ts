@@ -4,6 +4,8 @@ import { findingKey } from "../../compare/find-changes.ts";
 import type { RegressionRules } from "../../compare/regression-rules.ts";
 import { nightBaseline, documentOf } from "../night-baseline.ts";
 import { trialIdText, type Night, type Reported, type ReportedLatencyShift } from "../night.ts";
+import type { Outcome } from "../../model/report.ts";
+import { type OpenFailure, openFailures } from "../open-failures.ts";
 import type { TrialId } from "../../model/trial-id.ts";
 import { type CountChange, countChangesOf, formatCountChange, isConfirmed } from "./count-changes.ts";
 import { type FlakyCheck, flakyChecksOf } from "./flaky.ts";
@@ -31,6 +33,8 @@ export interface NightJudgement {
   /** Slow-downs that were reported before and still last. */
   readonly known: readonly ReportedLatencyShift[];
   readonly flaky: readonly FlakyCheck[];
+  /** Findings that are broken tonight, new or not, with the first night of each. Clauses that the document requires come first. */
+  readonly broken: readonly OpenFailure[];
 }
 
 /** Number of earlier nights that are examined. It is generous, because some nights lack a load, and a day may have several runs. */
@@ -70,8 +74,12 @@ export function judgeNight(all: readonly Night[], tonight: Night, rules: Regress
     ],
     known: openSlowdowns(all),
     flaky: flakyChecksOf([...history, tonight]),
+    broken: openFailures([...all, tonight]).toSorted((one, other) => rankOf(one) - rankOf(other)),
   };
 }
+
+const ranks: readonly Outcome[] = ["fail", "warning", "note"];
+const rankOf = ({ finding }: OpenFailure): number => ranks.indexOf(finding.outcome);
 
 /** Slow-downs in the first runs of tonight: `proven` if the confirmation runs show them too, otherwise `open`. */
 function slowDowns(

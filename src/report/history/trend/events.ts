@@ -1,7 +1,7 @@
 import { findingKey } from "../../compare/find-changes.ts";
 import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
-import { type Night, type NightFinding, trialIdText } from "../night.ts";
+import { type Night, trialIdText } from "../night.ts";
 
 /** A regression or a latency shift that a night reported. */
 export interface TrendEvent {
@@ -49,43 +49,4 @@ function fixedOn(nights: readonly Night[], check: string, instance: string | nul
   const holds = ({ findings }: Night): boolean =>
     findings.some((each) => findingKey(each) === key && isJudged(each.outcome) && !isBroken(each.outcome));
   return nights.find(holds)?.started ?? null;
-}
-
-/** A finding that is broken on the last night. */
-export interface OpenFailure {
-  readonly finding: NightFinding;
-  /** Start of the first night of the current unbroken series of failures, ISO 8601. */
-  readonly since: string;
-  /** Number of nights in this series that judged the check. */
-  readonly nights: number;
-  /** Whether the series reaches back to the first night of the history: the failure may be older. */
-  readonly isOlder: boolean;
-}
-
-/** Findings that are broken on the last night, with the first night of each failure. Nights that did not judge a check do not count. */
-export function openFailures(nights: readonly Night[]): OpenFailure[] {
-  const last = nights.at(-1);
-  if (last === undefined) return [];
-  const open = new Map(
-    last.findings.filter(({ outcome }) => isBroken(outcome)).map((each) => [findingKey(each), each]),
-  );
-  const found = new Map<string, { since: string; nights: number; isOlder: boolean }>();
-  const running = new Set(open.keys());
-  for (const night of nights.toReversed()) {
-    for (const finding of night.findings) {
-      const key = findingKey(finding);
-      if (!running.has(key) || !isJudged(finding.outcome)) continue;
-      const known = found.get(key) ?? { since: night.started, nights: 0, isOlder: true };
-      if (isBroken(finding.outcome)) found.set(key, { ...known, since: night.started, nights: known.nights + 1 });
-      else {
-        found.set(key, { ...known, isOlder: false });
-        running.delete(key);
-      }
-    }
-    if (running.size === 0) break;
-  }
-  return [...open].flatMap(([key, finding]) => {
-    const known = found.get(key);
-    return known === undefined ? [] : [{ finding, ...known }];
-  });
 }

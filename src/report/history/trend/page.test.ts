@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Night } from "../night.ts";
 import { replay } from "../testing/replay.ts";
 import { nothingHappens, simulateNights } from "../testing/simulated.ts";
-import { trendEvents, openFailures } from "./events.ts";
+import { trendEvents } from "./events.ts";
+import { openFailures } from "../open-failures.ts";
 import { renderTrendPage } from "./page.ts";
 
 const { nights } = replay(

@@ -10,7 +10,8 @@ import { flakyChecksOf, flakyNights } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import type { NightHistory } from "../night.ts";
 import { countsChart, dateText, latencyCharts, passPercent, passRateChart } from "./charts.ts";
-import { type OpenFailure, openFailures, type TrendEvent, trendEvents } from "./events.ts";
+import { type TrendEvent, trendEvents } from "./events.ts";
+import { type OpenFailure, openFailures } from "../open-failures.ts";
 import { failuresTable, flakyTable, eventsTable, nightsTable } from "./tables.ts";
 
 export interface TrendOptions {

@@ -7,7 +7,8 @@ import { type Html, html } from "../../html/markup.ts";
 import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import { dateText } from "./charts.ts";
-import type { OpenFailure, TrendEvent } from "./events.ts";
+import type { TrendEvent } from "./events.ts";
+import type { OpenFailure } from "../open-failures.ts";
 
 const day = (iso: string): Html => html`<time datetime="${iso}" class="nowrap">${dateText(iso)}</time>`;
 

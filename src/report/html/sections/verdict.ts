@@ -100,7 +100,7 @@ function numbersOf({ totals, findings, requests, executions, lost, durationMs, l
     ["clauses proven", clauses],
     ...(load === undefined ? [] : [["load runs", load.runs.length] as [string, number]]),
     ["gaps observed", totals.observed],
-    ["not exercised", totals.skipped],
+    ["checks skipped", totals.skipped],
     ["requests", requests],
     ["agent executions", executions ?? 0],
     ["lost and sent again", lost ?? 0],

@@ -1,0 +1,42 @@
+import { findingKey } from "../compare/find-changes.ts";
+import { isBroken, isJudged } from "./gate/flaky.ts";
+import type { Night, NightFinding } from "./night.ts";
+
+/** A finding that is broken on the last night. */
+export interface OpenFailure {
+  readonly finding: NightFinding;
+  /** Start of the first night of the current unbroken series of failures, ISO 8601. */
+  readonly since: string;
+  /** Number of nights in this series that judged the check. */
+  readonly nights: number;
+  /** Whether the series reaches back to the first night of the history: the failure may be older. */
+  readonly isOlder: boolean;
+}
+
+/** Findings that are broken on the last night, with the first night of each failure. Nights that did not judge a check do not count. */
+export function openFailures(nights: readonly Night[]): OpenFailure[] {
+  const last = nights.at(-1);
+  if (last === undefined) return [];
+  const open = new Map(
+    last.findings.filter(({ outcome }) => isBroken(outcome)).map((each) => [findingKey(each), each]),
+  );
+  const found = new Map<string, { since: string; nights: number; isOlder: boolean }>();
+  const running = new Set(open.keys());
+  for (const night of nights.toReversed()) {
+    for (const finding of night.findings) {
+      const key = findingKey(finding);
+      if (!running.has(key) || !isJudged(finding.outcome)) continue;
+      const known = found.get(key) ?? { since: night.started, nights: 0, isOlder: true };
+      if (isBroken(finding.outcome)) found.set(key, { ...known, since: night.started, nights: known.nights + 1 });
+      else {
+        found.set(key, { ...known, isOlder: false });
+        running.delete(key);
+      }
+    }
+    if (running.size === 0) break;
+  }
+  return [...open].flatMap(([key, finding]) => {
+    const known = found.get(key);
+    return known === undefined ? [] : [{ finding, ...known }];
+  });
+}

@@ -69,6 +69,12 @@ export const exchangeSchema = z
     sentMs: z.number().describe("Milliseconds since the start of the run."),
     clockMs: z.number().describe("How far the target's own clock had been moved by then, in milliseconds."),
     answer: z.discriminatedUnion("kind", [answeredSchema, unansweredSchema]),
+    reconnect: z
+      .enum(["accepted", "refused"])
+      .describe(
+        "Whether the target accepted a new connection right after this one broke. If it refused, the exchange says nothing about the target. Absent for other exchanges, and in files of earlier versions.",
+      )
+      .exactOptional(),
   })
   .meta({ id: "exchange" });
 

@@ -12,6 +12,9 @@ import {
 } from "./skip-reason.ts";
 import { describeStop } from "./time/stop-signal.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
+import type { TargetKey } from "../target/target.ts";
+import { trackInterruptions } from "./interruptions.ts";
+import type { OutageMonitor } from "./send/outages.ts";
 import type { Pacer } from "./send/pacing.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { ProbeContext } from "./probe.ts";
@@ -40,6 +43,7 @@ export interface StageContext {
   /** Settles once every request from before the first probe has ended. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
+  readonly outages: OutageMonitor;
   /** Whether webhooks have an agent that nothing else calls. */
   readonly hasWebhookAgent: boolean;
   /** Whether the main key has too few requests a minute for all probes. */
@@ -73,7 +77,8 @@ export const executeProbes = (planned: readonly PlannedProbe[], context: Executi
 
 /** Runs probes in the order of the schedule, within the budget of requests and waiting time. */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {
-  const runs: ProbeRun[] = [];
+  const runs = new Map<PlannedProbe, ProbeRun>();
+  const interruptions = trackInterruptions(context.outages);
   let stopped: string | null = null;
   let budgetError: RequestBudgetExhausted | null = null;
   let reservedMs = 0;
@@ -84,15 +89,29 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     own: Pick<TimedContext, "time" | "deadlineMs"> = ownTime,
   ): Promise<void> => {
     const time = each.probe.stage === "limits" ? own.time : withReservedWait(reservedMs, own.time);
-    const result = await resultOf(each, { stopped, budgetError }, { ...context, ...own, time }, (error) => {
+    if (each.skip === null && !(await context.outages.awaitReturn()) && !context.signal.aborted)
+      stopped ??= context.outages.describe();
+    interruptions.begin(each);
+    const ended = await resultOf(each, { stopped, budgetError }, { ...context, ...own, time }, (error) => {
       if (error instanceof TargetUnavailable) stopped ??= error.message;
       else budgetError ??= error;
     });
+    const result = interruptions.resultOf(each, ended);
+    if (result === null) return;
     if (result.kind === "skipped" && context.signal.aborted)
-      stopped ??= describeStop(context.signal, `${runs.length} of ${planned.length} probes were done`);
+      stopped ??= describeStop(context.signal, `${runs.size} of ${planned.length} probes were done`);
     const run = { planned: each, result };
-    runs.push(run);
+    runs.set(each, run);
     context.onProbe(run);
+  };
+
+  /** Runs probes again, one at a time, so that a request that crashes the target is found. */
+  const rerunInterrupted = async (): Promise<void> => {
+    for (let each = interruptions.next(); each !== undefined; each = interruptions.next()) await runOne(each);
+  };
+  const rerunOutdated = async (): Promise<void> => {
+    for (const each of interruptions.outdated(runs.values())) await runOne(each);
+    await rerunInterrupted();
   };
 
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
@@ -100,16 +119,21 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
     // Waits, because a pending request holds a slot, and counts against limits when it ends.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
+    if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
     reservedMs = reserving === "all but limits" ? reserveFor(planned.filter(isOfMain), context.maxWaitMs) : 0;
     if (mode === "shared clock") await runOnSharedClock(probes, time, runOne);
     else if (mode === "by key" || (mode === "by agent clock" && time.agentsUseRealTime()))
       await runByKey(probes, runOne);
     else await runConcurrently(probes, mode === "pool" ? maxConcurrentProbes : 1, runOne);
+    await rerunInterrupted();
   }
-  return { runs, stopped };
+  for (const each of interruptions.outdated(runs.values()))
+    runs.set(each, { planned: each, result: interruptions.lost() });
+  return { runs: [...runs.values()], stopped: stopped ?? interruptions.reason() };
 }
 
+const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
 const needsQuietTarget = ({ probe }: PlannedProbe): boolean => probe.stage !== "shared" && probe.stage !== "agent time";
 
 interface TimedContext extends StageContext {
@@ -176,7 +200,8 @@ async function resultOf(
   const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
   if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
   try {
-    return { kind: "ran", evidence: await withinDeadline(context.perform(planned, context.time), context) };
+    const running = context.perform(planned, context.time);
+    return { kind: "ran", evidence: await withinDeadline(running, context, isReview(planned)) };
   } catch (error) {
     const endsRun = error instanceof TargetUnavailable || error instanceof RequestBudgetExhausted;
     if (endsRun && !context.signal.aborted) onStop(error);
@@ -184,14 +209,24 @@ async function resultOf(
   }
 }
 
-async function runProbe({ probe, tested }: PlannedProbe, context: ExecutionContext): Promise<unknown> {
+async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionContext): Promise<unknown> {
+  const context = execution.outages.count() === 0 ? execution : afterOutage(execution);
   const resolved = resolveNeeds(probe.needs, context.target);
   const found = resolved.kind === "given" ? resolved.given : {};
   const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
-  const probeContext: ProbeContext<Need> = { ...context, given: given as ResolvedNeeds<Need> };
+  const client = context.client.begin();
+  const probeContext: ProbeContext<Need> = { ...context, client, given: given as ResolvedNeeds<Need> };
   if (probe.per === "target") return probe.run(probeContext);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  return probe.run({ ...probeContext, tested });
+  const { keys } = context.target;
+  return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
+}
+
+/** The context of a probe that begins after an outage. What was sent before may count against a key, or be forgotten. */
+function afterOutage({ target, client, ...context }: ExecutionContext): ExecutionContext {
+  const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
+  const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
+  return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
 }
 
 /** A minute's window, plus a second, because headers are in whole seconds. */
@@ -226,8 +261,12 @@ function resultOfError(error: unknown, signal: AbortSignal): ProbeRunResult {
   return { kind: "broken", error: traceOf(error) };
 }
 
-/** Waits for a probe, but no longer than its deadline, or until the run is interrupted. */
-async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs }: TimedContext): Promise<T> {
+/** Waits for a probe, but no longer than its deadline, or until the run is interrupted or the target is lost. */
+async function withinDeadline<T>(
+  running: Promise<T>,
+  { time, signal, deadlineMs, outages }: TimedContext,
+  needsNoTarget: boolean,
+): Promise<T> {
   const overdue = Promise.withResolvers<never>();
   const waitedBeforeMs = time.waitedMs();
   const checkDeadline = (): void => {
@@ -243,7 +282,9 @@ async function withinDeadline<T>(running: Promise<T>, { time, signal, deadlineMs
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    return await Promise.race([running, overdue.promise]);
+    // Without a test clock a probe may wait for minutes. With one, it would go on advancing the clock.
+    const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
+    return await Promise.race([running, overdue.promise, ...lost]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", interrupt);

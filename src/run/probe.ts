@@ -1,6 +1,7 @@
 import type { Exchange } from "../evidence/exchange.ts";
 import type { Receiver } from "../receiver/receiver.ts";
 import type { Client } from "./send/client.ts";
+import type { OutageMonitor } from "./send/outages.ts";
 import type { Recorder } from "./send/recorder.ts";
 import type { ResolvedNeeds, Need, TierUnderTest } from "./plan/needs.ts";
 import type { RunClock } from "./time/run-clock.ts";
@@ -30,6 +31,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly time: RunClock;
   readonly target: Target;
   readonly recorder: Recorder;
+  readonly outages: OutageMonitor;
   /** Responses of the discovery before the run, so that no probe repeats those requests. */
   readonly discovery: Discovery;
   /** Opens the receiver, for probes that use one only if the target has it. */
@@ -100,6 +102,8 @@ interface ProbeTraits {
    * rest of the window.
    */
   readonly countsTowardWindow?: true;
+  /** The checks judge what happens after the end of the probe, such as the retries of a delivery. */
+  readonly isJudgedLater?: true;
 }
 
 /** Cost and behaviour of a probe that runs once for each tier. */

@@ -76,14 +76,15 @@ describe("a run", () => {
     expect(result.kind === "judged" ? result.exchanges.length : 0).toBeGreaterThanOrEqual(4);
   });
 
-  it("stops if the target no longer accepts connections", async () => {
+  it("stops if the target goes away and does not come back", async () => {
     const suites = usageTimes(0, async ({ client }) => {
       server?.close();
       for (let sent = 0; sent < 20; sent++) await client.send("GET", "/usage");
       return null;
     });
-    const result = await run(suites);
-    expect(result).toMatchObject({ kind: "judged", stopped: "the target no longer accepts connections" });
+    const result = await run(suites, { deadAfterMs: 200 });
+    expect(result).toMatchObject({ kind: "judged", stopped: expect.stringContaining("the target was lost after") });
+    expect(result.judgements[0]?.finding).toMatchObject({ kind: "unproven" });
     expect(result.kind === "judged" ? result.requests : Infinity).toBeLessThan(18);
   });
 

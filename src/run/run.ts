@@ -5,6 +5,7 @@ import { sampleOf } from "../rules/limits/sample.ts";
 import { withConfirmedFreshness } from "../target/freshness.ts";
 import { type Target, withDetectedTier } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
+import { acceptsConnection } from "../wire/accepts-connection.ts";
 import { openTransport } from "../wire/transport.ts";
 import { messageOf, traceOf } from "../base/errors.ts";
 import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
@@ -16,13 +17,14 @@ import { type Client, type ClientContext, openClient } from "./send/client.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 import { executeProbes, type ProbeRun } from "./execute.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
-import { type SkipCause, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
+import { type SkipCause, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { withDerivedRoles } from "./discovery/derived-roles.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { startPacer } from "./send/pacing.ts";
 import { createsWebhooks, type PlannedProbe, planProbes } from "./plan/plan.ts";
 import { withWebhookAgent } from "./discovery/webhook-agent.ts";
+import { defaultDeadAfterMs, watchOutages } from "./send/outages.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
 import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
@@ -35,6 +37,8 @@ export interface RunOptions extends Partial<RunBounds> {
   /** Stops the run early. The evidence so far is judged. */
   readonly signal: AbortSignal;
   readonly deadlines?: Partial<Deadlines>;
+  /** How long the target may refuse connections before it counts as dead, in milliseconds. Default 8000. */
+  readonly deadAfterMs?: number;
   /** Leaves the receiver open. The caller must close it. Default `false`. */
   readonly keepsListening?: boolean;
   readonly onPlan?: (probes: number, target: Target) => void;
@@ -90,9 +94,12 @@ export const noUsableKey =
  * target's behaviour.
  */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
-  const { signal, release } = startStopSignal(options.signal, maxRunTimeMs({ ...defaultBounds, ...options }));
+  const { signal, release, end } = startStopSignal(options.signal, maxRunTimeMs({ ...defaultBounds, ...options }));
   try {
-    return await runWithSignal({ ...options, target: await withConfirmedFreshness(options.target), signal });
+    const result = await runWithSignal({ ...options, target: await withConfirmedFreshness(options.target), signal });
+    // An open receiver still replies on the clock of the run.
+    if (result.listening === null) end();
+    return result;
   } finally {
     release();
   }
@@ -121,7 +128,7 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
   try {
     if (key === null) return unjudgedRun(options, context, stoppedBecause(noUsableKey));
     const client = openClient(context, key);
-    const discovered = await discoverOrStop(client, target, context);
+    const discovered = await withReturn(context, () => discoverOrStop(client.begin(), target, context));
     if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
     const known = withDetectedTier(discovered.target, key.name, context.pacer.detectedTier(key));
     return await judgeTarget(options, context, client, { ...discovered, target: known }, { receiver, watch });
@@ -130,6 +137,7 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
   } finally {
     signal.removeEventListener("abort", stop);
     watch.close();
+    context.outages.close();
     await receiver.close();
     await context.transport.close();
   }
@@ -147,19 +155,34 @@ function createContext(options: RunOptions): ClientContext {
     timers: options.timers,
   });
   const recorder = startRecorder();
+  const outages = watchOutages({
+    now: time.now,
+    connect: () => acceptsConnection(target.baseUrl, target.network),
+    sleep: (ms) => time.sleepReal(ms),
+    onReturn: () => recorder.countOutage(time.now()),
+    deadAfterMs: options.deadAfterMs ?? defaultDeadAfterMs,
+  });
   const transport = openTransport({
     now: time.now,
     clockOffsetMs: time.clockOffsetMs,
     network: target.network,
     onLost: (exchange) => {
       recorder.countLost();
+      outages.observeResent(exchange);
       recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
     },
     ...(options.deadlines && { deadlines: options.deadlines }),
   });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const maxRequests = maxRequestsFor(bounds.maxRequests, target);
-  return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, maxRequests };
+  return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
+}
+
+/** Does something before the first probe. Does it once more if the target went away meanwhile, and came back. */
+async function withReturn<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
+  const before = outages.count();
+  const result = await action();
+  return outages.count() === before || !(await outages.awaitReturn()) ? result : action();
 }
 
 /** The receiver of a run, opened by the first probe that needs it. */
@@ -221,9 +244,13 @@ async function judgeTarget(
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const unchanged = { target: discovered, pendingRequests: Promise.resolve() };
   const { target: assigned, pendingRequests } =
-    usesWebhooks && !mustSaveRequests ? await withWebhookAgent(client, discovered, discovery, { signal }) : unchanged;
+    usesWebhooks && !mustSaveRequests
+      ? await withReturn(context, () => withWebhookAgent(client.begin(), discovered, discovery, { signal }))
+      : unchanged;
   const needed = new Set(first.flatMap(({ probe }) => probe.needs));
-  const target = mustSaveRequests ? assigned : await withDerivedRoles(client, assigned, { time, signal, needed });
+  const target = mustSaveRequests
+    ? assigned
+    : await withReturn(context, () => withDerivedRoles(client.begin(), assigned, { time, signal, needed }));
   const planned = target === discovered ? first : planProbes(options.suites, target, { readOnly, maxWindow });
   options.onPlan?.(planned.length, target);
   const execution = {
@@ -232,6 +259,7 @@ async function judgeTarget(
     client,
     recorder,
     pacer,
+    outages: context.outages,
     receiver: receiver.open,
     time,
     signal,
@@ -241,7 +269,7 @@ async function judgeTarget(
     onProbe: (run: ProbeRun) => options.onProbe?.(run),
   };
   const executed = await executeProbes(planned, execution);
-  const disturbances = await watch.find(target, client, recorder);
+  const disturbances = await watch.find(target, client.begin(), recorder);
   const reviews = planned.filter(({ probe }) => probe.stage === "review");
   const runs = await withoutDisturbed(disturbances, {
     suites: options.suites,
@@ -292,7 +320,7 @@ function recordOf(
     target,
     judgements: judgeAll(suites, resultsByProbe(runs)),
     runs,
-    exchanges: recorder.exchanges(),
+    exchanges: recorder.recorded(),
     deliveries: [],
     receiver: null,
     listening: null,
@@ -326,6 +354,7 @@ async function discoverOrStop(
       : stoppedBecause(discovered.sentence);
   } catch (error) {
     if (signal.aborted) return stopped();
+    if (error instanceof TargetLost) return stoppedBecause({ why: "nothing judged", because: error.message });
     if (isBudgetExhausted(error) || error instanceof TargetUnavailable)
       return stoppedBecause({ why: "nothing judged", because: error.skipReason.reason });
     throw error;

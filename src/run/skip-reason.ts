@@ -124,6 +124,15 @@ export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
+/** The target went away while something ran that needs its state. What was asked has to be asked again. */
+export class TargetLost extends SkipError {
+  override readonly name = "TargetLost";
+
+  constructor() {
+    super("the target was lost");
+  }
+}
+
 /** The URL standard would change the path, so no client can send it as it is. */
 export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";

@@ -25,7 +25,7 @@ export async function acceptsConnection(url: string, network: Network): Promise<
   socket.resume();
   const deadline = new AbortController();
   try {
-    return await Promise.race([staysOpen(socket), closed(socket), timeout(deadline.signal)]);
+    return await Promise.race([remainsOpen(socket), closed(socket), timeout(deadline.signal)]);
   } finally {
     deadline.abort();
     socket.destroy();
@@ -36,7 +36,7 @@ const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 
 
 const timeout = (signal: AbortSignal): Promise<boolean> => sleep(connectMs, false, { signal }).catch(() => false);
 
-async function staysOpen(socket: Socket): Promise<boolean> {
+async function remainsOpen(socket: Socket): Promise<boolean> {
   await new Promise((resolve) => socket.once("connect", resolve));
   await sleep(stableMs);
   return !socket.destroyed;

@@ -26,7 +26,7 @@ const unreachableCodes = new Set([
  * Describes an error of the HTTP client as an unanswered exchange. `stopped` is the deadline that passed, or `us`.
  */
 export function unansweredBy(error: unknown, stopped: string | null, endMs: number): Unanswered {
-  if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: "closed by the harness", endMs };
+  if (stopped === "us") return { kind: "unanswered", reason: "broken", detail: closedByHarness, endMs };
   if (stopped !== null) return { kind: "unanswered", reason: "silent", detail: stopped, endMs };
   const { code, message } = readFailure(error);
   const ofProxy = proxyRefusal(message);
@@ -42,6 +42,7 @@ export function describeBodyEnd(error: unknown): string {
   return describe(isCut ? "UND_ERR_SOCKET" : code, message, "end of the body");
 }
 
+export const closedByHarness = "closed by the harness";
 export const headTooLong = "the response's head is too long";
 
 /** Texts for error codes of the HTTP client. `awaited` is the missing part. */

@@ -6,6 +6,7 @@ import { defaultBounds } from "../../run/plan/bounds.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type Client, openClient } from "../../run/send/client.ts";
 import { startPacer } from "../../run/send/pacing.ts";
+import { noOutages } from "../../run/send/outages.ts";
 import { startRecorder } from "../../run/send/recorder.ts";
 import { type Messages, RequestBudgetExhausted, TargetUnavailable, WaitRefused } from "../../run/skip-reason.ts";
 import { startRunClock } from "../../run/time/run-clock.ts";
@@ -71,7 +72,7 @@ export async function discoverForInit({
   const stop = (): void => void transport.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
-    const context = { baseUrl: target.baseUrl, transport, recorder, pacer, time, signal };
+    const context = { baseUrl: target.baseUrl, transport, recorder, pacer, time, outages: noOutages, signal };
     const client = openClient({ ...context, ...defaultBounds, maxRequests, readOnly: true }, key);
     const discovered = await discoverTarget(client, target, true);
     if (discovered.kind !== "ready")

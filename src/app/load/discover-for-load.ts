@@ -5,6 +5,7 @@ import { discoverTarget } from "../../run/discovery/discover-target.ts";
 import { withDerivedRoles } from "../../run/discovery/derived-roles.ts";
 import { mainKey, type Need } from "../../run/plan/needs.ts";
 import { startPacer } from "../../run/send/pacing.ts";
+import { noOutages } from "../../run/send/outages.ts";
 import { startRecorder } from "../../run/send/recorder.ts";
 import { noUsableKey } from "../../run/run.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
@@ -44,7 +45,7 @@ export async function discoverForLoad(
   const time = startRunClock({ clock: null, maxWaitMs, signal });
   const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
   const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time };
+  const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };
   const stop = (): void => void transport.close();
   signal.addEventListener("abort", stop, { once: true });
   try {

@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
+import { noOutages } from "../../run/send/outages.ts";
 import { executeStages } from "../../run/execute.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { hasFewRequests, type TierUnderTest } from "../../run/plan/needs.ts";
@@ -58,6 +59,7 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
     time,
     signal,
     maxWaitMs,
+    outages: noOutages,
     hasWebhookAgent: true,
     pendingRequests: Promise.resolve(),
     availableRequests: () => pacer.availableRequests(main),

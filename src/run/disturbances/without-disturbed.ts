@@ -3,6 +3,7 @@ import type { ProbeRun, ProbeRunResult } from "../execute.ts";
 import { type Check, probesOf, type Suite } from "../judge/check.ts";
 import { isExchange, type Judgement, judgeAll, resultsByProbe } from "../judge/judge.ts";
 import type { Probe } from "../probe.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
 import type { Recorder } from "../send/recorder.ts";
 import {
   describeDisturbance,
@@ -111,9 +112,15 @@ function exchangesIn(value: unknown): Exchange[] {
 /** Whether a disturbance makes an exchange worthless. */
 type Spoils = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
-const withoutSpoiled = (recorder: Recorder, disturbances: readonly Disturbance[], spoils: Spoils): Recorder => ({
-  ...recorder,
-  exchanges: () => recorder.exchanges().filter((each) => !disturbances.some((cause) => spoils(cause, each))),
-  samplesOf: (key) =>
-    recorder.samplesOf(key).filter((each) => !disturbances.some((cause) => spoilsSample(cause, key, each))),
-});
+function withoutSpoiled(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Spoils): Recorder {
+  const isSound = (each: Exchange): boolean => !disturbances.some((cause) => spoils(cause, each));
+  const soundOf = (key: string, samples: readonly Sample[]): readonly Sample[] =>
+    samples.filter((each) => !disturbances.some((cause) => spoilsSample(cause, key, each)));
+  return {
+    ...recorder,
+    allExchanges: () => recorder.allExchanges().filter(isSound),
+    exchanges: () => recorder.exchanges().filter(isSound),
+    samplesOf: (key) => soundOf(key, recorder.samplesOf(key)),
+    sampleSeriesOf: (key) => recorder.sampleSeriesOf(key).map((samples) => soundOf(key, samples)),
+  };
+}

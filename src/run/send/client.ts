@@ -15,6 +15,7 @@ import {
   readOnlySkip,
   RequestBudgetExhausted,
   SkipError,
+  TargetLost,
   TargetUnavailable,
   UnsendablePath,
   WaitRefused,
@@ -22,7 +23,8 @@ import {
 import { isLastEvent, type TimeoutPolicy, createTimeoutPolicy } from "./timeout-policy.ts";
 import type { Pacer } from "./pacing.ts";
 import type { Recorder } from "./recorder.ts";
-import { hasTooLongHead, hasTimedOut, isConnectionLost, mayRetry } from "./retry.ts";
+import type { OutageMonitor } from "./outages.ts";
+import { hasTooLongHead, hasTimedOut, isConnectionLost, isLostWithTarget, isUnreachable, mayRetry } from "./retry.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
 export interface SendOptions {
@@ -51,6 +53,8 @@ export interface SendOptions {
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
+  /** The same client for a probe that begins now. It stops sending as soon as the target goes away. */
+  readonly begin: () => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing, and without waiting for its end. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
@@ -68,6 +72,7 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
   readonly recorder: Recorder;
   readonly pacer: Pacer;
   readonly time: RunClock;
+  readonly outages: OutageMonitor;
   readonly maxRequests: number;
   readonly signal: AbortSignal;
 }
@@ -97,10 +102,12 @@ const maxUnreachable = 5;
 /** State that all clients of a run share. */
 interface SharedState extends ClientContext {
   readonly guard: SendGuard;
+  /** Number of outages before the client began. */
+  readonly outagesBefore: number;
 }
 
 export const openClient = (context: ClientContext, key: TargetKey): Client =>
-  clientWith({ ...context, guard: openGuard(context) }, key);
+  clientWith({ ...context, guard: openGuard(context), outagesBefore: context.outages.count() }, key);
 
 function clientWith(shared: SharedState, key: TargetKey): Client {
   const send: Client["send"] = (method, path, options = {}) =>
@@ -108,6 +115,7 @@ function clientWith(shared: SharedState, key: TargetKey): Client {
   return {
     key,
     as: (other) => clientWith(shared, other),
+    begin: () => clientWith({ ...shared, outagesBefore: shared.outages.count() }, key),
     send,
     open: (method, path, options = {}) => {
       const call = { method, path, options };
@@ -172,9 +180,12 @@ const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 async function sendWithNetworkRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
+  // Any request may be sent again after a failure to connect, because nothing was sent.
+  if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
+  if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
   for (const ms of retryPausesMs.connectionLost) {
-    if (!isConnectionLost(exchange) || hasTooLongHead(exchange)) break;
+    if (!isConnectionLost(exchange) || hasTooLongHead(exchange) || isLostWithTarget(exchange)) break;
     recorder.countLost();
     await time.sleepReal(ms);
     exchange = await sendOnce(shared, key, call);
@@ -217,15 +228,22 @@ function checkPath({ path }: Call): void {
 }
 
 /** Counts a call, and returns the request to send. Throws if the run must not send it. */
-function admit({ guard, baseUrl, pacer }: SharedState, key: TargetKey, call: Call): OutgoingRequest {
+function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest {
+  const { guard, baseUrl, pacer, outages, outagesBefore } = shared;
   checkPath(call);
-  guard.admit(call);
   const { method, path, options } = call;
-  return {
+  const requested = {
     method,
     url: (options.fromOrigin === true ? new URL(baseUrl).origin : baseUrl) + path,
-    key: isKeyed(call) ? key.name : null,
     body: options.text ?? (options.json === undefined ? null : JSON.stringify(options.json)),
+  };
+  if (outages.count() !== outagesBefore) throw new TargetLost();
+  const suspicion = outages.suspicion(requested);
+  if (suspicion !== null) throw new SkipError(suspicion);
+  guard.admit(call);
+  return {
+    ...requested,
+    key: isKeyed(call) ? key.name : null,
     headers: headersOf(key, options),
     // A target that has slowed down gets the full time. An endpoint that never responds does not.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
@@ -236,7 +254,7 @@ function admit({ guard, baseUrl, pacer }: SharedState, key: TargetKey, call: Cal
 
 /** Waits for the end of an exchange. Records the exchange, or only its rate-limit sample. */
 async function settle(
-  { time, recorder, pacer, guard }: SharedState,
+  { time, recorder, pacer, guard, outages }: SharedState,
   key: TargetKey,
   call: Call,
   { opened, finished }: Pick<PendingExchange, "opened" | "finished">,
@@ -246,9 +264,9 @@ async function settle(
   void opened.then(() => {
     headClockMs = time.maxClockOffsetMs();
   });
-  const exchange = await finished;
+  const exchange = await outages.examine(await finished);
   const sample = sampleOf(exchange, headClockMs, time.maxClockOffsetMs());
-  if (recorded === "exchange") recorder.record(exchange, sample);
+  if (recorded === "exchange" || isLostWithTarget(exchange)) recorder.record(exchange, sample);
   else recorder.recordSample(exchange.key, sample);
   if (isKeyed(call)) pacer.observe(key, sample);
   guard.observe(call, exchange);
@@ -303,9 +321,9 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
       sent += 1;
     },
     observe: (call, exchange) => {
-      const { answer } = exchange;
       if (mayExecute(call)) executing -= 1;
-      unreachable = answer.kind === "unanswered" && answer.reason === "unreachable" ? unreachable + 1 : 0;
+      if (isLostWithTarget(exchange)) return;
+      unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
       // Deadlines that a probe sets itself say nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },

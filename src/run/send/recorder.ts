@@ -1,6 +1,7 @@
 import { is2xx } from "../../base/http-status.ts";
 import { tryParseJson, getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
+import { isLostWithTarget } from "./retry.ts";
 import { isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 
 export type Recorder = ReturnType<typeof startRecorder>;
@@ -9,6 +10,11 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
+  /** Samples by key from before each outage that is over. */
+  const earlier: ReadonlyMap<string, Sample[]>[] = [];
+  /** When the target came back after each outage. */
+  const outagesMs: number[] = [];
+  let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
   /** Records a rate-limit sample without its exchange, for traffic by the thousand. */
@@ -25,12 +31,42 @@ export function startRecorder() {
     recordSample,
     record: (exchange: Exchange, sample: Sample): void => {
       exchanges.push(exchange);
+      if (isLostWithTarget(exchange)) {
+        isAway = true;
+        sent += 1;
+        return;
+      }
       if (!isAgentCall(sample) && hasRun(sample)) executions += queriesIn(exchange);
       recordSample(exchange.key, sample);
     },
-    exchanges: (): readonly Exchange[] => exchanges,
-    /** Rate-limit samples of a key since the start of the run, in the order of the responses. */
+    /** All exchanges, also those that say nothing about the target because it was away. */
+    recorded: (): readonly Exchange[] => exchanges,
+    /** All exchanges with the target. */
+    allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
+    /**
+     * The exchanges with the target since it was last away. A server that was restarted may have forgotten what earlier
+     * requests created.
+     */
+    exchanges: (): readonly Exchange[] => {
+      const sinceMs = outagesMs.at(-1);
+      return sinceMs === undefined && !isAway
+        ? exchanges
+        : exchanges.filter((each) => isWithTarget(each) && each.sentMs >= (sinceMs ?? 0));
+    },
+    /**
+     * Rate-limit samples of a key in the order of the responses, since the start of the run or the last return of the
+     * target: a server that was restarted may have forgotten what was sent before.
+     */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
+    /** Rate-limit samples of a key, apart for each time between two outages. */
+    sampleSeriesOf: (key: string): (readonly Sample[])[] =>
+      [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
+    /** Begins new series of samples, because the target was away. */
+    countOutage: (returnedMs: number): void => {
+      outagesMs.push(returnedMs);
+      earlier.push(new Map(samples));
+      samples.clear();
+    },
     /** Number of requests sent so far. */
     sent: (): number => sent,
     /** Number of agent executions so far: admitted invokes, streams, operations and queries of batches, failed or not. */
@@ -40,6 +76,8 @@ export function startRecorder() {
     lost: (): number => lost,
   };
 }
+
+const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
 /** Whether an agent ran. A 5xx counts, because a failing agent has run too. */
 const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);

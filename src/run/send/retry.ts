@@ -1,9 +1,20 @@
 import type { Exchange } from "../../evidence/exchange.ts";
-import { headTooLong } from "../../wire/describe-error.ts";
+import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
 
 /** Whether the connection broke before the response was complete. Any network causes that now and then. */
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
+
+/** Whether no connection to the target was made. */
+export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
+  answer.kind === "unanswered" && answer.reason === "unreachable";
+
+/** Whether the harness closed the connection before a response. */
+export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
+  answer.kind === "unanswered" && answer.detail === closedByHarness;
+
+/** Whether the target was gone when the exchange ended. Such an exchange says nothing about the target. */
+export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean => reconnect === "refused";
 
 /** Whether the response head was too long to read. No network causes that, and a retry would cost as much again. */
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>

@@ -15,10 +15,13 @@ export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
       ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
       : "interrupted";
 
-/** A signal that stops a run early. `release` removes its timer and its listener. */
+/** A signal that stops a run early. */
 interface StopSignal {
   readonly signal: AbortSignal;
+  /** Removes the timer and the listener. */
   readonly release: () => void;
+  /** Ends what still waits once the run is over, such as a probe that was given up. */
+  readonly end: () => void;
 }
 
 /**
@@ -36,6 +39,7 @@ export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopS
     : null;
   return {
     signal: controller.signal,
+    end: () => controller.abort(new Error("the run is over")),
     release: () => {
       callerSignal.removeEventListener("abort", stop);
       if (timer !== null) clearTimeout(timer);

@@ -4,6 +4,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { OutageMonitor } from "../../run/send/outages.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { roleAssignmentOf, type Target } from "../../target/target.ts";
@@ -156,8 +157,8 @@ export const allDeliveries = probe(
     waits: { mode: "until exhausted", after: failingReceivers.name, seconds: firstRetryWithinMs / 1000 },
     stage: "review",
   },
-  async ({ given: { receiver }, time }): Promise<AllDeliveries> => {
-    if (!time.canAdvance) await awaitRetries(receiver, time);
+  async ({ given: { receiver }, time, outages }): Promise<AllDeliveries> => {
+    if (!time.canAdvance) await awaitRetries(receiver, time, outages);
     return {
       deliveries: receiver.deliveries().filter(isToWebhook),
       redirected: receiver.deliveries().filter(isRedirected),
@@ -171,9 +172,11 @@ export const allDeliveries = probe(
 );
 
 /** Waits on a real clock for the retries, as far as the run may wait. */
-async function awaitRetries(receiver: Receiver, time: RunClock): Promise<void> {
+async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));
+  // A target that was away may have lost its deliveries.
+  const isForgotten = (): boolean => outages.all().some(({ fromMs }) => fromMs > firstMs);
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
   const isRetried = (script: ReceiverScript): boolean => {
     const [first, ...others] = attempts(script);
@@ -181,13 +184,13 @@ async function awaitRetries(receiver: Receiver, time: RunClock): Promise<void> {
   };
   // After all first retries, only the silence after a success remains to be observed. That takes the whole wait, so a
   // shorter wait is pointless.
-  const isPointless = (): boolean => !time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried);
+  const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {
     const hasNext = (): boolean => attempts("failing").length >= index + 3;
     const restMs = (): number => firstMs + ms - time.now();
-    if (attempts("failing").length < index + 2 || (!hasNext() && !time.canWait(restMs()))) return;
-    while (!hasNext() && restMs() > 0) await time.passTime(Math.min(longStepMs, restMs()), waitedFor);
+    if (isForgotten() || attempts("failing").length < index + 2 || (!hasNext() && !time.canWait(restMs()))) return;
+    while (!hasNext() && !isForgotten() && restMs() > 0) await time.passTime(Math.min(longStepMs, restMs()), waitedFor);
   }
 }
 

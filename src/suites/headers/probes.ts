@@ -32,14 +32,16 @@ export const allSamples = probe(
   "all rate-limit headers of the run are looked over",
   { requests: 0, stage: "review" },
   async ({ recorder, target, time, discovery }): Promise<AllSamples> => ({
-    keys: Object.values(target.keys).map((key) => ({
-      key: key.name,
-      // An expired key has no allowance: if it is accepted, the headers may describe the limit of the IP address.
-      limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
-      isFresh: key.fresh,
-      samples: firstAndLastSamples(recorder.samplesOf(key.name)),
-    })),
-    keylessMs: recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
+    keys: Object.values(target.keys).flatMap((key) =>
+      recorder.sampleSeriesOf(key.name).map((samples) => ({
+        key: key.name,
+        // An expired key has no allowance: if it is accepted, the headers may describe the limit of the IP address.
+        limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
+        isFresh: key.fresh,
+        samples: firstAndLastSamples(samples),
+      })),
+    ),
+    keylessMs: recorder.allExchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
     hasClock: target.clock !== null,
     readsCount: doReadsCount(discovery),
     startedUnixMs: Date.now() - time.now(),

@@ -27,13 +27,14 @@ export const passivelyCounted = probe(
     if (!hasFewRequests(target)) return { neighbours: null };
     const eventsOf = new Map(
       recorder
-        .exchanges()
+        .allExchanges()
         .flatMap(({ id, answer }) =>
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    const keylessMs = recorder.exchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : []));
-    return { neighbours: consecutivePairs(recorder.samplesOf(client.key.name), { eventsOf, keylessMs }) };
+    const keylessMs = recorder.allExchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : []));
+    const series = recorder.sampleSeriesOf(client.key.name);
+    return { neighbours: series.flatMap((samples) => consecutivePairs(samples, { eventsOf, keylessMs })) };
   },
 );
 

@@ -26,7 +26,7 @@ export interface AllExchanges {
   readonly validKeys: readonly string[];
   /** Path of a batch, if the target file has one. Absent in the evidence of earlier versions. */
   readonly batchPath?: string | null;
-  /** Whether the run could redeploy agents by triggers. Absent in the evidence of earlier versions. */
+  /** Whether agents may have been deployed anew during the run, by triggers or while the target was away. Absent in the evidence of earlier versions. */
   readonly mayDeploy?: boolean;
   /** The offset of the target's clock at the end of the run, at most. Absent in the evidence of earlier versions. */
   readonly endClockMs?: number;
@@ -36,11 +36,12 @@ export interface AllExchanges {
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review" },
-  async ({ recorder, target, time }): Promise<AllExchanges> => ({
-    exchanges: withoutNetworkLosses(recorder.exchanges()),
+  async ({ recorder, target, time, outages }): Promise<AllExchanges> => ({
+    exchanges: withoutNetworkLosses(recorder.allExchanges()),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
-    mayDeploy: Object.keys(target.triggers).length > 0,
+    // A target that was away may have been deployed anew.
+    mayDeploy: Object.keys(target.triggers).length > 0 || outages.count() > 0,
     endClockMs: time.maxClockOffsetMs(),
   }),
 );

@@ -56,7 +56,7 @@ export const coverageProbe = probe(
     let sent = 0;
     for (const request of coverageRequests(context)) {
       const { cell, method, path, text } = request;
-      if (isNeedless(request, recorder.exchanges(), target)) continue;
+      if (isNeedless(request, recorder.allExchanges(), target)) continue;
       // No limit counts a health check.
       const isFree = cell.of === "health";
       if (!isFree && !time.canAdvance && sent >= maxOnRealClock) {

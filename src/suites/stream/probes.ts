@@ -195,7 +195,7 @@ export const everyStream = probe(
   "all streams of the run are looked at",
   { requests: 0, stage: "review" },
   async ({ recorder, target }): Promise<AllStreams> => {
-    const streams = withoutNetworkLosses(recorder.exchanges()).filter(isEventStream);
+    const streams = withoutNetworkLosses(recorder.allExchanges()).filter(isEventStream);
     const assignments = (["failing", "failingInStream", "overloaded"] as const)
       .map((role) => roleAssignmentOf(target, role))
       .filter((assignment) => assignment !== null);

@@ -97,6 +97,7 @@ async function growUsage({
   target,
   discovery,
   time,
+  outages,
 }: ProbeContext<"agents.answering">): Promise<UsageGrowth> {
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
@@ -113,7 +114,8 @@ async function growUsage({
     later,
     samples: recorder.samplesOf(key.name),
     turns: turns(before, later),
-    allAlong: time.canAdvance ? null : earlier,
+    // A target that was restarted may have forgotten its usage.
+    allAlong: time.canAdvance || outages.count() > 0 ? null : earlier,
     isFresh: key.fresh,
     limits: limitsOf(key, target),
     quota: quotaOf(key, target),

@@ -3,6 +3,7 @@ import type { TierLimits } from "../../../src/spec/tiers.ts";
 import type { Limiter } from "../../../src/reference/limits/windows.ts";
 import { defaultBounds } from "../../../src/run/plan/bounds.ts";
 import { type ClientContext, openClient } from "../../../src/run/send/client.ts";
+import { noOutages } from "../../../src/run/send/outages.ts";
 import { startPacer } from "../../../src/run/send/pacing.ts";
 import type { Need } from "../../../src/run/plan/needs.ts";
 import type { Probe, TierProbeContext } from "../../../src/run/probe.ts";
@@ -53,6 +54,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     recorder,
     pacer: startPacer(time, () => limits),
     time,
+    outages: noOutages,
     ...defaultBounds,
     maxRequests: Infinity,
     maxWindow: Infinity,
@@ -71,6 +73,7 @@ export async function simulateProbe(target: SimulatedTarget, probe: Probe): Prom
     time,
     target: known,
     recorder,
+    outages: noOutages,
     discovery: { listing: unanswered, usage: unanswered, health: [], invoked: null },
     receiver: () => Promise.reject(new Error("a simulated run has no receiver")),
     readOnly: false,

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { Exchange, Unanswered } from "../../evidence/exchange.ts";
+import { exchange } from "../../suites/testing/exchange.ts";
+import { type OutageMonitor, watchOutages } from "./outages.ts";
+
+const deadAfterMs = 8000;
+let isUp = true;
+let connections = 0;
+let returns = 0;
+let monitor: OutageMonitor;
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  [isUp, connections, returns] = [true, 0, 0];
+  const started = Date.now();
+  monitor = watchOutages({
+    now: () => Date.now() - started,
+    connect: async () => {
+      connections += 1;
+      return isUp;
+    },
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    onReturn: () => void (returns += 1),
+    deadAfterMs,
+  });
+  await monitor.examine(exchange());
+});
+
+afterEach(() => {
+  monitor.close();
+  vi.useRealTimers();
+});
+
+const failed = (reason: Unanswered["reason"], text = "{}"): Exchange => ({
+  ...exchange({ text }),
+  request: {
+    method: "POST",
+    url: "http://127.0.0.1:1/v1/agents/echo/invoke",
+    headers: [],
+    body: { kind: "text", text, bytes: text.length },
+  },
+  answer: { kind: "unanswered", reason, detail: "read ECONNRESET", endMs: Date.now() },
+});
+
+/** An outage in which a request breaks. */
+async function loseDuring(text: string): Promise<void> {
+  isUp = false;
+  await monitor.examine(failed("broken", text));
+  isUp = true;
+  await vi.advanceTimersByTimeAsync(500);
+}
+
+describe("an outage of the target", () => {
+  it.each([
+    ["counts against the target if it accepts a new connection", "broken", true, "accepted", 0],
+    ["does not count if the target refuses a new connection", "broken", false, "refused", 1],
+    ["does not count if no connection was made, nor is now", "unreachable", false, "refused", 1],
+  ] as const)("a broken exchange %s", async (_, reason, accepts, reconnect, outages) => {
+    isUp = accepts;
+    expect(await monitor.examine(failed(reason))).toMatchObject({ reconnect });
+    expect(monitor.count()).toBe(outages);
+  });
+
+  it("is not looked for after a complete response, or a connection that the harness closed", async () => {
+    const closed: Exchange = {
+      ...failed("broken"),
+      answer: { kind: "unanswered", reason: "broken", detail: "closed by the harness", endMs: 1 },
+    };
+    for (const each of [exchange(), closed]) expect(await monitor.examine(each)).toBe(each);
+    expect(connections).toBe(0);
+  });
+
+  it("ends when a connection is accepted", async () => {
+    await loseDuring("{}");
+    expect(await monitor.awaitReturn()).toBe(true);
+    expect(returns).toBe(1);
+    expect(monitor.all()).toMatchObject([{ broken: ["POST /v1/agents/echo/invoke"], toMs: expect.any(Number) }]);
+    expect(monitor.describe()).toMatch(/^the target was away from /);
+  });
+
+  it("is its end if connections are refused for eight seconds", async () => {
+    isUp = false;
+    await monitor.examine(failed("broken"));
+    await vi.advanceTimersByTimeAsync(deadAfterMs + 200);
+    expect(await monitor.awaitReturn()).toBe(false);
+    expect(monitor.isDead()).toBe(true);
+    expect(monitor.describe()).toMatch(/^the target was lost after .* refused connections from then on$/);
+  });
+
+  it("is noticed while nothing is sent", async () => {
+    isUp = false;
+    await vi.advanceTimersByTimeAsync(4100);
+    expect(monitor.count()).toBe(1);
+  });
+
+  it("makes a request that was in flight at two of them a suspect, which is not sent a third time", async () => {
+    const suspicionOf = (body: string) =>
+      monitor.suspicion({ method: "POST", url: failed("broken").request.url, body });
+    await loseDuring('{"query":"boom"}');
+    expect(suspicionOf('{"query":"boom"}')).toBeNull();
+    await loseDuring('{"query":"boom"}');
+    expect(suspicionOf('{"query":"boom"}')).toContain("while it served POST /v1/agents/echo/invoke");
+    expect(suspicionOf('{"query":"hello"}')).toBeNull();
+    expect(monitor.describe()).toContain("POST /v1/agents/echo/invoke preceded two losses, and may crash it");
+  });
+});

@@ -1,15 +1,7 @@
 import { traceOf } from "../base/errors.ts";
-import type { ProbeResult } from "../evidence/evidence.ts";
 import { ReceiverError } from "../receiver/receiver.ts";
 import { shareClock } from "./time/shared-clock.ts";
-import {
-  type SkipReason,
-  moreTime,
-  type SkipCause,
-  SkipError,
-  RequestBudgetExhausted,
-  TargetUnavailable,
-} from "./skip-reason.ts";
+import { moreTime, type SkipCause, SkipError, RequestBudgetExhausted, TargetUnavailable } from "./skip-reason.ts";
 import { describeStop } from "./time/stop-signal.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
@@ -18,16 +10,9 @@ import type { OutageMonitor } from "./send/outages.ts";
 import type { Pacer } from "./send/pacing.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { ProbeContext } from "./probe.ts";
+import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import { buildSchedule } from "./plan/schedule.ts";
 import { withReservedWait, type RunClock } from "./time/run-clock.ts";
-
-/** The result of a probe. Evidence contains skip reasons as text. */
-export type ProbeRunResult = Exclude<ProbeResult, { kind: "skipped" }> | ({ readonly kind: "skipped" } & SkipReason);
-
-export interface ProbeRun {
-  readonly planned: PlannedProbe;
-  readonly result: ProbeRunResult;
-}
 
 export interface ExecutionResult {
   readonly runs: readonly ProbeRun[];

@@ -1,4 +1,4 @@
-import type { ProbeRun, ProbeRunResult } from "./execute.ts";
+import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 

@@ -15,7 +15,8 @@ import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch.t
 import { withoutDisturbed } from "./disturbances/without-disturbed.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
-import { executeProbes, type ProbeRun } from "./execute.ts";
+import { executeProbes } from "./execute.ts";
+import type { ProbeRun } from "./probe-run.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
 import { type SkipCause, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";

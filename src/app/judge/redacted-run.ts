@@ -5,7 +5,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../../report/model/report.ts";
 import type { Receiver, ReceiverRecord } from "../../receiver/receiver.ts";
 import type { ProbeResult } from "../../evidence/evidence.ts";
-import type { ProbeRunResult } from "../../run/execute.ts";
+import type { ProbeRunResult } from "../../run/probe-run.ts";
 import { describeSkip, type Messages } from "../../run/skip-reason.ts";
 import type { Selection } from "../../run/plan/selection.ts";
 import { runSuites, type RunOptions, type RunResult } from "../../run/run.ts";

@@ -1,5 +1,5 @@
 import type { Target } from "../../target/target.ts";
-import type { ProbeRun } from "../execute.ts";
+import type { ProbeRun } from "../probe-run.ts";
 import type { Client } from "../send/client.ts";
 import type { Recorder } from "../send/recorder.ts";
 import { SkipError } from "../skip-reason.ts";

@@ -3,7 +3,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Probe } from "../probe.ts";
 import { type Check, probesOf, type Suite } from "./check.ts";
-import type { ProbeRunResult, ProbeRun } from "../execute.ts";
+import type { ProbeRunResult, ProbeRun } from "../probe-run.ts";
 import { type Finding, type Observation, type Unproven, unproven } from "./finding.ts";
 import { type SkipReason, tierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";

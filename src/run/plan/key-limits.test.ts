@@ -1,10 +1,31 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { publishedTiers } from "../../spec/tiers.ts";
 import { usableKeys } from "../../target/target.ts";
 import { resolveNeeds } from "./needs.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
-import { limitsOf } from "./key-limits.ts";
+import { limitsOf, tierOfWindow } from "./key-limits.ts";
+
+describe("the tier of a reported window", () => {
+  const midHour = 1_772_600_700;
+  it.each([
+    [10, null, "free"],
+    [10, 60, "free"],
+    [100, 3000, "free"],
+    [100, 60, "pro"],
+    [100, null, null],
+    [1000, null, "pro"],
+    [1000, 3000, "pro"],
+    [500, null, "team"],
+    [500, 60, "team"],
+    [5000, null, "team"],
+    [5000, 20, "team"],
+    [77, 60, null],
+    [77, null, null],
+  ])("with the limit %i and Reset-After %s is %s", (limit, resetAfter, tier) => {
+    expect(tierOfWindow({ limit, remaining: limit - 1, resetAfter, date: midHour })).toBe(tier);
+  });
+});
 
 it("prefers the tokens of a key to those of its tier, and counts the key as one whose tokens can be used up", () => {
   const small = aKey({ name: "small", tier: "free", tokensPerMonth: 200 });

@@ -1,4 +1,4 @@
-import { type PublishedTier, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
 /** The limits of a key. `null` if its tier, or the tier's limits, are unknown. */
@@ -10,26 +10,29 @@ export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
 }
 
 /**
- * A rate-limit window as reported by response headers. `resetAfter` is in seconds, `date` in Unix seconds, or `null`
- * without a `Date` header.
+ * A rate-limit window as reported by response headers. `resetAfter` is in seconds, `date` in Unix seconds; `null`
+ * without that header.
  */
 export interface ReportedWindow {
   readonly limit: number;
   readonly remaining: number;
-  readonly resetAfter: number;
+  readonly resetAfter: number | null;
   readonly date: number | null;
 }
 
-/** The published tier with this window. `null` if no tier has it, or several could. */
+/**
+ * The published tier with this window. The limit alone shows it if one tier alone has that number. `null` if no tier
+ * has it, or several could.
+ */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
-  const isMinute = reported.resetAfter <= 60;
-  if (reported.limit === publishedTiers.free.perHour && isMinute) return mayBeFreeHour(reported) ? null : "pro";
-  const tiers = Object.entries(publishedTiers) as [PublishedTier, TierLimits][];
-  const window = isMinute ? "perMinute" : "perHour";
-  const found =
-    tiers.find(([, limits]) => limits[window] === reported.limit) ??
-    tiers.find(([, limits]) => limits.perHour === reported.limit);
-  return found?.[0] ?? null;
+  const { limit, resetAfter } = reported;
+  const tierWith = (window: "perHour" | "perMinute"): PublishedTier | null =>
+    publishedTierNames.find((tier) => publishedTiers[tier][window] === limit) ?? null;
+  const [byHour, byMinute] = [tierWith("perHour"), tierWith("perMinute")];
+  if (byHour === null || byMinute === null) return byHour ?? byMinute;
+  if (resetAfter === null) return null;
+  if (resetAfter > 60) return byHour;
+  return mayBeFreeHour(reported) ? null : byMinute;
 }
 
 /**

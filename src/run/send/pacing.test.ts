@@ -73,6 +73,17 @@ describe("pacing", () => {
     expect(time.waitedMs()).toBe(0);
   });
 
+  it.each([
+    [10, "free"],
+    [1000, "pro"],
+    [500, "team"],
+    [100, null],
+  ])("without Reset-After, detects from the limit %i the tier %s", async (limit, tier) => {
+    const { pacer, send } = start(null);
+    await send({ limit, remaining: limit - 1, resetAfter: null });
+    expect(pacer.detectedTier(key)).toBe(tier);
+  });
+
   it("does not mistake the last minute of a free hour for the minute of a pro key", async () => {
     const { pacer, send } = start(null);
     await send({ limit: 100, remaining: 80, resetAfter: 60 });

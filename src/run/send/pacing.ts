@@ -109,14 +109,15 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
 function updateState(state: KeyState, { limit, remaining, resetAfter, date }: Sample, now: number): void {
   state.answeredMs.push(now);
   if (state.answeredMs.length > 10_000) state.answeredMs.splice(0, 5000);
-  if (limit === null || remaining === null || resetAfter === null) return;
+  if (limit === null || remaining === null) return;
+  state.detectedTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? state.detectedTier;
+  if (resetAfter === null) return;
   state.reported = {
     remaining,
     limit,
     untilMs: now + Math.max(0, resetAfter) * 1000 + windowMarginMs,
     sentSince: state.running - 1,
   };
-  state.detectedTier = tierOfWindow({ limit, remaining, resetAfter, date }) ?? state.detectedTier;
 }
 
 /** Requests that a key can send without waiting. */

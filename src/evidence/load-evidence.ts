@@ -220,6 +220,12 @@ export const loadEvidenceSchema = z
       .nullable()
       .describe("Memory of the embedded server, at regular intervals."),
     stopped: z.string().nullable().describe("Why the run ended early."),
+    disturbance: z
+      .string()
+      .optional()
+      .describe(
+        "What else used the keys or stopped the clock during the load, so that it proves nothing; absent: nothing did.",
+      ),
     outage: z
       .object({
         aliveMs: instant.describe("When the target was last known to be there."),

@@ -37,6 +37,7 @@ const stage: TrialSetup = {
     network: plainNetwork,
   },
   instrumentation: { receiver: null, rssBytes: null, deliveryTimeoutMs: 0 },
+  disturbance: () => null,
   tearDown: async () => {},
 };
 const ground: LoadEnvironment = { skipReason: () => null, cooldownMs: () => 0, setUp: async () => stage, target: null };
@@ -81,6 +82,15 @@ describe("running trials", () => {
     expect(kindsOf(outcomes)).toEqual(["judged", "judged"]);
     expect(told).toEqual(outcomes);
     expect(ended).toBe(2);
+  });
+
+  it("gives no verdict on a trial that something else disturbed", async () => {
+    const disturbance = "another run used the same keys";
+    const disturbed: LoadEnvironment = { ...ground, setUp: async () => ({ ...stage, disturbance: () => disturbance }) };
+    const [outcome] = await conduct([trial("burst")], { environment: disturbed });
+    expect(outcome).toMatchObject({ kind: "judged", evidence: { disturbance }, validity: { invalid: disturbance } });
+    const kinds = outcome?.kind === "judged" ? outcome.findings.map(({ kind }) => kind) : [];
+    expect(new Set(kinds)).toEqual(new Set(["unproven"]));
   });
 
   it("skips a trial that the engine cannot send, with its message, and continues", async () => {

@@ -24,6 +24,8 @@ export type EngineTarget = Pick<
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
+  /** What has disturbed the trial since its setup, and is not the target's doing. `null` if nothing has. */
+  readonly disturbance: () => string | null;
   /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;
 }
@@ -186,7 +188,8 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
       };
       return runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
     });
-    return outage === null ? result : { ...result, outage };
+    const disturbance = setup.disturbance();
+    return { ...result, ...(outage !== null && { outage }), ...(disturbance !== null && { disturbance }) };
   } finally {
     await setup.tearDown();
   }

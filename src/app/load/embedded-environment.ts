@@ -58,6 +58,7 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Embedded
         rssBytes: server.rssBytes,
         deliveryTimeoutMs: deliveriesWithinMs,
       },
+      disturbance: () => null,
       tearDown: async () => {
         if (own !== null) await server.close();
       },

@@ -6,6 +6,9 @@ import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
 import { type LoadEnvironment, missingRequirement, type TrialSetup } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
+import { describeDisturbance, type Disturbance } from "../../run/disturbances/disturbance.ts";
+import { type AnnouncedRun, announceRun } from "../../run/disturbances/other-runs.ts";
+import { watchStalls } from "../../run/disturbances/stalls.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 
@@ -42,6 +45,7 @@ export function tierKeysOf(target: Target): TierKeys[] {
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
+  const announced = announceRun(target);
   let receiver: Promise<Receiver> | null = null;
   const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
     const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
@@ -56,6 +60,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     const keys = keysOf(trial);
     const isFresh = keys.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
     if (!isFresh) await target.clock?.advance(minuteOverMs);
+    const watch = watchTrial(announced);
     const needsReceiver = trial.scenario.needs.includes("receiver");
     return {
       target: {
@@ -74,7 +79,9 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
         rssBytes: null,
         deliveryTimeoutMs: deliveriesWithinMs,
       },
+      disturbance: watch.describe,
       tearDown: async () => {
+        watch.close();
         for (const { name } of keys) lastUsedMs.set(name, performance.now());
       },
     };
@@ -98,8 +105,26 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     },
     setUp,
     close: async () => {
+      announced.close();
       await (await receiver)?.close();
     },
+  };
+}
+
+/** Notices what disturbs a trial from now on: another run with the same keys, or a stall of this machine. */
+function watchTrial(announced: AnnouncedRun) {
+  const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
+  const all = (): readonly Disturbance[] => {
+    const found = announced.shared(startedUnixMs);
+    if (found === null) return stalls.all();
+    return [...stalls.all(), { kind: "keys shared", fromMs: found.sinceMs - startedUnixMs, keys: found.keys }];
+  };
+  return {
+    describe: (): string | null => {
+      const [first] = all();
+      return first === undefined ? null : describeDisturbance(first);
+    },
+    close: stalls.close,
   };
 }
 

@@ -44,8 +44,10 @@ function paceProblem({ generator: { busiest, late, sent } }: LoadEvidence): stri
 }
 
 function loadProblem(evidence: LoadEvidence): string | null {
-  const { sent, dropped } = evidence.generator;
+  const { disturbance, generator } = evidence;
+  const { sent, dropped } = generator;
   if (sent === 0) return "nothing was sent";
+  if (disturbance !== undefined) return disturbance;
   if (dropped > 0)
     return `the load generator could not start ${dropped} of its requests: run it again on a machine with less to do`;
   return targetProblem(evidence);

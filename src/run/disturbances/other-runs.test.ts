@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -36,14 +36,18 @@ describe("two runs on one machine", () => {
     expect(first.shared()).toBeNull();
   });
 
-  it("do not mind each other one after the other, nor a file of somebody else", () => {
+  it.each<[string, object]>([
+    ["that has ended", { startedMs: 1, endedMs: 2 }],
+    ["that was killed", { startedMs: 1, pid: 2 ** 22 + 1 }],
+  ])("do not mind a run %s, nor a file of somebody else", async (_, changes) => {
     const folder = newFolder();
-    const ended = { startedMs: 1, endedMs: 2, keys: [] };
-    announce(folder, "pk_one").close();
+    announce(folder, "pk_one");
     for (const name of readdirSync(folder)) {
       const path = join(folder, name);
       const record = JSON.parse(readFileSync(path, "utf8")) as object;
-      writeFileSync(path, JSON.stringify({ ...record, ...ended, keys: (record as typeof ended).keys }));
+      writeFileSync(path, JSON.stringify({ ...record, ...changes }));
+      const aSecondAgo = Date.now() / 1000 - 1;
+      utimesSync(path, aSecondAgo, aSecondAgo);
     }
     writeFileSync(join(folder, "notes.txt"), "not a record");
     expect(announce(folder, "pk_one").shared()).toBeNull();

@@ -1,23 +1,31 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { hostname, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 
 import { z } from "zod";
 
 import { hourMs } from "../../base/duration.ts";
+import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
 /** A run that other processes of this machine can see, so that two runs do not blame the target for each other. */
 export interface AnnouncedRun {
-  /** The keys that another run uses, and since when it shares them with this run, in Unix milliseconds. `null` if there is none. */
-  readonly shared: () => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
+  /**
+   * The keys that another run uses, and since when it shares them with this run, in Unix milliseconds. `null` if there is
+   * none.
+   *
+   * @param fromMs counts only use after this time. Default: the start of this run
+   */
+  readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   /** Says that this run no longer sends anything. */
   readonly close: () => void;
 }
 
 const recordSchema = z.object({
+  host: z.string(),
+  pid: z.number(),
   startedMs: z.number(),
   endedMs: z.number().nullable(),
   /** Hashes of address and key: the file must not reveal a key. */
@@ -40,7 +48,13 @@ export function announceRun(
 ): AnnouncedRun {
   const path = join(folder, `${randomUUID()}.json`);
   const nameByHash = new Map(Object.values(keys).map(({ key, name }) => [hashOf(baseUrl, key), name]));
-  const own: RunRecord = { startedMs: Date.now(), endedMs: null, keys: [...nameByHash.keys()] };
+  const own: RunRecord = {
+    host: hostname(),
+    pid: process.pid,
+    startedMs: Date.now(),
+    endedMs: null,
+    keys: [...nameByHash.keys()],
+  };
   attempt(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     removeOld(folder);
@@ -48,14 +62,12 @@ export function announceRun(
   });
   const timer = setInterval(() => attempt(() => utimesSync(path, new Date(), new Date())), signMs).unref();
   return {
-    shared: () => {
-      const others = othersIn(folder, path, own.startedMs).filter((each) =>
-        each.keys.some((key) => nameByHash.has(key)),
-      );
+    shared: (fromMs = own.startedMs) => {
+      const others = othersIn(folder, path, fromMs).filter((each) => each.keys.some((key) => nameByHash.has(key)));
       if (others.length === 0) return null;
       const sinceMs = others.reduce((first, { startedMs }) => Math.min(first, startedMs), Infinity);
       const names = others.flatMap((each) => each.keys.flatMap((key) => nameByHash.get(key) ?? []));
-      return { sinceMs: Math.max(sinceMs, own.startedMs), keys: [...new Set(names)] };
+      return { sinceMs: Math.max(sinceMs, fromMs), keys: [...new Set(names)] };
     },
     close: () => {
       clearInterval(timer);
@@ -76,8 +88,20 @@ function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[]
     const record = path === ownPath ? null : readRecord(path);
     if (record === null) return [];
     const { signedMs, ...run } = record;
-    return (run.endedMs ?? signedMs + maxSilenceMs) > sinceMs ? [run] : [];
+    const endedMs = run.endedMs ?? (isGone(run) ? signedMs : signedMs + maxSilenceMs);
+    return endedMs > sinceMs ? [run] : [];
   });
+}
+
+/** Whether the process of a run has ended without a word, as a killed one does. */
+function isGone({ host, pid }: RunRecord): boolean {
+  if (host !== hostname()) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return errorCodeOrText(error) === "ESRCH";
+  }
 }
 
 function readRecord(path: string): (RunRecord & { readonly signedMs: number }) | null {

@@ -1,8 +1,9 @@
+import { withInvocation } from "./invocation.ts";
 import { redactSecrets } from "./harness-errors.ts";
 import { fromOutside, joinLines, type Line } from "../base/line.ts";
 
 /** Prints a message for people to standard error, without secrets. Only a {@link Line} is accepted, in which nothing from outside can do harm. */
-export const printLine = (text: Line): void => void process.stderr.write(`${redactSecrets(text)}\n`);
+export const printLine = (text: Line): void => void process.stderr.write(`${withInvocation(redactSecrets(text))}\n`);
 
 /** Prints several messages, each on a line of its own. */
 export const printLines = (texts: readonly Line[]): void => {

@@ -3,12 +3,16 @@ import { Command, Help, type HelpConfiguration, type OutputConfiguration } from 
 import { packageVersion } from "../app/version.ts";
 import { formatLabelled, wrap } from "../base/text.ts";
 import { commandTable } from "./command-table.ts";
+import { withInvocation } from "./invocation.ts";
 import { printLine } from "./print-line.ts";
 import { fromOutside, type Line } from "../base/line.ts";
 
 const outputs: OutputConfiguration = {
   // Help is wrapped only on a terminal.
-  writeOut: (text) => void process.stdout.write(process.stdout.isTTY ? fittedHelp(text, process.stdout.columns) : text),
+  writeOut: (text) => {
+    const help = withInvocation(text);
+    process.stdout.write(process.stdout.isTTY ? fittedHelp(help, process.stdout.columns) : help);
+  },
   // The text of commander repeats what was typed.
   outputError: (text) => printLine(oneLine(text)),
 };

@@ -1,4 +1,5 @@
 import { sanitize, sanitizeColoured } from "../base/sanitize.ts";
+import { withInvocation } from "./invocation.ts";
 import { withoutCommands } from "../report/formats/annotations.ts";
 
 /** Colours and width of a text stream. */
@@ -25,7 +26,7 @@ export function terminalOf(stream: NodeJS.WriteStream): {
   return {
     style,
     write: (text) => {
-      const shown = style.colour ? sanitizeColoured(text) : sanitize(text);
+      const shown = withInvocation(style.colour ? sanitizeColoured(text) : sanitize(text));
       stream.write(actions === "true" ? withoutCommands(shown) : shown);
     },
   };

@@ -1,0 +1,59 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { isSea } from "node:sea";
+
+import { commandTable } from "./command-table.ts";
+
+/** How this process was started. */
+interface Start {
+  /** Whether it is the single executable file. */
+  readonly isBinary: boolean;
+  readonly execPath: string;
+  /** The started script; `undefined` if there is none. */
+  readonly script: string | undefined;
+  readonly folder: string;
+}
+
+/** The command that starts the harness again from the current folder, as this process was started. */
+export function invocationOf({ isBinary, execPath, script, folder }: Start): string {
+  if (isBinary) return shown(folder, execPath);
+  const real = script === undefined ? null : realPathOf(script);
+  if (real === null) return plain;
+  if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
+  if (basename(real) !== "conformance.js") return plain;
+  const root = dirname(dirname(real));
+  // The published package has no tools folder. Another package has the name `conformance`, so npx needs the full name.
+  return existsSync(join(root, "tools", "setup.mjs"))
+    ? `node ${relative(folder, real)}`
+    : "npx agent-hosting-conformance";
+}
+
+const plain = "conformance";
+
+const shown = (folder: string, file: string): string => {
+  const path = relative(folder, file);
+  return path.startsWith("..") ? file : `./${path}`;
+};
+
+function realPathOf(file: string): string | null {
+  try {
+    return realpathSync(file);
+  } catch {
+    return null;
+  }
+}
+
+const commandNames = Object.keys(commandTable).join("|");
+const printedCommand = new RegExp(`(^|[\`(\\s])conformance (?=(?:${commandNames}|--help)\\b)`, "gm");
+
+/** Makes each command in a printed text start the harness as this process was started. */
+export const withInvocation = (text: string): string =>
+  text.replace(printedCommand, (_, before: string) => `${before}${invocation()} `);
+
+const invocation = (): string =>
+  invocationOf({
+    isBinary: isSea(),
+    execPath: process.execPath,
+    script: process.argv[1],
+    folder: process.cwd(),
+  });

@@ -167,7 +167,7 @@ export interface NightEvents {
   /** Progress of the run. No event follows `done`. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called with the judged night before it is saved, so that it is shown even if nothing can be written. */
+  /** Called with the judged night before it is saved: its verdict is shown even if the disk is full. */
   readonly judged?: (night: JudgedNight) => void;
   /** Called before trials are repeated, to confirm that they are worse than before. */
   readonly again: (trials: readonly LoadTrial[]) => void;

@@ -52,7 +52,7 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
 export class ContradictoryReport extends UsageError {}
 
 /** @throws {ContradictoryReport} if its totals or its verdict do not follow from its findings */
-function readSoundReport(file: string): Report {
+function readConsistentReport(file: string): Report {
   const report = readReport(readFileSync(file, "utf8"), file);
   const contradiction = contradictionInReport(report);
   if (contradiction === null) return report;
@@ -65,14 +65,14 @@ const standardName = "report.json";
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
 
 function readFrom(file: string): ReportDocument {
-  const report = readSoundReport(file);
+  const report = readConsistentReport(file);
   if (basename(file) !== standardName) return { report, evidence: null, load: new Map() };
   const folder = dirname(file);
   return documentOf(report, evidenceIn(folder, report), loadIn(folder, report));
 }
 
 function aloneFrom(file: string): ReportDocument {
-  const report = readSoundReport(file);
+  const report = readConsistentReport(file);
   const isStandard = basename(file) === standardName && report.load === undefined;
   const evidence = isStandard ? textOf(join(dirname(file), "evidence.json")) : null;
   return {

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -8,15 +8,15 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
 import type { FileText } from "../../base/files/write-text.ts";
 
-/** Tells of files that could not be written, where no caller listens: Node prints it as a warning. */
+/** Prints a loss as a warning of Node: the default where the caller does not handle losses. */
 export const warnOfLoss = (sentence: string): void => process.emitWarning(sentence);
 
 /** The text of a file, or a function that yields it in pieces. */
 type TextOrPieces = string | (() => Iterable<string>);
 
-/** Where files were written. */
+/** The result of writing files. */
 export interface WrittenFiles {
-  /** A temporary folder if the requested folder could not be written; `null` if that could not be written either. */
+  /** The folder with the files: a temporary folder if the requested folder could not be written; `null` if that could not be written either. */
   readonly folder: string | null;
   /** A line if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
@@ -38,11 +38,13 @@ export function writeFiles(folder: string, files: Readonly<Record<string, TextOr
 
 function writeElsewhere(problem: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
   const names = Object.keys(files).join(", ");
+  let folder = "";
   try {
-    const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+    folder = mkdtempSync(join(tmpdir(), "conformance-"));
     writeTogether(folder, files);
     return { folder, problem: `${problem}. Instead, this folder holds ${names}: ${folder}` };
   } catch (error) {
+    if (folder !== "") rmSync(folder, { recursive: true, force: true });
     return { folder: null, problem: `${problem}, nor could ${tmpdir()} (${errorCodeOrText(error)}). Lost: ${names}` };
   }
 }

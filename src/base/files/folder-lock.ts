@@ -12,7 +12,7 @@ import { hasEnded, temporaryName, thisProcess } from "./temporary-name.ts";
 export const lockName = ".conformance-lock.json";
 
 const renewalMs = 5000;
-/** A lock that was not renewed for so long is stale: its process was killed, or its machine is gone. */
+/** A lock is stale if it was not renewed for this time: its process was killed, or its machine is gone. */
 const staleMs = 30_000;
 
 const lockSchema = z.object({
@@ -73,8 +73,8 @@ export function lockFolder(folder: string): void {
 }
 
 /**
- * Checks, before results are written, that no other process has taken over the folder, or one around it, that this process locked: it does if this process was stopped
- * for longer than a lock lasts.
+ * Checks, before results are written, that no other process has taken over the folder or a folder around it. That happens if this process was
+ * stopped for longer than a lock lasts.
  *
  * @throws {FolderInUse}
  */

@@ -1,6 +1,7 @@
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   fstatSync,
@@ -11,7 +12,7 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 
 import { errorCodeOrText } from "../errors.ts";
 import { followLinks } from "./follow-links.ts";
@@ -69,6 +70,33 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
       }
     },
   };
+}
+
+/** A file that another program writes. */
+export interface Draft {
+  /** The path to give to the program. */
+  readonly path: string;
+  /** Gives the file what the program has written. Returns `false` if that is nothing. */
+  readonly commit: () => boolean;
+}
+
+/** Lets another program write a file beside the one that it replaces. The program writes pipes and devices itself. */
+export function draftFor(file: string): Draft {
+  const place = followLinks(file);
+  const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;
+  if (isInPlace) return { path: file, commit: () => true };
+  const path = join(dirname(place), temporaryName(extname(place)));
+  drafts.add(path);
+  const commit = (): boolean => {
+    try {
+      if (!existsSync(path)) return false;
+      moveDraft(path, place);
+      return true;
+    } finally {
+      removeDraft(path);
+    }
+  };
+  return { path, commit };
 }
 
 /** Temporary files of this process. A second signal ends it in the middle of a write. */

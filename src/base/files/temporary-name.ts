@@ -44,7 +44,7 @@ export function hasEnded(owner: Owner): boolean {
 export const temporaryName = (extension = ""): string =>
   `${prefix}${machine}-${process.pid}-${randomBytes(4).toString("hex")}${extension}`;
 
-/** No process of another machine writes one file for so long. */
+/** Longest time that a process of another machine may take to write one file. */
 const maxAgeMs = 10 * 60_000;
 
 /** Removes the temporary files in a folder that killed processes have left. Those of a running process stay. */

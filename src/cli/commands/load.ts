@@ -61,7 +61,8 @@ Examples:
   conformance load hour-limit --target acme.json --tier pro --segments 4 --emit k6-operator | kubectl apply -f -
 
 Exit codes: 0 nothing broken; 1 a must, or a demand of load, is broken; 2 usage, or nobody agreed to the load; 3 the target could not be
-reached, died or was away, nothing was exercised, or a run was invalid; 4 the harness itself failed, or an output could not be written; 130 interrupted (the report so far is written).`;
+reached, died or was away, nothing was exercised, or a run was invalid; 4 the harness itself failed, or an output could not be written; 130
+interrupted (the report so far is written).`;
 
 /** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {

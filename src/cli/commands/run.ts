@@ -58,8 +58,9 @@ Examples:
 
 In GitHub Actions, a step summary and annotations are written automatically.
 
-Exit codes: 0 conformant, or partial (nothing broken); 1 a must is broken; 2 usage; 3 the target could not be reached, or nothing
-was exercised, or a must or should clause that --only names by its id was not; 4 the harness itself failed, or an output could not be written; 130 interrupted (the report so far is written).`;
+Exit codes: 0 conformant, or partial (nothing broken); 1 a must is broken; 2 usage; 3 the target could not be reached, or nothing was
+exercised, or a must or should clause that --only names by its id was not; 4 the harness itself failed, or an output could not be written;
+130 interrupted (the report so far is written).`;
 
 /** `conformance run`: judges a target, or the embedded reference server if no target is given. */
 export function runCommand(): Command {

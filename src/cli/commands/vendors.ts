@@ -60,7 +60,8 @@ Examples:
   conformance vendors vendors.json --json - | jq '.vendors[] | { name, verdict }'
 
 Exit codes: 0 all were judged, and none is nonconformant; 1 one is nonconformant, or broke what load demands; 2 usage; 3 one could not be
-judged, or its load was invalid; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and written).`;
+judged, or its load was invalid; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and
+written).`;
 
 /** `conformance vendors FILE`: judges several deployments and compares them. */
 export const vendorsCommand = (): Command =>
@@ -94,7 +95,7 @@ async function prepare(file: string, flags: VendorsFlags & ScopeFlags) {
     flags.concurrency === undefined ? defaultConcurrency : readCount(flags.concurrency, "--concurrency");
   const outputs = prepareFiles(["json", "html", "markdown"], flags);
   const folder = prepareOwnFolder(flags.out ?? join("reports", `${timeInName(new Date())}-vendors`));
-  assertSoundReports(vendors);
+  assertConsistentReports(vendors);
   if (load !== null) assertConsentsPossible(vendors, flags.yes === true);
   return { vendors, load, scope, concurrency, folder, outputs, flags };
 }
@@ -136,7 +137,7 @@ function assertConsentsPossible(vendors: readonly ListedVendor[], isYes: boolean
  *
  * @throws {UsageError}
  */
-function assertSoundReports(vendors: readonly ListedVendor[]): void {
+function assertConsistentReports(vendors: readonly ListedVendor[]): void {
   for (const vendor of vendors)
     for (const path of [vendor.load, vendor.kind === "report" ? vendor.report : null]) {
       try {

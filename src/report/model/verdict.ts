@@ -88,7 +88,7 @@ export const runEndFor = (why: string | null): RunEnd =>
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
 
-/** What a verdict follows from. */
+/** The input of a verdict. */
 interface VerdictInput {
   readonly findings: readonly JudgedFinding[];
   readonly end: RunEnd;

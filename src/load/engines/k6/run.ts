@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 
+import { type Draft, draftFor } from "../../../base/files/replace-file.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, type EngineOptions, EngineProblem } from "../../engine.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
@@ -30,7 +31,9 @@ export const runK6: Engine = async (scenario, options) => {
   const { path, version } = await findK6();
   const startedMs = Date.now();
   const caBundle = writeCaBundle(options.network);
-  const running = commandsOf(script, options, startedMs + START_MS * options.segments, caBundle.file).map(
+  const page = options.dashboardFile === null ? null : draftFor(options.dashboardFile);
+  const own = { ...options, dashboardFile: page?.path ?? null };
+  const running = commandsOf(script, own, startedMs + START_MS * options.segments, caBundle.file).map(
     ({ segment, ...command }): RunningK6 => {
       const collector = createLineCollector();
       return { segment, collector, process: startK6(path, command, collector.take) };
@@ -46,7 +49,7 @@ export const runK6: Engine = async (scenario, options) => {
       running.map((one) => evidenceOfProcess(scenario, options, one, { version, startedMs, stop })),
     );
     progress();
-    return withDashboardNote(options, withPlanned(scenario, options, mergeEvidence(parts, 0)));
+    return withPageNote(page, withPlanned(scenario, options, mergeEvidence(parts, 0)));
   } finally {
     caBundle.remove();
     clearInterval(timer);
@@ -97,8 +100,8 @@ function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
 }
 
 /** k6 takes readings for its HTML report once a second: a run of two or three seconds gets no report. */
-function withDashboardNote({ dashboardFile }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
-  if (dashboardFile === null || existsSync(dashboardFile)) return evidence;
+function withPageNote(page: Draft | null, evidence: LoadEvidence): LoadEvidence {
+  if (page === null || page.commit()) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };
 }
 

@@ -3,7 +3,8 @@ import type { Exchange } from "../evidence/exchange.ts";
 import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import { withConfirmedFreshness } from "../target/freshness.ts";
-import { type Target, withDetectedTier } from "../target/target.ts";
+import type { PublishedTier } from "../spec/tiers.ts";
+import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
 import { openTransport } from "../wire/transport.ts";
@@ -42,6 +43,8 @@ export interface RunOptions extends Partial<RunBounds> {
   readonly deadAfterMs?: number;
   /** Leaves the receiver open. The caller must close it. Default `false`. */
   readonly keepsListening?: boolean;
+  /** Called if the headers do not show the tier of the main key. May return the tier. */
+  readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
   readonly onWait?: (ms: number, why: string) => void;
@@ -131,7 +134,7 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
     const client = openClient(context, key);
     const discovered = await withReturn(context, () => discoverOrStop(client.begin(), target, context));
     if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
-    const known = withDetectedTier(discovered.target, key.name, context.pacer.detectedTier(key));
+    const known = await withKnownTier(discovered.target, key, context, options.onUnknownTier);
     return await judgeTarget(options, context, client, { ...discovered, target: known }, { receiver, watch });
   } catch (error) {
     return brokenRun(options, context, done, error);
@@ -142,6 +145,20 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
     await receiver.close();
     await context.transport.close();
   }
+}
+
+/** Adds the tier of the main key, if its headers show it or the user tells it. */
+async function withKnownTier(
+  target: Target,
+  key: TargetKey,
+  { pacer }: Pick<ClientContext, "pacer">,
+  onUnknownTier: RunOptions["onUnknownTier"],
+): Promise<Target> {
+  if (key.tier !== null || pacer.detectedTier(key) !== null)
+    return withDetectedTier(target, key.name, pacer.detectedTier(key));
+  const tier = (await onUnknownTier?.(key.name)) ?? null;
+  if (tier !== null) pacer.assumeTier(key, tier);
+  return withDetectedTier(target, key.name, tier);
 }
 
 /** Creates what a run sends and records with. */

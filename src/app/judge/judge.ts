@@ -2,6 +2,7 @@ import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
+import type { PublishedTier } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { runAndRedact, type RedactedRun } from "./redacted-run.ts";
 
@@ -12,6 +13,8 @@ export interface RunEvents {
   readonly onPlan?: (probes: number) => void;
   readonly onProbe?: (probe: string) => void;
   readonly onWait?: (ms: number, why: string) => void;
+  /** Called if the headers do not show the tier of the main key. May return the tier. */
+  readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
 }
 
 export interface JudgeTargetOptions extends RunScope {
@@ -43,6 +46,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),
         onWait: (ms, why) => events.onWait?.(ms, why),
+        ...(events.onUnknownTier && { onUnknownTier: events.onUnknownTier }),
       },
       unselectedMusts(allSuites, options.suites),
     );

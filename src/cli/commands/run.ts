@@ -16,6 +16,7 @@ import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { displayPath, prepareOwnFolder } from "../output-files.ts";
+import { askTier } from "../ask-tier.ts";
 import { showRunProgress } from "../progress.ts";
 import {
   type FormatFlags,
@@ -116,9 +117,17 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
 async function judgeTarget({ target, patches, scope, flags }: Prepared) {
   const { events, done } = showRunProgress(flags.quiet === true);
   try {
-    return await untilInterrupted(async ({ signal, isInterrupted, hasFailed }) => {
+    return await untilInterrupted(async ({ signal, isInterrupted, hasFailed, interrupt }) => {
       const keepsListening = flags.watch === true;
-      const judged = await judge({ ...scope, target, patches, keepsListening, signal, events });
+      const onUnknownTier = (keyName: string) => askTier(keyName, flags.quiet === true, signal, interrupt);
+      const judged = await judge({
+        ...scope,
+        target,
+        patches,
+        keepsListening,
+        signal,
+        events: { ...events, onUnknownTier },
+      });
       return { judged: { ...judged, interrupted: isInterrupted() }, hasFailed: hasFailed() };
     });
   } finally {

@@ -84,6 +84,13 @@ describe("pacing", () => {
     expect(pacer.detectedTier(key)).toBe(tier);
   });
 
+  it("keeps to the tier that the user told if the headers do not show one", async () => {
+    const { time, pacer, send } = start(null);
+    pacer.assumeTier(key, "pro");
+    for (let sent = 0; sent < 50; sent++) await send({ limit: 100, remaining: 99 - sent, resetAfter: null });
+    expect(time.waitedMs()).toBe(0);
+  });
+
   it("does not mistake the last minute of a free hour for the minute of a pro key", async () => {
     const { pacer, send } = start(null);
     await send({ limit: 100, remaining: 80, resetAfter: 60 });

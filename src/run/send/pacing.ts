@@ -1,6 +1,6 @@
 import { minuteMs } from "../../base/duration.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { type PublishedTier, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { TargetKey } from "../../target/target.ts";
 import { tierOfWindow } from "../plan/key-limits.ts";
 import { type SlowdownDetector, createSlowdownDetector } from "./slowdown.ts";
@@ -22,7 +22,9 @@ export interface Pacer {
   /** Requests that the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
   /** The tier detected from the key's headers. `null` if none was detected. */
-  readonly detectedTier: (key: TargetKey) => keyof typeof publishedTiers | null;
+  readonly detectedTier: (key: TargetKey) => PublishedTier | null;
+  /** Keeps to the limits of this tier until the headers show another one. */
+  readonly assumeTier: (key: TargetKey, tier: PublishedTier) => void;
 }
 
 interface KeyState {
@@ -31,7 +33,7 @@ interface KeyState {
   /** Times of responses, on the target's clock, that may count against the minute. */
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
-  detectedTier: keyof typeof publishedTiers | null;
+  detectedTier: PublishedTier | null;
 }
 
 /** Extra time after the announced end of a window, because headers are in whole seconds. */
@@ -102,6 +104,9 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
     observe,
     availableRequests: (key) => availableNow(stateOf(key), limitsFor(key, stateOf(key)), time.targetMs()),
     detectedTier: (key) => stateOf(key).detectedTier,
+    assumeTier: (key, tier) => {
+      stateOf(key).detectedTier = tier;
+    },
   };
 }
 

@@ -89,7 +89,7 @@ describe("`run --watch` and `watch`", () => {
     run.child.kill("SIGINT");
     const halfway = await run.ended;
     expect(halfway.code).toBe(130);
-    expect(halfway.err).toContain(`resume before too many are missed: conformance watch ${folder}`);
+    expect(halfway.err).toContain(`resume before too many are missed: node src/cli/main.ts watch ${folder}`);
     expect(outcomesIn(halfway.out)).toMatchObject({ "HOOK-26": "pass" });
     expect(readFileSync(join(folder, "report.json"), "utf8")).toBe(halfway.out);
 

@@ -1,4 +1,5 @@
 import { messageOf, traceOf } from "../base/errors.ts";
+import { type HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { sanitizeLine } from "../base/sanitize.ts";
 import { type Redact, redactorFor, type Secret } from "../evidence/redaction.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -35,7 +36,8 @@ export const hasPrintedFailure = (): boolean => hasFailed;
 /** Prints that the harness itself failed: a sentence, and the stack for a bug report. */
 export function printHarnessError(error: unknown): void {
   hasFailed = true;
-  process.stderr.write(failureText(error));
+  const limit = harnessLimitOf(error);
+  process.stderr.write(limit === null ? failureText(error) : `${limitText(limit)}\n`);
 }
 
 const enders = new Set<(error: unknown) => void>();
@@ -62,6 +64,9 @@ export function catchFailures(): void {
     for (const end of enders) end(error);
   });
 }
+
+const limitText = ({ message }: HarnessLimit): string =>
+  `No verdict, and not the target's fault: ${sanitizeLine(message, 500)}.`;
 
 function failureText(error: unknown): string {
   const name = error instanceof Error && error.name !== "Error" ? `${error.name}: ` : "";

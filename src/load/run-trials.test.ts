@@ -59,6 +59,7 @@ const conduct = (trials: readonly LoadTrial[], options: Partial<RunTrialsOptions
     onWait: () => {},
     onProgress: () => {},
     onResult: () => {},
+    maxConnections: 0,
     onDeath: () => {},
     connectTo: () => async () => true,
     ...options,

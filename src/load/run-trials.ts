@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { traceOf } from "../base/errors.ts";
+import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
+import { assertOpenFiles } from "../base/open-files.ts";
 import { describeSkip, type Messages, need, type SkipReason, type SkipText } from "../run/skip-reason.ts";
 import { type Engine, type EngineOptions, EngineProblem, type LoadProgress, unsupportedReason } from "./engine.ts";
 import { type Instrumentation, runInstrumented } from "./instrumented-run.ts";
@@ -70,6 +72,8 @@ export interface RunTrialsOptions {
   /** Exact number of requests of a trial; `null` if responses decide it. A trial that exceeds the rest of `maxRequests` is skipped. */
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
+  /** The most connections of any trial. If a process cannot open as many, nothing is sent. */
+  readonly maxConnections: number;
   /** Texts for the reasons of skipped trials. */
   readonly messages: Messages;
   /** Stops the running trial and skips the others. */
@@ -87,8 +91,8 @@ export interface RunTrialsOptions {
 /** Sends the trials one by one and judges each. After the signal, or if the target dies, the remaining trials are skipped with a reason. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
-  const death = new AbortController();
-  const stoppable: StoppableOptions = { ...options, death, signal: AbortSignal.any([options.signal, death.signal]) };
+  const end = new AbortController();
+  const stoppable: StoppableOptions = { ...options, end, signal: AbortSignal.any([options.signal, end.signal]) };
   let requestsLeft = options.maxRequests;
   for (const [at, trial] of options.trials.entries()) {
     const result = await runTrial(trial, at, requestsLeft, stoppable);
@@ -96,13 +100,13 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
     results.push(result);
     options.onResult(result);
   }
-  if (death.signal.reason instanceof TargetDied) options.onDeath(death.signal.reason.message);
+  if (end.signal.reason instanceof TargetDied) options.onDeath(end.signal.reason.message);
   return results;
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /** Aborts with {@link TargetDied}, and so does `signal`. */
-  readonly death: AbortController;
+  /** Aborts with {@link TargetDied} or {@link HarnessLimit}, and so does `signal`. */
+  readonly end: AbortController;
 }
 
 async function runTrial(
@@ -117,11 +121,17 @@ async function runTrial(
   if (skip !== null) return skipped(skip);
   options.onTrial(trial, at);
   try {
+    assertOpenFiles(options.maxConnections);
     await coolDown(trial, options);
     if (signal.aborted) return skipped(stopOf(signal));
     return judgeTrial(trial, await sendTrial(trial, options));
   } catch (error) {
     if (signal.reason instanceof TargetDied) return skipped(stopOf(signal));
+    const limit = harnessLimitOf(error);
+    if (limit !== null) {
+      options.end.abort(limit);
+      return { kind: "broken", trial, error: limit.message, evidence: null };
+    }
     if (error instanceof EngineProblem) return skipped({ reason: error.message, needs: null });
     return { kind: "broken", trial, error: traceOf(error), evidence: null };
   }
@@ -138,7 +148,8 @@ export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResul
 }
 
 const stopOf = ({ reason }: AbortSignal): SkipReason => ({
-  reason: reason instanceof TargetDied ? reason.message : "the run was stopped before it",
+  reason:
+    reason instanceof TargetDied || reason instanceof HarnessLimit ? reason.message : "the run was stopped before it",
   needs: null,
 });
 
@@ -205,7 +216,7 @@ async function watched<T>(
   const watch = startTargetWatch({ signal: options.signal, connect });
   const [acted] = await Promise.allSettled([act(watch)]);
   const outage = await watch.end();
-  if (watch.signal.reason instanceof TargetDied) options.death.abort(watch.signal.reason);
+  if (watch.signal.reason instanceof TargetDied) options.end.abort(watch.signal.reason);
   if (acted.status === "rejected") throw acted.reason;
   return { result: acted.value, outage };
 }

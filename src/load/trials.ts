@@ -1,6 +1,6 @@
-import { rounded } from "../base/numbers.ts";
+import { rounded, sumOf } from "../base/numbers.ts";
 import type { TierLimits, TierName } from "../spec/tiers.ts";
-import { type EngineName, type Flow, requestCount, type Scenario, scenarioTiers } from "./scenarios.ts";
+import { atSpeed, type EngineName, type Flow, requestCount, type Scenario, scenarioTiers } from "./scenarios.ts";
 
 /** A scenario on one tier, sent by one engine. */
 export interface LoadTrial {
@@ -62,6 +62,8 @@ export interface Estimate {
   readonly isBeyondLimit: boolean;
   /** Approximate duration in real seconds. */
   readonly seconds: number;
+  /** The most connections that are open at once, if all flows overlap. */
+  readonly connections: number;
 }
 
 /** Approximate time to start k6, or the process that sends with autocannon. */
@@ -82,7 +84,26 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
     openEnded: flows.flatMap((flow) => describeOpenEnded(flow, limits, speed) ?? []),
     isBeyondLimit: flows.some((flow) => exceedsLimits(flow, limits)) || maxOnOneKey(flows) > limits.perMinute,
     seconds: scenario.seconds(limits) / speed + startSeconds[engine],
+    connections: sumOf(flows.map((flow) => connectionsOf(atSpeed(flow, speed)))),
   };
+}
+
+/** How long a request of a constant rate is open at the most, as an estimate. */
+const pacedSeconds = 2;
+
+function connectionsOf({ shape }: Flow): number {
+  switch (shape.kind) {
+    case "at once":
+      return shape.requests;
+    case "shared":
+    case "closed":
+      return shape.atOnce;
+    case "paced":
+      return Math.ceil(shape.perSecond * pacedSeconds);
+    case "in turn":
+    case "after refusal":
+      return 1;
+  }
 }
 
 /** Counts the requests besides the load: an agent's health, the usage report before and after, and a webhook. */

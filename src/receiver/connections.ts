@@ -1,6 +1,8 @@
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 
+import { availableFiles } from "../base/open-files.ts";
+
 /**
  * The state of an open connection.
  *
@@ -11,7 +13,7 @@ import type { Duplex } from "node:stream";
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/** The open connections of a receiver, at most {@link maxConnections}. */
+/** The open connections of a receiver: at most {@link maxConnections}, and fewer if this process can open fewer files. */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
   /** Marks a connection as rejected, and calls `refuse` after a delay that grows with the number of rejected ones. */
@@ -22,6 +24,14 @@ export interface Connections {
 
 /** An idle connection takes 16 KB of memory, and one with the longest possible head 75 KB. */
 export const maxConnections = 1024;
+/** Files and connections of a run that a flood of connections must leave room for. */
+const othersOpen = 192;
+const minConnections = 32;
+
+/** How many connections this process can hold: at its limit of open files, Node would close new ones without a word. */
+const affordableConnections = (): number =>
+  Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + othersOpen) - othersOpen));
+
 /** Age from which a connection without a complete request does not bring a delivery. */
 const deliveryMs = 1000;
 /** Which connections are closed first to make room: the oldest in that state, from a minimum age on. */
@@ -39,6 +49,7 @@ const maxRefusalDelayMs = 1000;
 
 /** Limits the connections of a server. If a new one is too many, closes the one that is least likely to bring a delivery. */
 export function limitConnections(server: Server): Connections {
+  const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
   /** Since when connections are in a state, the oldest first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
@@ -77,7 +88,7 @@ export function limitConnections(server: Server): Connections {
   server.on("connection", (connection) => {
     place(connection, "silent");
     connection.on("close", () => forget(connection));
-    if (states.size > maxConnections) makeRoom();
+    if (states.size > max) makeRoom();
   });
   // Node reports a connection that could not be accepted as an error of the server.
   server.on("error", () => void (refused += 1));

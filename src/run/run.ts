@@ -9,6 +9,7 @@ import type { Deadlines } from "../wire/deadlines.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
 import { openTransport } from "../wire/transport.ts";
 import { messageOf, traceOf } from "../base/errors.ts";
+import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
 import type { Suite } from "./judge/check.ts";
 import { describeDisturbance } from "./disturbances/disturbance.ts";
@@ -29,6 +30,7 @@ import { withWebhookAgent } from "./discovery/webhook-agent.ts";
 import { defaultDeadAfterMs, watchOutages } from "./send/outages.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
+import { withoutVerdict } from "./without-verdict.ts";
 import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
@@ -98,21 +100,30 @@ export const noUsableKey =
  * target's behaviour.
  */
 export async function runSuites(options: RunOptions): Promise<RunResult> {
-  const { signal, release, end } = startStopSignal(options.signal, maxRunTimeMs({ ...defaultBounds, ...options }));
+  const { signal, stop, release, end } = startStopSignal(
+    options.signal,
+    maxRunTimeMs({ ...defaultBounds, ...options }),
+  );
   try {
-    const result = await runWithSignal({ ...options, target: await withConfirmedFreshness(options.target), signal });
+    const target = await withConfirmedFreshness(options.target);
+    const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
     // An open receiver still replies on the clock of the run.
     if (result.listening === null) end();
-    return result;
+    return signal.reason instanceof HarnessLimit ? withoutVerdict(result, signal.reason) : result;
   } finally {
     release();
   }
 }
 
-async function runWithSignal(given: RunOptions): Promise<RunResult> {
+interface StoppableRun extends RunOptions {
+  /** Stops the run, because this machine lacks what it needs. */
+  readonly onHarnessLimit: (limit: HarnessLimit) => void;
+}
+
+async function runWithSignal(given: StoppableRun): Promise<RunResult> {
   const { target, signal } = given;
   const done: ProbeRun[] = [];
-  const options: RunOptions = {
+  const options: StoppableRun = {
     ...given,
     onProbe: (run) => {
       done.push(run);
@@ -137,6 +148,8 @@ async function runWithSignal(given: RunOptions): Promise<RunResult> {
     const known = await withKnownTier(discovered.target, key, context, options.onUnknownTier);
     return await judgeTarget(options, context, client, { ...discovered, target: known }, { receiver, watch });
   } catch (error) {
+    const limit = harnessLimitOf(error);
+    if (limit !== null) options.onHarnessLimit(limit);
     return brokenRun(options, context, done, error);
   } finally {
     signal.removeEventListener("abort", stop);
@@ -162,7 +175,7 @@ async function withKnownTier(
 }
 
 /** Creates what a run sends and records with. */
-function createContext(options: RunOptions): ClientContext {
+function createContext(options: StoppableRun): ClientContext {
   const bounds = { ...defaultBounds, ...options };
   const { target, signal, maxWaitMs } = bounds;
   const time = startRunClock({
@@ -184,6 +197,7 @@ function createContext(options: RunOptions): ClientContext {
     now: time.now,
     clockOffsetMs: time.clockOffsetMs,
     network: target.network,
+    onHarnessLimit: options.onHarnessLimit,
     onLost: (exchange) => {
       recorder.countLost();
       outages.observeResent(exchange);

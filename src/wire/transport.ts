@@ -3,6 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { type Dispatcher, request } from "undici";
 
+import type { HarnessLimit } from "../base/harness-limit.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import { type Network, plainNetwork } from "../base/network/network.ts";
 import type { Answered, Ending, Exchange, Header, SentRequest, StreamEvent, Unanswered } from "../evidence/exchange.ts";
@@ -70,6 +71,8 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** The network settings. Default: a direct connection. */
   readonly network?: Network;
+  /** Called if this machine lacks what a connection needs. */
+  readonly onHarnessLimit?: (limit: HarnessLimit) => void;
   /** Called when a request is sent again because its idle connection closed. The target may have received both. */
   readonly onLost?: (exchange: Exchange) => void;
 }
@@ -101,6 +104,7 @@ export function openTransport(options: TransportOptions): Transport {
     idleTimeoutMs: 0,
     maxHeaderSize: 128 * 1024,
     keepAliveMs: 2000,
+    ...(options.onHarnessLimit && { onHarnessLimit: options.onHarnessLimit }),
   });
   let count = 0;
   let excesses = 0;

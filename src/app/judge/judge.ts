@@ -1,5 +1,7 @@
+import { assertOpenFiles } from "../../base/open-files.ts";
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import type { Patch } from "../../reference/patch.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
 import { unselectedMusts, type RunScope } from "../../run/plan/selection.ts";
 import { suites as allSuites } from "../../suites/all.ts";
 import type { PublishedTier } from "../../spec/tiers.ts";
@@ -32,8 +34,25 @@ export interface JudgeTargetOptions extends RunScope {
 /** The result of a run, with its target. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** Judges a target, or the embedded server, by the selected suites. Writes no files. */
+/** The most connections of a run on the embedded server, whose ends are both in this process. */
+const embeddedConnections = 128;
+/** The most connections of a run, besides those that test the concurrent requests of a key. */
+const otherConnections = 32;
+
+/** The most connections that a run on a target may have at once. */
+export const connectionsOfRun = (target: Target | null): number =>
+  target === null
+    ? embeddedConnections
+    : otherConnections +
+      Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
+
+/**
+ * Judges a target, or the embedded server, by the selected suites. Writes no files.
+ *
+ * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
+ */
 export async function judge({ target: named, patches, events, ...options }: JudgeTargetOptions): Promise<JudgedTarget> {
+  assertOpenFiles(connectionsOfRun(named));
   const { target, close } = named === null ? await startEmbedded(patches) : { target: named, close: nothing };
   try {
     events.onStart?.(target);

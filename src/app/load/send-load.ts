@@ -176,6 +176,7 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: S
       missingEngine: engines.missing,
       segments: parameters.segments,
       maxRequests: parameters.maxRequests,
+      maxConnections: Math.max(0, ...trials.map((trial) => plan.estimateOf(trial).connections)),
       messages,
       knownRequestCount: (trial) => maxRequestsOf(plan, trial),
       dashboardOf: (trial) => dashboardOf?.(trial, trials.length) ?? null,

@@ -1,3 +1,4 @@
+import { assertOpenFiles } from "../../base/open-files.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type Reference, type ReferenceOptions, startReference } from "../../reference/reference.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
@@ -25,10 +26,14 @@ export interface ServingReference {
   readonly close: () => Promise<void>;
 }
 
+/** A client that tests the concurrent requests of a key needs as many, and so does each webhook. */
+const minConnections = 128;
+
 /**
  * Starts the reference server with agents from files, and follows the files.
  *
  * @throws {UsageError} if a file or an address cannot be used
+ * @throws {HarnessLimit} if this process can open too few connections
  */
 export async function serve({
   agentFiles,
@@ -37,6 +42,7 @@ export async function serve({
   onAgentChange,
   ...options
 }: ServeOptions): Promise<ServingReference> {
+  assertOpenFiles(minConnections);
   const loaded = loadAgents(agentFiles, names);
   const reference = await start(options);
   try {

@@ -2,6 +2,8 @@ import { basename, join } from "node:path";
 
 import { duration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
+import { sumOf } from "../../base/numbers.ts";
+import { assertOpenFiles } from "../../base/open-files.ts";
 import { slug } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { line } from "../../base/line.ts";
@@ -11,7 +13,7 @@ import { formatClauseCounts } from "../../report/vendors/summary.ts";
 import type { Vendor } from "../../report/vendors/vendor.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
-import { judge } from "../judge/judge.ts";
+import { connectionsOfRun, judge } from "../judge/judge.ts";
 import { documentOf, readDocument } from "../report-folder/read-document.ts";
 import { saveRun } from "../report-folder/saved-run.ts";
 import { warnOfLoss } from "../report-folder/write-files.ts";
@@ -162,6 +164,8 @@ interface Entry {
 /**
  * Judges vendors concurrently. Vendors at the same address are judged in sequence: concurrent runs on one deployment would disturb each other.
  * The failure of one vendor does not affect the others.
+ *
+ * @throws {HarnessLimit} if this process cannot open as many connections as the runs may need
  */
 export async function judgeConcurrently({
   vendors,
@@ -172,6 +176,7 @@ export async function judgeConcurrently({
 }: ConcurrentJudging): Promise<JudgedVendor[]> {
   const results = new Map<ListedVendor, JudgedVendor>();
   const entries = vendors.map(entryOf);
+  assertOpenFiles(connectionsOfRuns(entries, concurrency));
   const lanes = [...Map.groupBy(entries, ({ named, target }) => target?.baseUrl ?? named).values()];
   const judgeEntry = async ({ named, target, problem }: Entry): Promise<void> => {
     const say = sayOf(named.name);
@@ -190,6 +195,12 @@ export async function judgeConcurrently({
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   return vendors.flatMap((named) => results.get(named) ?? []);
+}
+
+/** The most connections of concurrent runs. Saved reports need none. */
+function connectionsOfRuns(entries: readonly Entry[], concurrency: number): number {
+  const each = entries.map(({ target }) => (target === null ? 0 : connectionsOfRun(target)));
+  return sumOf(each.toSorted((one, other) => other - one).slice(0, concurrency));
 }
 
 function entryOf(named: ListedVendor): Entry {

@@ -1,3 +1,4 @@
+import { assertOpenFiles } from "../../base/open-files.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
@@ -39,12 +40,17 @@ export interface WatchResult {
   readonly problem: string | null;
 }
 
+/** Connections for deliveries. */
+const minConnections = 32;
+
 /**
  * Watches until the retry schedule is over or the signal aborts, judges again, and rewrites the report. A stopped watch can be resumed.
  *
  * @throws {UsageError} if the receiver's address is in use
+ * @throws {HarnessLimit} if this process can open too few connections
  */
 export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndRejudgeOptions): Promise<WatchResult> {
+  assertOpenFiles(minConnections);
   const { folder, state } = watching;
   const { deliveries, probes } = kept.evidence;
   const watch = await startWatch({ ...watching, evidence: { deliveries, probes } });

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from "undici";
 
+import { type HarnessLimit, harnessLimitOf } from "../harness-limit.ts";
 import { type Network, proxyFor } from "./network.ts";
 import { secureOptions } from "./secure.ts";
 
@@ -12,6 +13,8 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
+  /** Called if this machine lacks what a connection needs. Says nothing about the server. */
+  readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
 /** Sends requests directly, or through the proxy that the network sets for the URL. */
@@ -24,9 +27,10 @@ export interface Dispatchers {
 /** Prepares to send requests. A connection opens only when a request is sent. */
 export function openDispatchers(network: Network, options: ConnectionOptions): Dispatchers {
   const secure = secureOptions(network);
+  const onFailure = limitReporter(options);
   const open = new Map<string | null, Dispatcher>();
   const opened = (proxy: string | null): Dispatcher =>
-    proxy === null ? direct(secure, options) : through(proxy, secure, options);
+    proxy === null ? direct(secure, options, onFailure) : through(proxy, secure, options, onFailure);
   return {
     of: (url) => {
       const proxy = proxyFor(network, url);
@@ -49,16 +53,16 @@ const poolOptions = ({ idleTimeoutMs, maxHeaderSize, keepAliveMs }: ConnectionOp
   ...(keepAliveMs === undefined ? {} : { keepAliveTimeout: keepAliveMs, keepAliveMaxTimeout: keepAliveMs * 5 }),
 });
 
-const direct = (secure: Secure, options: ConnectionOptions): Dispatcher =>
+const direct = (secure: Secure, options: ConnectionOptions, onFailure: OnFailure): Dispatcher =>
   new Agent({
-    connect: reportingBytesRead(buildConnector({ timeout: options.connectMs, ...secure })),
+    connect: reporting(buildConnector({ timeout: options.connectMs, ...secure }), onFailure),
     ...poolOptions(options),
   });
 
 /**
  * Sends https through a tunnel, and http as requests in the absolute form. Source: RFC 9110, 9.3.6; RFC 9112, 3.2.2.
  */
-const through = (proxy: string, secure: Secure, options: ConnectionOptions): Dispatcher =>
+const through = (proxy: string, secure: Secure, options: ConnectionOptions, onFailure: OnFailure): Dispatcher =>
   new ProxyAgent({
     uri: proxy,
     proxyTunnel: false,
@@ -66,22 +70,36 @@ const through = (proxy: string, secure: Secure, options: ConnectionOptions): Dis
     requestTls: { timeout: options.connectMs, ...secure },
     proxyTls: { timeout: options.connectMs, ...secure },
     factory: (origin: URL | string, given: object) =>
-      new Pool(origin, { ...given, ...poolOptions(options), ...connectOf(given) }),
+      new Pool(origin, { ...given, ...poolOptions(options), ...connectOf(given, onFailure) }),
   });
 
-const connectOf = (given: object): { connect?: buildConnector.connector } =>
+const connectOf = (given: object, onFailure: OnFailure): { connect?: buildConnector.connector } =>
   "connect" in given && typeof given.connect === "function"
-    ? { connect: reportingBytesRead(given.connect as buildConnector.connector) }
+    ? { connect: reporting(given.connect as buildConnector.connector, onFailure) }
     : {};
+
+/** Called after each attempt to connect, with its error or `null`. */
+type OnFailure = (failed: Error | null) => void;
+
+/** Before any connection, `EADDRNOTAVAIL` means a wrong address: later, that this machine has no port left. */
+function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
+  let hasConnected = false;
+  return (failed) => {
+    hasConnected ||= failed === null;
+    const limit = harnessLimitOf(failed);
+    if (limit !== null && (hasConnected || limit.code !== "EADDRNOTAVAIL")) onHarnessLimit?.(limit);
+  };
+}
 
 /**
  * Wraps a connector. Adds the number of bytes read to each error of a connection, because a reset does not report it.
  */
-const reportingBytesRead =
-  (connect: buildConnector.connector): buildConnector.connector =>
+const reporting =
+  (connect: buildConnector.connector, onFailure: OnFailure): buildConnector.connector =>
   (options, callback) =>
     connect(options, (...connected) => {
       const [failed, socket] = connected;
+      onFailure(failed);
       if (failed === null) {
         socket.prependListener("error", (error) => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
         endQuietly(socket);

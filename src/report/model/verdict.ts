@@ -142,6 +142,10 @@ export function exitCodeOf(
   return complete && unexercisedMusts(findings, unselected).length > 0 ? 1 : 0;
 }
 
+/** Whether the error of a check stopped the run: a limit of the harness or its machine. */
+const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
+  findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
+
 /** Options for the exit code of a run. */
 export interface RunExitOptions extends Partial<ExitOptions> {
   readonly baseline?: Baseline;
@@ -151,7 +155,7 @@ export interface RunExitOptions extends Partial<ExitOptions> {
  * The exit code of a run with its baseline, like {@link exitCodeOf} for the findings that the baseline does not excuse.
  *
  * - 1: also for a stale entry of the baseline.
- * - 3: also if the run was stopped early, or did not exercise a must or should clause that its selection names.
+ * - 3: also if the run was stopped early for a reason that is not a limit of the harness, or did not exercise a must or should clause that its selection names.
  * - 0: also if all exercised findings are excused.
  */
 export function runExitCode(
@@ -163,7 +167,8 @@ export function runExitCode(
   if (stale.length > 0) return 1;
   const findings = report.findings.filter((finding) => !excused.includes(finding));
   const code = exitCodeOf({ findings, unselected: report.unselected }, { strict, complete });
-  if (report.verdict === "incomplete") return decisiveExitCode([code, exitCodes.nothingExercised]);
+  if (report.verdict === "incomplete" && !isStoppedByHarness(report))
+    return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamed(report).length > 0) return 3;
   // A run whose exercised findings are all excused is not a run that exercised nothing.
   return code === 3 && excused.length > 0 ? 0 : code;

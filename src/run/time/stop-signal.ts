@@ -1,3 +1,4 @@
+import { HarnessLimit } from "../../base/harness-limit.ts";
 import { RunTimeout } from "../skip-reason.ts";
 
 /**
@@ -11,13 +12,17 @@ export class HarnessFailure extends Error {
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
-    : reason instanceof RunTimeout
-      ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
-      : "interrupted";
+    : reason instanceof HarnessLimit
+      ? reason.message
+      : reason instanceof RunTimeout
+        ? [reason.message, ...(figures === "" ? [] : [figures])].join(": ")
+        : "interrupted";
 
 /** A signal that stops a run early. */
 interface StopSignal {
   readonly signal: AbortSignal;
+  /** Stops the run for a reason. */
+  readonly stop: (reason: Error) => void;
   /** Removes the timer and the listener. */
   readonly release: () => void;
   /** Ends what still waits once the run is over, such as a probe that was given up. */
@@ -39,6 +44,7 @@ export function startStopSignal(callerSignal: AbortSignal, maxMs: number): StopS
     : null;
   return {
     signal: controller.signal,
+    stop: (reason) => controller.abort(reason),
     end: () => controller.abort(new Error("the run is over")),
     release: () => {
       callerSignal.removeEventListener("abort", stop);

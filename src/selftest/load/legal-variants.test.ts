@@ -34,6 +34,7 @@ async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<T
       onWait: () => {},
       onProgress: () => {},
       onResult: () => {},
+      maxConnections: 0,
       onDeath: () => {},
     });
     return result;

@@ -154,6 +154,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
       onWait: () => {},
       onProgress: () => {},
       onResult: () => {},
+      maxConnections: 0,
       onDeath: () => {},
     });
     return { ...result, ...findingsOf(outcome), seconds: (performance.now() - beganMs) / 1000 };

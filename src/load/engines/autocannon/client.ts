@@ -21,6 +21,8 @@ export interface AutocannonListener {
   /** `rawHeaders` alternates names and values. */
   readonly head: (connection: number, status: number, rawHeaders: readonly string[]) => void;
   readonly answered: (connection: number, body: string) => void;
+  /** The attempt to connect failed, or the connection broke. */
+  readonly failed: (error: Error) => void;
   /** The connection has ended. A request in flight gets no response. */
   readonly ended: (connection: number) => void;
 }
@@ -49,6 +51,7 @@ export function startAutocannon(options: AutocannonOptions, listener: Autocannon
       listener.head(connection, head.statusCode, head.headers),
     );
     client.on("response", () => listener.answered(connection, body));
+    client.on("connError", (error: Error) => listener.failed(error));
     client.on("done", () => listener.ended(connection));
   };
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 
 import manifest from "autocannon/package.json" with { type: "json" };
 
+import { HarnessLimit } from "../../../base/harness-limit.ts";
 import { atSpeed, type Flow, type Scenario } from "../../scenarios.ts";
 import { startProcess } from "../../../base/spawn-module.ts";
 import { type Engine, type EngineOptions, EngineProblem, unsupportedReason } from "../../engine.ts";
@@ -72,7 +73,11 @@ async function runSender(
       case "done":
         return resolve(message.result);
       case "failed":
-        return reject(new EngineProblem(`autocannon failed: ${message.message}`));
+        return reject(
+          message.limit === null
+            ? new EngineProblem(`autocannon failed: ${message.message}`)
+            : new HarnessLimit(message.limit, message.message),
+        );
     }
   });
   sender.on("error", reject);

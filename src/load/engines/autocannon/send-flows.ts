@@ -1,3 +1,4 @@
+import type { HarnessLimitCode } from "../../../base/harness-limit.ts";
 import { type Network, proxyFor } from "../../../base/network/network.ts";
 import type { Transport } from "../../../wire/transport.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
@@ -23,7 +24,8 @@ export type FromSender =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly elapsedMs: number; readonly counts: RequestCounts }
   | { readonly kind: "done"; readonly result: SendResult }
-  | { readonly kind: "failed"; readonly message: string };
+  /** `limit`: the limit of this machine that was the reason; `null` for another. */
+  | { readonly kind: "failed"; readonly message: string; readonly limit: HarnessLimitCode | null };
 
 export interface SendResult extends CollectedSamples {
   readonly startedAt: string;
@@ -37,15 +39,22 @@ export interface SendResult extends CollectedSamples {
 const lateMs = 100;
 const progressEveryMs = 250;
 
-/** Sends all flows of a job, each at its time. Settles when the last one has ended. */
+/**
+ * Sends all flows of a job, each at its time. Settles when the last one has ended.
+ *
+ * @throws {HarnessLimit} if this machine lacks what a connection needs
+ */
 export async function sendFlows(
   { flows, keys, speed, network, ...target }: SendJob,
   signal: AbortSignal,
   onProgress: (elapsedMs: number, counts: Readonly<RequestCounts>) => void,
 ): Promise<SendResult> {
   const collector = createSampleCollector();
-  const wire = openWire(network);
-  const byAutocannon = await autocannonFlows(flows, { ...target, network, key: keys.main ?? "", wire });
+  const limited = Promise.withResolvers<never>();
+  const wire = openWire(network, limited.reject);
+  const finding = autocannonFlows(flows, { ...target, network, key: keys.main ?? "", wire });
+  const byAutocannon = await Promise.race([finding, limited.promise]);
+  const recorder = { record: collector.sample, onHarnessLimit: limited.reject };
   const cpu = startCpuMeter();
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
@@ -57,11 +66,11 @@ export async function sendFlows(
     if (signal.aborted) return;
     if (elapsedMs() - flow.afterSeconds * 1000 > lateMs) late += requestCount(flow) ?? 1;
     const request = prepareRequest(flow.operation, keys[flow.key] ?? "", target);
-    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, request, network, signal, collector.sample);
+    if (byAutocannon.has(flow)) await sendWithAutocannon(flow, request, network, signal, recorder);
     else await sendWithUndici(flow, request, { wire, signal, speed, collector });
   };
   try {
-    await Promise.all(flows.map(sendFlow));
+    await Promise.race([Promise.all(flows.map(sendFlow)), limited.promise]);
     const generator = { ...requestTotals(flows, collector.counts.sent), late, busiest: cpu.peak() };
     const byUndici = flows.filter((flow) => !byAutocannon.has(flow)).map(({ name }) => name);
     return { startedAt, durationMs: elapsedMs(), generator, byUndici, ...collector.collected() };

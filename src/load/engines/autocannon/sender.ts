@@ -1,4 +1,5 @@
 import { messageOf } from "../../../base/errors.ts";
+import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
 // The process that sends the load. A process of its own, so that its CPU use can be measured and the rest of the harness does not slow it down.
@@ -17,7 +18,9 @@ process.on("message", (message: ToSender) => {
     report({ kind: "progress", elapsedMs, counts: { ...counts } }),
   )
     .then((result) => report({ kind: "done", result }))
-    .catch((error: unknown) => report({ kind: "failed", message: messageOf(error) }));
+    .catch((error: unknown) =>
+      report({ kind: "failed", message: messageOf(error), limit: harnessLimitOf(error)?.code ?? null }),
+    );
 });
 
 report({ kind: "ready" });

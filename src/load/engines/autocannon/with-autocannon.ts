@@ -1,3 +1,4 @@
+import { type HarnessLimit, harnessLimitOf } from "../../../base/harness-limit.ts";
 import type { Flow } from "../../scenarios.ts";
 import type { Network } from "../../../base/network/network.ts";
 import type { LoadSample } from "../../../evidence/load-evidence.ts";
@@ -28,20 +29,26 @@ interface RequestInFlight {
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
 
+/** Takes the samples of a flow, and the limit of this machine that prevents one. */
+export interface FlowRecorder {
+  readonly record: (sample: LoadSample) => void;
+  readonly onHarnessLimit: (limit: HarnessLimit) => void;
+}
+
 /** Sends a flow. Settles when all responses have arrived, or after `signal` aborts. */
 export async function sendWithAutocannon(
   flow: Flow,
   request: PreparedRequest,
   { client }: Network,
   signal: AbortSignal,
-  record: (sample: LoadSample) => void,
+  recorder: FlowRecorder,
 ): Promise<void> {
   const { connections, amount } = sizeOf(flow);
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
     // Sends unread requests again.
-    const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, record);
+    const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
     left = amount === null ? 0 : unread;
   }
 }
@@ -51,12 +58,12 @@ async function sendOnce(
   flow: Flow,
   options: AutocannonOptions,
   signal: AbortSignal,
-  record: (sample: LoadSample) => void,
+  recorder: FlowRecorder,
 ): Promise<number> {
   let unread = 0;
   const run = startAutocannon(
     options,
-    createListener(flow, record, () => (unread += 1)),
+    createListener(flow, recorder, () => (unread += 1)),
   );
   let grace: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -93,7 +100,7 @@ function sizeOf({ shape }: Flow): { readonly connections: number; readonly amoun
 
 function createListener(
   { name: flow, key, operation: { kind: endpoint } }: Flow,
-  record: (sample: LoadSample) => void,
+  { record, onHarnessLimit }: FlowRecorder,
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
@@ -127,6 +134,10 @@ function createListener(
       record(
         sampleOfResponse({ flow, key, endpoint, sentMs, headMs, endMs: epochMs(), status, headers, body, left: false }),
       );
+    },
+    failed: (error) => {
+      const limit = harnessLimitOf(error);
+      if (limit !== null) onHarnessLimit(limit);
     },
     ended: (connection) => fail(connection, true),
   };

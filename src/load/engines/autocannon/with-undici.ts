@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { HarnessLimit } from "../../../base/harness-limit.ts";
 import type { Network } from "../../../base/network/network.ts";
 import { bodyText, type Exchange, type StreamEvent } from "../../../evidence/exchange.ts";
 import { shapeOf, tokensOfDone } from "../../../rules/streams/sequence.ts";
@@ -10,8 +11,8 @@ import type { SampleCollector } from "../../sample-collector.ts";
 import { earlyRetrySeconds, type Flow, lateRetrySeconds, type TrafficShape } from "../../scenarios.ts";
 import type { PreparedRequest } from "./request.ts";
 
-export const openWire = (network: Network): Transport =>
-  openTransport({ now: epochMs, clockOffsetMs: () => 0, network });
+export const openWire = (network: Network, onHarnessLimit: (limit: HarnessLimit) => void): Transport =>
+  openTransport({ now: epochMs, clockOffsetMs: () => 0, network, onHarnessLimit });
 
 /** How long responses in flight may take after a stop. */
 const graceMs = 2000;

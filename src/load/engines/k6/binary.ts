@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { isSea } from "node:sea";
 import { promisify } from "node:util";
 
+import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
@@ -76,13 +77,19 @@ function onPath(environment: Environment): string | null {
   return folders.map((folder) => join(folder, executable)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Returns k6's version; `null` if the file is not k6, or does not run. */
+/**
+ * Returns k6's version; `null` if the file is not k6, or does not run.
+ *
+ * @throws {HarnessLimit} if this machine cannot start it
+ */
 async function versionOf(path: string): Promise<string | null> {
   if (!existsSync(path)) return null;
   try {
     const { stdout } = await promisify(execFile)(path, ["version"], { timeout: 20_000 });
     return /^k6(?:\.exe)? (v[0-9.]+)/.exec(stdout)?.[1] ?? null;
-  } catch {
+  } catch (error) {
+    const limit = harnessLimitOf(error);
+    if (limit !== null) throw limit;
     return null;
   }
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
+import { harnessLimitIn } from "../../../base/harness-limit.ts";
 import type { K6Command } from "./command.ts";
 import { EngineProblem } from "../../engine.ts";
 import type { EndLine } from "./lines.ts";
@@ -78,6 +79,8 @@ const codes = { fine: 0, invalidConfig: 104, interrupted: 105, scriptException: 
 /** Why a k6 process produced no evidence; `null` if it did. After an exception k6 exits with 0: only the last line counts exceptions. */
 export function explainFailure({ code, log }: K6End, end: EndLine | null, wasStopped: boolean): Error | null {
   if (wasStopped) return null;
+  const limit = harnessLimitIn(log.join("\n"));
+  if (limit !== null) return limit;
   const output = log.filter((line) => line !== requestFailed).join("\n");
   if (end !== null && end.errors > 0)
     return new Error(`The k6 script threw an exception in ${end.errors} of its iterations:\n${output}`);

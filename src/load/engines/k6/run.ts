@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 
 import { type Draft, draftFor } from "../../../base/files/replace-file.ts";
+import { harnessLimitIn } from "../../../base/harness-limit.ts";
 import { sumOf } from "../../../base/numbers.ts";
 import { type Engine, type EngineOptions, EngineProblem } from "../../engine.ts";
 import type { LoadEvidence } from "../../../evidence/load-evidence.ts";
@@ -66,7 +67,8 @@ async function evidenceOfProcess(
 ): Promise<LoadEvidence> {
   const end = await running.process.ended;
   const collected = running.collector.collected();
-  const problem = explainFailure(end, collected.end, signal.aborted);
+  const limit = harnessLimitIn([...collected.failures.keys()].join("\n"));
+  const problem = limit ?? explainFailure(end, collected.end, signal.aborted);
   if (problem !== null) {
     // The evidence needs every process, so the others stop too.
     stop();

@@ -1,0 +1,52 @@
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { devNull } from "node:os";
+
+import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
+
+/** Returns how many more files and connections this process can open now, up to a maximum. */
+export const availableFiles = (max: number): number => Math.min(max, freeByLinux() ?? openable(max));
+
+/** What Linux says about this process; `null` elsewhere. */
+function freeByLinux(): number | null {
+  try {
+    const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return limit === undefined ? null : Math.max(0, Number(limit) - readdirSync("/proc/self/fd").length);
+  } catch (error) {
+    return harnessLimitOf(error) === null ? null : 0;
+  }
+}
+
+/** Opens and closes files: no API of Node knows the limit. */
+function openable(max: number): number {
+  const open: number[] = [];
+  try {
+    while (open.length < max) open.push(openSync(devNull, "r"));
+  } catch (error) {
+    if (harnessLimitOf(error) === null) throw error;
+  }
+  for (const file of open) closeSync(file);
+  return open.length;
+}
+
+/** Room for what a process opens besides connections: files, pipes, and the threads of Node. */
+export const reservedFiles = 64;
+
+/**
+ * Checks before a command sends anything that it can open enough files. At the limit, Node closes connections that it should accept, without a
+ * word.
+ *
+ * @param connections the most that are open at once in one process
+ * @throws {HarnessLimit}
+ */
+export function assertOpenFiles(connections: number): void {
+  const needed = connections + reservedFiles;
+  const available = availableFiles(needed);
+  if (available >= needed) return;
+  throw new HarnessLimit(
+    "EMFILE",
+    `the harness may need ${needed} more open files, and can open ${available}: raise the limit, such as with \`ulimit -n ${enoughFor(needed)}\``,
+  );
+}
+
+/** A limit with room for what is open already: a power of two, as such limits usually are. */
+const enoughFor = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));

@@ -4,10 +4,10 @@ import { devNull } from "node:os";
 import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
 
 /** Returns how many more files and connections this process can open now, up to a maximum. */
-export const availableFiles = (max: number): number => Math.min(max, freeByLinux() ?? openable(max));
+export const availableFiles = (max: number): number => Math.min(max, readAvailable() ?? openable(max));
 
-/** What Linux says about this process; `null` elsewhere. */
-function freeByLinux(): number | null {
+/** Reads the limit and the open files of this process from Linux; `null` elsewhere. */
+function readAvailable(): number | null {
   try {
     const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
     return limit === undefined ? null : Math.max(0, Number(limit) - readdirSync("/proc/self/fd").length);

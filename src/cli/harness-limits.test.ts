@@ -78,9 +78,10 @@ describe.skipIf(process.platform === "win32")(
       ["EMFILE while it sends", failing("EMFILE", 5), /ran out of file descriptors \(EMFILE\): raise `ulimit -n`/],
     ])("ends a load: %s", async (_, prefix, reason) => {
       const out = join(folder, "load");
-      const { code } = await ended(prefix, [
-        ...["load", "burst", "concurrency", "--tier", "pro", "--engine", "autocannon", "--quiet", "--out", out],
-      ]);
+      const { code } = await ended(
+        prefix,
+        "load burst concurrency --tier pro --engine autocannon --quiet --out".split(" ").concat(out),
+      );
       const { totals, findings } = JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
       expect([code, totals.fail, totals.error]).toEqual([4, 0, 1]);
       expect(findings.filter(({ outcome }) => outcome !== "error").map(({ outcome }) => outcome)).not.toContain("pass");

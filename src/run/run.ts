@@ -21,6 +21,7 @@ import { executeProbes } from "./execute.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
 import { type SkipCause, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
+import { withoutVerdict } from "./judge/without-verdict.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { withDerivedRoles } from "./discovery/derived-roles.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
@@ -30,7 +31,6 @@ import { withWebhookAgent } from "./discovery/webhook-agent.ts";
 import { defaultDeadAfterMs, watchOutages } from "./send/outages.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
-import { withoutVerdict } from "./without-verdict.ts";
 import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
@@ -109,7 +109,9 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
     const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
     // An open receiver still replies on the clock of the run.
     if (result.listening === null) end();
-    return signal.reason instanceof HarnessLimit ? withoutVerdict(result, signal.reason) : result;
+    if (!(signal.reason instanceof HarnessLimit)) return result;
+    const judgements = withoutVerdict(result.judgements, signal.reason);
+    return { ...result, kind: "judged", stopped: signal.reason.message, judgements };
   } finally {
     release();
   }

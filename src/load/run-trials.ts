@@ -26,7 +26,7 @@ export type EngineTarget = Pick<
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** What has disturbed the trial since its setup, and is not the target's doing. `null` if nothing has. */
+  /** Returns what has disturbed the trial since its setup, other than the target. `null` if nothing has. */
   readonly disturbance: () => string | null;
   /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;

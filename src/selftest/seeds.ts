@@ -37,6 +37,10 @@ export const illegalTogether: readonly { readonly names: readonly [string, strin
     names: ["burst-adds", "alert-of-minute"],
     reason: "The watched minute leaves the burst out, so a threshold is crossed without a message (ALR-3).",
   },
+  {
+    names: ["page-past-the-end-404", "unknown-path-html"],
+    reason: "A page past the end of the list gets HTML, as if the path were unknown (SVC-1).",
+  },
 ];
 
 const isLegalBeside = (variant: Patch, drawn: readonly Patch[]): boolean =>

@@ -7,7 +7,7 @@ import { breach, type Finding, follows, holds, observed, unproven } from "../../
 import { agentPath } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { keyToSignFor } from "../../target/target.ts";
-import { dateSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { dateSeconds, secondsHeader } from "../../rules/limits/sample.ts";
 import { describeStatus, describeVerdict, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 
 /** Correctly signed requests, and the same requests without a signature. */
@@ -134,7 +134,7 @@ function targetSeconds({ discovery: { usage }, time }: ProbeContext<"signing">):
 /** The current time in Unix seconds: the end of a window minus the seconds until then. */
 function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
-    wholeNumberHeader(exchange, name),
+    secondsHeader(exchange, name),
   );
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }

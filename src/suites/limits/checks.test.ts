@@ -112,16 +112,21 @@ describe("a minute's allowance", () => {
   });
 });
 
-/** A response whose headers report an exhausted hour. */
-const ofHour = (status: number, reset = 1_772_604_000): Exchange =>
+/** A response after `hour(100)` whose headers report an exhausted hour. */
+const ofHour = (status: number, reset = 1_772_604_000, resetAfter = 2300): Exchange =>
   exchange({
     status,
+    clockMs: 1_230_000,
     headers: [
       ["X-RateLimit-Limit", "100"],
       ["X-RateLimit-Remaining", "0"],
       ["X-RateLimit-Reset", String(reset)],
+      ["X-RateLimit-Reset-After", String(resetAfter)],
     ],
   });
+
+/** Like {@link ofHour}, in an hour that began after half of the requests. */
+const ofLaterHour = (status: number): Exchange => ofHour(status, undefined, 3000);
 
 /** An exhausted hour in which a stream was admitted. */
 const slipped = (more: Partial<HourExhausted> = {}): HourExhausted =>
@@ -198,6 +203,12 @@ describe("an hour's allowance", () => {
     ["LIM-3/stream", "a stream that is let in", slipped(), "breach"],
     ["LIM-3/stream", "a stream of the next hour", slipped({ stream: ofHour(200, 1_772_607_600) }), "unproven"],
     ["LIM-3/stream", "a stream, and an invoke after it", slipped({ afterStream: ofHour(200) }), "unproven"],
+    [
+      "LIM-3/stream",
+      "a stream while the hour before gives requests back",
+      slipped({ refused: [ofLaterHour(429)], stream: ofLaterHour(200), afterStream: ofLaterHour(429) }),
+      "unproven",
+    ],
     ["LIM-3/stream", "an hour that was used before", slipped({ beganFresh: false }), "unproven"],
     ["LIM-3/stream", "an agent that does not stream", slipped({ stream: exchange({ status: 404 }) }), "inapplicable"],
     ["LIM-3/stream", "no test clock", hour(100, { stream: null }), "inapplicable"],

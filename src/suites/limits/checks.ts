@@ -5,7 +5,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import type { LimitBreach } from "../../rules/limits/admission/breach.ts";
 import { describeRefusalCounting, possibleShapes } from "../../rules/limits/admission/judge.ts";
 import { isHourLimit } from "../../rules/limits/header-rules.ts";
-import { breachSide, burstMs, maxBurstSeconds } from "../../rules/limits/key-history.ts";
+import { breachSide, burstMs, maxBurstSeconds, toleranceMs } from "../../rules/limits/key-history.ts";
 import {
   describeAdmission,
   describeEarlyRefusal,
@@ -13,7 +13,7 @@ import {
   isWellBefore,
   minEarlySeconds,
 } from "../../rules/limits/retry-after.ts";
-import { isAdmitted, retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { isAdmitted, retryAfterSeconds, type Sample, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -88,7 +88,7 @@ const reportsAllowance = (refusal: Exchange): boolean =>
  * before and after it are refused until the same reset.
  */
 function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
-  const { stream, afterStream, refused, admitted, limits: numbers, beganFresh } = use;
+  const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
   if (stream === null) return inapplicable("without a test clock the hour is not exhausted alone");
   if (hasStatus(stream, 429)) return holds();
   if (!isSuccess(stream)) return inapplicable(`a stream of this agent gets ${outcomeOf(stream)}`);
@@ -99,7 +99,7 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
   const [first, between, last] = [sampleOf(before), sampleOf(stream), sampleOf(afterStream)];
   const isOneWindow = isSameWindow(first, between) && isSameWindow(between, last) && isSameWindow(first, last);
   const isExhausted = [first, last].every(({ limit, remaining }) => remaining === 0 && isHourLimit(limit, numbers));
-  if (!beganFresh || admitted < numbers.perHour || !isOneWindow || !isExhausted)
+  if (!beganFresh || admittedInWindow(use, first) < numbers.perHour || !isOneWindow || !isExhausted)
     return unproven("the responses do not prove that the stream was in the exhausted hour");
   return breach(
     `a stream is refused too once ${numbers.perHour} requests of an hour are used`,
@@ -108,6 +108,19 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
     stream,
     afterStream,
   );
+}
+
+/**
+ * Number of requests admitted since the hour began that the refusal reports. A limiter that weighs in the hour before
+ * gives requests back all the time, unless this hour alone is used up.
+ */
+function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
+  if (refusal.resetAfter === null) return 0;
+  const targetMs = ({ headMs, headClockMs }: Sample): number => headMs + headClockMs;
+  const beganMs = targetMs(refusal) + refusal.resetAfter * 1000 - hourMs;
+  const isInWindow = (each: Sample): boolean =>
+    targetMs(each) >= beganMs - toleranceMs && targetMs(each) <= targetMs(refusal);
+  return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
 /** Judges a `Limit` header that includes the burst: the target must then admit more than the minute's limit (HDR-10). */

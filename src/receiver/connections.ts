@@ -23,7 +23,7 @@ export interface Connections {
 }
 
 /** An idle connection takes 16 KB of memory, and one with the longest possible head 75 KB. */
-export const maxConnections = 1024;
+export const maxConnections = 2500;
 /** Files and connections of a run that a flood of connections must leave room for. */
 const othersOpen = 192;
 const minConnections = 32;

@@ -46,6 +46,8 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
+  /** Two more reads of the list or of usage if the other is missing. They show whether such a read counts. Else empty. */
+  readonly again?: readonly Exchange[];
   /** Health of the candidate agents. These requests do not count against limits. */
   readonly health: readonly Exchange[];
   /**

@@ -16,7 +16,7 @@ import {
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
   /** `health` is not limited, whatever its response; `usage` (reading it) and `other` may count. */
-  readonly kind: "invoke" | "stream" | "health" | "usage" | "other";
+  readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
   /** When the head of the response came, or when it was clear that none would. */
   readonly headMs: number;
@@ -82,5 +82,6 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
 function kindOf(url: string): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream" || found === "health") return found;
+  if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";
 }

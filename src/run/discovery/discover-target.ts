@@ -18,6 +18,7 @@ export type DiscoveryResult =
 
 /** Listed agents to consider if the user named none. */
 const maxCandidates = 5;
+const listPath = "/agents?page=1&limit=2";
 
 /** Discovers the target with two reads, the health of some agents and an invoke. Probes reuse these exchanges. */
 export async function discoverTarget(client: Client, target: Target, readOnly = false): Promise<DiscoveryResult> {
@@ -28,13 +29,14 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
       why: "agent without a path",
       sentence: { why: "agent without a path", agent: named },
     };
-  const listing = await client.send("GET", "/agents?page=1&limit=2");
+  const listing = await client.send("GET", listPath);
   if (listing.answer.kind === "unanswered") return nothingToJudge(describeUnreachable(target, listing));
   const usage = await client.send("GET", "/usage");
+  const again = await readAgain(client, listing, usage);
   const candidates = named === undefined ? unassignedAgents(target, agentIds(bodyJson(listing))) : [named];
   const health: Exchange[] = [];
   for (const agent of candidates) health.push(await client.health(agent));
-  const found = { listing, usage, health, invoked: null };
+  const found = { listing, usage, again, health, invoked: null };
   if (!isRecognised(found)) return nothingToJudge(describeOtherApi(target, found));
   if (isRefused(listing) && isRefused(usage)) return nothingToJudge(describeRefusedKey(listing, client));
   if (named !== undefined || target.agentSource === "named") return { kind: "ready", discovery: found, target };
@@ -46,6 +48,14 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
     discovery: { ...found, invoked: invoked?.exchange ?? null },
     target: agent === undefined ? target : withAgent(target, agent),
   };
+}
+
+/** Reads the list or usage twice more if the other is missing: the limits are then tested by such reads, as they run no agent. */
+async function readAgain(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
+  const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
+  if (isMissing(listing) === isMissing(usage)) return [];
+  const path = isMissing(usage) ? listPath : "/usage";
+  return [await client.send("GET", path), await client.send("GET", path)];
 }
 
 /** The first listed agents without another role, such as failing. */

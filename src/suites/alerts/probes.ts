@@ -15,7 +15,7 @@ import { type Target, type TargetKey, usableKeys } from "../../target/target.ts"
 import { wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { waitIfAllowed } from "../limits/exhaust.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
-import { isSuccess } from "../shared/response.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
 /** Whether the threshold of an alert was crossed. `out of time`: the run may not wait until the key can send more requests. */
@@ -151,12 +151,16 @@ export interface Used {
 }
 
 /**
- * Reads usage and measures the hour and the minute. If neither the report nor the headers describe a window, uses the
+ * Reads usage, or the list if usage is missing, and measures the hour and the minute. If neither the report nor the headers describe a window, uses the
  * run's own count. Its maximum is everything that may count; its minimum is what was sent since the alert was created.
  * @param sinceMs when the alert was created, by the run's real clock
  */
-async function measure(client: Client, { recorder, target, time }: ProbeContext, sinceMs = Infinity): Promise<Used[]> {
-  const read = await client.send("GET", "/usage");
+async function measure(
+  client: Client,
+  { recorder, target, time, discovery }: ProbeContext,
+  sinceMs = Infinity,
+): Promise<Used[]> {
+  const read = await client.send("GET", hasStatus(discovery.usage, 404, 405) ? "/agents?page=1&limit=2" : "/usage");
   const limits = limitsOf(client.key, target);
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));

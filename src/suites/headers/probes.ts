@@ -5,7 +5,7 @@ import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
-import { doReadsCount } from "../limits/key-history.ts";
+import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
 /** Requests of one key. Its limits are `null` if only the headers showed the tier, because the checks judge those headers. */
@@ -18,8 +18,10 @@ export interface AllSamples {
   /** When requests without a key of the target were sent, in milliseconds since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
-  /** Whether reading usage was observed to count against the allowance. */
-  readonly readsCount: boolean;
+  /** Older evidence has `readsCount` instead. */
+  readonly countedRead?: CountedRead | null;
+  /** Whether a read of usage is a counted read. */
+  readonly readsCount?: boolean;
   /** The harness's own clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
@@ -43,7 +45,7 @@ export const allSamples = probe(
     ),
     keylessMs: recorder.allExchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : [])),
     hasClock: target.clock !== null,
-    readsCount: doReadsCount(discovery),
+    countedRead: countedReadOf(discovery),
     startedUnixMs: Date.now() - time.now(),
   }),
 );

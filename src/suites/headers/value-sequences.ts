@@ -6,17 +6,18 @@ import { breach, type Finding, holds, type Observation, observed, unproven } fro
 import { moreTime } from "../../run/skip-reason.ts";
 import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { elapsedSeconds, fallBetween, isSameWindow, type SerialRun, serialRuns } from "../shared/compare-samples.ts";
+import { countedReadIn } from "../limits/key-history.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples } from "./probes.ts";
 
 /** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
-export function judgeFalls({ keys, keylessMs, readsCount, hasClock }: AllSamples): Finding<never> {
+export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples): Finding<never> {
   const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
   let proven = 0;
   for (const key of keys) {
     const stuck = describeConstantWindow(key);
     if (stuck !== null) return breach("`Remaining` falls by 1 with each request", `${stuck} (key ${key.key})`);
-    for (const run of serialRuns(key.samples, between, readsCount)) {
+    for (const run of serialRuns(key.samples, between, countedReadIn(history))) {
       const mismatch = describeFall(run, key, hasClock);
       if (mismatch !== null) return breach("`Remaining` falls by 1 with each request", `${mismatch} (key ${key.key})`);
       proven += pairsOf(run).filter(([a, b]) => fallBetween(a, b)?.fell === 1).length;

@@ -8,6 +8,7 @@ import type { Recorder } from "../../run/send/recorder.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import type { CountedRead } from "./key-history.ts";
 
 export const hello = { query: "hello" } as const;
 
@@ -20,8 +21,8 @@ export interface KeySender {
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
-  /** Whether reading usage counts against the allowance. If so, most requests are reads, and a few invokes prove that invokes count too. */
-  readonly readsCount: boolean;
+  /** If not `null`, most requests are such reads, and a few invokes prove that invokes count too. */
+  readonly countedRead: CountedRead | null;
 }
 
 export const invokeUnpaced = ({ client, agent }: KeySender): Promise<Exchange> => client.invoke(agent, hello, unpaced);
@@ -48,18 +49,20 @@ export interface ExhaustOptions {
   readonly trustedFrom?: number;
 }
 
+const listPath = "/agents?page=1&limit=2";
 const maxFailures = 5;
 /** Minimum number of invokes among the expected requests. They prove that invokes count, not only reads. */
 const minInvoked = 3;
 
-/** Sends requests until one is refused or `max` were sent. Reads usage where reads count, because reads run no agent. */
+/** Sends requests until one is refused or `max` were sent. Sends reads if they count, because reads run no agent. */
 export async function sendUntilRefused(
   sender: KeySender,
   { max, expected, alreadySent = 0 }: ExhaustOptions,
   onRefused: (refusal: Sample) => void = () => {},
 ): Promise<BurstResult> {
-  const { client, limits, readsCount } = sender;
-  const reads = readsCount ? expected - alreadySent - minInvoked : 0;
+  const { client, limits, countedRead } = sender;
+  const reads = countedRead === null ? 0 : expected - alreadySent - minInvoked;
+  const path = countedRead === "list" ? listPath : "/usage";
   // Uses half of the slots, because a server may release a slot a moment after its response.
   const concurrency = Math.min(16, max, Math.max(1, Math.floor(limits.concurrent / 2)));
   let sent = 0;
@@ -71,7 +74,7 @@ export async function sendUntilRefused(
     while (sent < max && end === "all sent") {
       const isRead = sent < reads;
       sent += 1;
-      const sample = await (isRead ? client.sample("GET", "/usage") : invokeSample(sender));
+      const sample = await (isRead ? client.sample("GET", path) : invokeSample(sender));
       if (isAdmitted(sample)) {
         admitted += 1;
         invoked += Number(!isRead);
@@ -127,11 +130,11 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
   let admitted = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // The limit that refused may apply to reads of usage only, so later bursts send invokes.
-    const readsCount = sender.readsCount && hiccups === 0;
+    // The limit that refused may apply to reads only, so later bursts send invokes.
+    const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;
-    const burst = await sendUntilRefused({ ...sender, readsCount }, rest, ({ remaining, resetAfter }) => {
+    const burst = await sendUntilRefused({ ...sender, countedRead }, rest, ({ remaining, resetAfter }) => {
       reportsExhaustion ||= remaining === 0 && resetAfter !== null && resetAfter >= minResetAfterSeconds;
     });
     admitted += burst.admitted;
@@ -166,7 +169,7 @@ const malformed = { ...unpaced, text: '{"url": "https://' } as const;
 export async function requestOtherEndpoints({ client, agent }: KeySender, isThorough: boolean): Promise<Exchange> {
   const streamOptions = { ...unpaced, json: hello, accept: "text/event-stream" };
   const stream = await client.send("POST", agentPath(agent, "stream"), streamOptions);
-  await client.send("GET", "/agents?page=1&limit=2", unpaced);
+  await client.send("GET", listPath, unpaced);
   if (!isThorough) return stream;
   await client.send("GET", "/usage", unpaced);
   await client.send("GET", "/keys/usage", unpaced);

@@ -33,12 +33,17 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 
+/** A read that was observed to count against the allowance, as an invoke does. It runs no agent. */
+export type CountedRead = "usage" | "list";
+
 /** All requests that the run sent on one key. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the run advances the target's clock. Between two advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /** Whether reading usage was observed to count against the allowance. */
-  readonly readsCount: boolean;
+  /** Older evidence has `readsCount` instead. */
+  readonly countedRead?: CountedRead | null;
+  /** Whether a read of usage is a counted read. */
+  readonly readsCount?: boolean;
   /** Earlier requests that no longer count, but whose slots a slow server may not have released yet. */
   readonly stragglers: readonly Sample[];
   /** Requests with another spelling of the key, or with an invalid key that resembles it. */
@@ -61,7 +66,7 @@ export function keyHistoryOf(
     isFresh: key.fresh || idleSinceMs !== null,
     hasClock: target.clock !== null,
     samples: all.filter(isLater),
-    readsCount: doReadsCount(discovery),
+    countedRead: countedReadOf(discovery),
     stragglers: all.filter(isStraggler),
     lookalikes: recorder
       .exchanges()
@@ -103,7 +108,7 @@ export const tokensMayBeExhausted = ({ samples }: RunKeyHistory): boolean =>
   endsRefused(samples, samples.filter(isLimited));
 
 function historyOf(
-  { isFresh, samples, readsCount, stragglers, lookalikes }: RunKeyHistory,
+  { isFresh, samples, stragglers, lookalikes, ...history }: RunKeyHistory,
   clock: "stands" | "runs",
 ): History {
   return {
@@ -111,7 +116,7 @@ function historyOf(
     lingeringUntilMs: stragglers.map(({ endMs }) => endMs),
     decisions: [
       ...samples.map((sample) =>
-        decided(sample, clock, countsPerhaps(sample, readsCount) ? "failed" : outcomeOf(sample)),
+        decided(sample, clock, countsPerhaps(sample, countedReadIn(history)) ? "failed" : outcomeOf(sample)),
       ),
       ...lookalikes.map((sample) => decided(sample, clock, "failed")),
     ],
@@ -131,20 +136,30 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
  * Whether it is uncertain that a request counts. The document leaves open whether a read counts and whether it is
  * refused at the limit. A read of usage certainly counts if reads were observed to count and requests were left.
  */
-const countsPerhaps = (sample: Sample, readsCount: boolean): boolean =>
-  isRefusedRead(sample) ||
-  (isAdmitted(sample) &&
-    !isAgentCall(sample) &&
-    !(readsCount && sample.kind === "usage" && (sample.remaining ?? 0) > 0));
+const countsPerhaps = (sample: Sample, countedRead: CountedRead | null): boolean =>
+  isRefusedRead(sample, countedRead) ||
+  (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
-/** Whether a request is a refused read of usage. Reads may have a limit of their own, so this proves nothing about invokes. */
-const isRefusedRead = ({ kind, status }: Sample): boolean => kind === "usage" && status === 429;
+/** Whether a request is a refused read. Reads may have a limit of their own, so this proves nothing about invokes. */
+const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
+  (kind === "usage" || kind === countedRead) && status === 429;
 
-/** Whether reading usage counts against the allowance, as the headers of the discovery's two reads show. */
-export function doReadsCount({ listing, usage }: Discovery): boolean {
-  const fall = fallBetween(sampleOf(listing), sampleOf(usage));
-  return fall !== null && fall.fell === 1 && statusOf(listing) === 200 && statusOf(usage) === 200;
+/** Returns a read that counts against the allowance, as the headers of the discovery's reads show. */
+export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
+  if (fallsByOne(listing, usage)) return "usage";
+  if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;
+  return statusOf(usage) === 200 ? "usage" : "list";
 }
+
+const fallsByOne = (from: Exchange, to: Exchange): boolean =>
+  statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
+
+/** The counted read of kept evidence. */
+export const countedReadIn = ({
+  countedRead,
+  readsCount,
+}: Pick<RunKeyHistory, "countedRead" | "readsCount">): CountedRead | null =>
+  countedRead ?? (readsCount === true ? "usage" : null);
 
 const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionOfResponse(sample, decidedIn(sample, clock), outcome);

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hourMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds } from "../../rules/limits/sample.ts";
-import type { TierProbeContext } from "../../run/probe.ts";
+import type { ProbeContext, TierProbeContext } from "../../run/probe.ts";
+import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
-import { doReadsCount, keyHistoryOf } from "./key-history.ts";
+import { countedReadOf, keyHistoryOf } from "./key-history.ts";
 
 /** A request sent some time after a refusal. The bounds of that time are in seconds of the target's clock. */
 export interface TimedRetry {
@@ -26,8 +27,29 @@ export const senderOf = ({ client, given, tested, time, discovery }: LimitsProbe
   agent: given["agents.answering"],
   limits: tested.limits,
   time,
-  readsCount: doReadsCount(discovery),
+  countedRead: countedReadOf(discovery),
 });
+
+/** Statuses of an endpoint that is missing, also for requests that were refused before. */
+const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
+
+/**
+ * Skips a probe if the target has no such endpoint for any agent. Its requests would show nothing about limits.
+ * @throws {SkipError}
+ */
+function requireEndpoint(
+  endpoint: "invoke" | "stream",
+  { client, recorder }: Pick<ProbeContext, "client" | "recorder">,
+): void {
+  const own = recorder
+    .exchanges()
+    .filter(({ key, request }) => key === client.key.name && request.url.endsWith(`/${endpoint}`));
+  const isMissing = own.some(isUnknown) && own.every((each) => missingStatuses.includes(statusOf(each) ?? 404));
+  const clause = endpoint === "invoke" ? "INV-1" : "SSE-1";
+  if (isMissing) throw new SkipError(`every ${endpoint} of the run got 404 or 405; see ${clause}`);
+}
+
+const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
 /** State of a key before its allowance is exhausted. */
 export interface Beginning {
@@ -36,13 +58,15 @@ export interface Beginning {
 }
 
 /** Waits until earlier use of the key no longer counts, if the run can advance the target's clock. */
-export async function expireEarlierUse({
-  tested: { key, limits },
-  time,
-  target,
-  recorder,
-  discovery,
-}: LimitsProbeContext): Promise<Beginning> {
+export async function expireEarlierUse(context: LimitsProbeContext): Promise<Beginning> {
+  requireEndpoint("invoke", context);
+  const {
+    tested: { key, limits },
+    time,
+    target,
+    recorder,
+    discovery,
+  } = context;
   const isUsed = keyHistoryOf(key, limits, { target, recorder, discovery, idleSinceMs: null }).samples.length > 0;
   if (key.fresh && !isUsed) return { beganFresh: true, idleSinceMs: null };
   if (target.clock === null) return { beganFresh: false, idleSinceMs: null };

@@ -143,10 +143,27 @@ describe("media types and bodies", () => {
 it.each<[string, string, Exchange, Exchange]>([
   ["holds", "both are there", exchange(list), exchange(usage)],
   ["holds", "usage answers 500", exchange(list), exchange({ ...usage, status: 500 })],
-  ["breach", "usage answers 404", exchange(list), exchange({ ...usage, status: 404 })],
+  ["holds", "usage answers 404", exchange(list), exchange({ ...usage, status: 404 })],
+  ["unproven", "both answer 404", exchange({ ...list, status: 404 }), exchange({ ...usage, status: 404 })],
   ["unproven", "both answer 500", exchange({ ...list, status: 500 }), exchange({ ...usage, status: 500 })],
 ])("SVC-3 %s: %s", (kind, _case, listing, read) => {
   expect(judgeBy(service, "SVC-3", { listing, usage: read }).kind).toBe(kind);
+});
+
+/** An exchange with a path of the origin. */
+function at(path: string, options: Parameters<typeof exchange>[0]): Exchange {
+  const made = exchange({ method: "GET", ...options });
+  return { ...made, request: { ...made.request, url: new URL(path, made.request.url).href } };
+}
+
+it.each<[string, string, Exchange]>([
+  ["breach", "another version", at("/v2/usage", { json: { requests: {}, tokens: {} } })],
+  ["breach", "no version, in the envelope", at("/usage", { json: { status: "success", data: { requests: {} } } })],
+  ["holds", "a page of the site", at("/usage", { text: "<html>" })],
+  ["holds", "nothing", at("/usage", { status: 404 })],
+])("SVC-3 %s if usage answers 404 and elsewhere is %s", (kind, _case, found) => {
+  const evidence = { listing: exchange(list), usage: exchange({ ...usage, status: 404 }), elsewhere: [found] };
+  expect(judgeBy(service, "SVC-3", evidence).kind).toBe(kind);
 });
 
 describe("response shapes", () => {

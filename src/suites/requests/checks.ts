@@ -77,6 +77,12 @@ const ownFields = {
 
 type OpenEndpoint = keyof typeof ownFields;
 
+/** Whether a response has an endpoint's own fields, at any published place. */
+export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean => {
+  const shape = shapeOf(endpoint, exchange);
+  return shape === "top-level" || shape === "envelope";
+};
+
 /** Successful responses of an endpoint with a JSON body. */
 const responsesOf = (endpoint: OpenEndpoint, all: AllExchanges): Exchange[] =>
   (byEndpoint(all).get(endpoint) ?? []).filter((each) => hasStatus(each, 200) && bodyJson(each) !== undefined);

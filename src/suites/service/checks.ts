@@ -7,7 +7,7 @@ import { responseCases } from "../shared/cases.ts";
 import { responseMatrix, responseCells } from "../shared/matrices.ts";
 import { specifiedExchanges, endpointOf, allExchanges, mediaTypeOf } from "../shared/all-exchanges.ts";
 import { invokedInOtherSpellings, discoveryReads } from "../requests/probes.ts";
-import { judgeSpelling } from "../requests/checks.ts";
+import { hasFieldsOf, judgeSpelling } from "../requests/checks.ts";
 import { hasStatus, isSuccess, describeNonJson, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { streamed } from "../stream/probes.ts";
@@ -30,6 +30,10 @@ const isEventStream = (exchange: Exchange): boolean =>
   mediaTypeOf(exchange) === "text/event-stream" &&
   exchange.answer.kind === "answered" &&
   (exchange.answer.events.length > 0 || !hasWholeBody(exchange));
+
+/** Whether a response is a list of agents or a usage report. Other pages of a site answer 200 as well. */
+const isListOrUsage = (exchange: Exchange): boolean =>
+  isSuccess(exchange) && (["list", "usage"] as const).some((endpoint) => hasFieldsOf(endpoint, exchange));
 
 export const service = suite("What the service does", [
   checkEvery(
@@ -80,12 +84,19 @@ export const service = suite("What the service does", [
       whenEmpty: unproven("no stream was opened", "`agents.streaming` in the target file"),
     },
   ),
-  check("SVC-3", discoveryReads, ({ listing, usage }) => {
-    const absent = [listing, usage].find((each) => hasStatus(each, 404, 405));
-    if (absent !== undefined) {
-      const path = absent.request.url.replace(/^[^:]*:\/\/[^/]*/, "");
-      return breach(`${absent.request.method} ${path} is there`, outcomeOf(absent), absent);
-    }
+  check("SVC-3", discoveryReads, ({ listing, usage, elsewhere = [] }) => {
+    const found = elsewhere.find(isListOrUsage);
+    const pathOf = ({ request }: Exchange): string => new URL(request.url).pathname;
+    const absent = [listing, usage].find(
+      (each) => found !== undefined && pathOf(found).endsWith(pathOf(each).replace(/^.*\/v1\//, "/")),
+    );
+    if (found !== undefined && absent !== undefined)
+      return breach(
+        `GET ${pathOf(absent)} is there`,
+        `${outcomeOf(absent)}, while GET ${pathOf(found)} gets ${outcomeOf(found)}`,
+        absent,
+        found,
+      );
     return [listing, usage].some(isSuccess) ? holds() : unproven("neither list nor usage succeeded below `/v1`");
   }),
 ]);

@@ -32,12 +32,17 @@ export interface AllExchanges {
   readonly endClockMs?: number;
 }
 
-/** Collects all exchanges of the run, for checks of rules that apply to every response. */
+/**
+ * Collects all exchanges of the run, for checks of rules that apply to every response. Leaves out GET requests to paths
+ * outside the base URL, where something else may answer.
+ */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
   { requests: 0, stage: "review" },
   async ({ recorder, target, time, outages }): Promise<AllExchanges> => ({
-    exchanges: withoutNetworkLosses(recorder.allExchanges()),
+    exchanges: withoutNetworkLosses(recorder.allExchanges()).filter(
+      ({ request: { method, url } }) => method !== "GET" || url.startsWith(target.baseUrl),
+    ),
     validKeys: usableKeys(target).map(({ name }) => name),
     batchPath: target.paths.batch,
     // A target that was away may have been deployed anew.

@@ -52,14 +52,14 @@ const closeSeconds = 1;
 /**
  * Finds the serial runs among the samples of one key.
  * @param between whether a request that may count against the key was sent between two times
- * @param readsCount whether reading usage counts against the allowance, as an invoke does
+ * @param countedRead the kind of read that counts against the allowance, as an invoke does
  */
 export function serialRuns(
   samples: readonly Sample[],
   between: (fromMs: number, toMs: number) => boolean,
-  readsCount = false,
+  countedRead: Sample["kind"] | null = null,
 ): SerialRun[] {
-  const counts = ({ kind }: Sample): boolean => kind === "invoke" || (readsCount && kind === "usage");
+  const counts = ({ kind }: Sample): boolean => kind === "invoke" || kind === countedRead;
   const runs: Sample[][] = [];
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
   let lastEndMs = -Infinity;

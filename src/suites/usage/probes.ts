@@ -14,9 +14,10 @@ import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
+import { SkipError } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
-import { isSuccess, reportedTokens } from "../shared/response.ts";
+import { hasStatus, isSuccess, reportedTokens } from "../shared/response.ts";
 
 /** Two reads of usage, and the agent calls between them. */
 export interface UsageReads {
@@ -99,6 +100,7 @@ async function growUsage({
   time,
   outages,
 }: ProbeContext<"agents.answering">): Promise<UsageGrowth> {
+  if (hasStatus(discovery.usage, 404, 405)) throw new SkipError("usage is missing; see USE-1");
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+
+import { sampleOf } from "../base/testing/test-scope.ts";
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
+import { fault, faults } from "../reference/patch.ts";
+import { runSuites } from "../run/run.ts";
+import { suites } from "../suites/all.ts";
+
+/** Runs all suites against a server that does not have the paths. */
+async function runWithout(paths: RegExp) {
+  const patches = faults("Endpoints", {
+    gone: fault("USE-1", "Some paths are missing.").by(() => ({
+      servedPath: (path) => (paths.test(path.replace(/\?.*/, "")) ? "/gone" : path),
+    })),
+  });
+  const embedded = await startEmbedded(patches);
+  try {
+    const signal = new AbortController().signal;
+    const { requests, executions } = await runSuites({ target: embedded.target, suites, maxWaitMs: 0, signal });
+    return { requests, executions };
+  } finally {
+    await embedded.close();
+  }
+}
+
+const sound = await runWithout(/^$/);
+
+it.each(
+  sampleOf(
+    [
+      ["usage", /^\/v1\/usage$/],
+      ["list", /^\/v1\/agents$/],
+      ["invoke", /\/invoke$/],
+    ] as const,
+    { of: 2 },
+  ),
+)("a target without %s takes no more requests than a sound one", async (_, paths) => {
+  const { requests, executions } = await runWithout(paths);
+  expect(requests).toBeLessThanOrEqual(sound.requests);
+  expect(executions).toBeLessThanOrEqual(sound.executions);
+});

@@ -70,9 +70,9 @@ export const exchangeSchema = z
     clockMs: z.number().describe("How far the target's own clock had been moved by then, in milliseconds."),
     answer: z.discriminatedUnion("kind", [answeredSchema, unansweredSchema]),
     reconnect: z
-      .enum(["accepted", "refused"])
+      .enum(["accepted", "refused", "gateway"])
       .describe(
-        "Whether the target accepted a new connection right after this one broke. If it refused, the exchange says nothing about the target. Absent for other exchanges, and in files of earlier versions.",
+        "Whether the target accepted a new connection right after this one broke. `gateway`: a gateway answered in the place of the target. After `refused` and `gateway`, the exchange says nothing about the target. Absent for other exchanges, and in files of earlier versions.",
       )
       .exactOptional(),
   })

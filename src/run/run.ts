@@ -29,6 +29,7 @@ import { startPacer } from "./send/pacing.ts";
 import { createsWebhooks, type PlannedProbe, planProbes } from "./plan/plan.ts";
 import { withWebhookAgent } from "./discovery/webhook-agent.ts";
 import { defaultDeadAfterMs, watchOutages } from "./send/outages.ts";
+import { isGatewayError } from "./send/retry.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
 import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
@@ -75,6 +76,8 @@ interface RunRecord {
   readonly executions: number;
   /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
+  /** When the target was away, as part of a sentence. `null` if it never was. */
+  readonly away: string | null;
   readonly waitedMs: number;
   readonly durationMs: number;
 }
@@ -191,6 +194,7 @@ function createContext(options: StoppableRun): ClientContext {
   const outages = watchOutages({
     now: time.now,
     connect: () => acceptsConnection(target.baseUrl, target.network),
+    repeat: (exchange) => repeatExchange(exchange, { transport, recorder, time }),
     sleep: (ms) => time.sleepReal(ms),
     onReturn: () => recorder.countOutage(time.now()),
     deadAfterMs: options.deadAfterMs ?? defaultDeadAfterMs,
@@ -210,6 +214,19 @@ function createContext(options: StoppableRun): ClientContext {
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const maxRequests = maxRequestsFor(bounds.maxRequests, target);
   return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
+}
+
+/** Sends the request of an exchange again, and records the new exchange. */
+async function repeatExchange(
+  { key, request: { method, url, headers, body } }: Exchange,
+  { transport, recorder, time }: Pick<ClientContext, "transport" | "recorder" | "time">,
+): Promise<Exchange> {
+  const text = body.kind === "text" ? body.text : null;
+  const sent = await transport.open({ method, url, headers, body: text, key, deadlines: { headMs: 5000 } }).finished;
+  const isLost = sent.answer.kind === "unanswered" || isGatewayError(sent.answer);
+  const exchange: Exchange = isLost ? { ...sent, reconnect: "gateway" } : sent;
+  recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+  return exchange;
 }
 
 /** Does something before the first probe. Does it once more if the target went away meanwhile, and came back. */
@@ -347,7 +364,7 @@ function unjudgedRun(options: RunOptions, context: ClientContext, unjudged: Unju
 
 function recordOf(
   { suites }: RunOptions,
-  { recorder, time }: ClientContext,
+  { recorder, time, outages }: ClientContext,
   { target, runs }: Pick<RunRecord, "target" | "runs">,
 ): RunRecord {
   return {
@@ -362,6 +379,7 @@ function recordOf(
     requests: recorder.sent(),
     executions: recorder.executions(),
     lost: recorder.lost(),
+    away: outages.describe(),
     waitedMs: time.waitedMs(),
     durationMs: time.now(),
   };

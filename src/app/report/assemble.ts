@@ -22,7 +22,16 @@ export interface JudgingInput {
 
 interface Parts extends Pick<
   Report,
-  "target" | "durationMs" | "requests" | "executions" | "lost" | "waitedMs" | "findings" | "created" | "selection"
+  | "target"
+  | "durationMs"
+  | "requests"
+  | "executions"
+  | "lost"
+  | "away"
+  | "waitedMs"
+  | "findings"
+  | "created"
+  | "selection"
 > {
   readonly judging: JudgingInput;
   readonly started: Date;
@@ -44,6 +53,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
     ...(parts.executions === undefined ? {} : { executions: parts.executions }),
     ...(parts.lost === undefined ? {} : { lost: parts.lost }),
     waitedMs: Math.round(parts.waitedMs),
+    ...(parts.away === undefined ? {} : { away: parts.away }),
     ...(end.kind === "planned" ? {} : { stopped: end.why }),
     ...judged,
     created: parts.created,

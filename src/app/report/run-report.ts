@@ -31,7 +31,7 @@ export function assembleReport(
   result: RunResult,
   { version, started, finished, unselected, selection, roles, messages }: RunReportInput,
 ): Report {
-  const { target, durationMs, requests, executions, lost, waitedMs, judgements, exchanges } = result;
+  const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
   return assemble({
     judging: { version, end: endOfRun(result, messages), unselected, load: null },
@@ -50,6 +50,7 @@ export function assembleReport(
     requests,
     executions,
     lost,
+    ...(away === null ? {} : { away }),
     waitedMs,
     findings: judgements.map((each) => findingRowOf(each, messages)),
     created: createdResources(exchanges, started),

@@ -148,6 +148,12 @@ export const reportSchema = z
       .describe("Requests that were sent again because the connection ended before the response was complete.")
       .exactOptional(),
     waitedMs: milliseconds,
+    away: z
+      .string()
+      .describe(
+        "When the target was away during the run, as part of a sentence: it refused connections, or a gateway answered in its place.",
+      )
+      .exactOptional(),
     verdict: z.enum(verdicts),
     stopped: z
       .string()

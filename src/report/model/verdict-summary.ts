@@ -35,7 +35,13 @@ export function verdictReasons(report: Report): Text {
     ...lostRequests(report),
     ...(waitedMs >= 1000 ? [`${duration(waitedMs)} of it waiting`] : []),
   ];
-  return joinTexts([...basisOf(report), ...namedInVain(report), ...unmetDemands(report), ...costs.map(own)]);
+  return joinTexts([
+    ...basisOf(report),
+    ...namedInVain(report),
+    ...unmetDemands(report),
+    ...costs.map(own),
+    ...absences(report),
+  ]);
 }
 
 const counts = (count: number, before: string, noun: string): string[] =>
@@ -44,6 +50,10 @@ const counts = (count: number, before: string, noun: string): string[] =>
 /** Formats the number of requests that the network lost, as a part of a sentence; empty if there are none. */
 export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
+
+/** When the target was away, unless that is the reason why the run stopped. */
+const absences = ({ away, stopped }: Report): Text[] =>
+  away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
 const unreachableText = ({ stopped = "" }: Report): Text => outsideProse(stopped, 600);
 

@@ -1,18 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Exchange, Unanswered } from "../../evidence/exchange.ts";
+import type { Answered, Exchange, Header, Unanswered } from "../../evidence/exchange.ts";
 import { exchange } from "../../suites/testing/exchange.ts";
 import { type OutageMonitor, watchOutages } from "./outages.ts";
 
 const deadAfterMs = 8000;
 let isUp = true;
+let isAnswered = true;
+let isInvokeAnswered = true;
 let connections = 0;
 let returns = 0;
 let monitor: OutageMonitor;
 
 beforeEach(async () => {
   vi.useFakeTimers();
-  [isUp, connections, returns] = [true, 0, 0];
+  [isUp, isAnswered, isInvokeAnswered, connections, returns] = [true, true, true, 0, 0];
   const started = Date.now();
   monitor = watchOutages({
     now: () => Date.now() - started,
@@ -20,11 +22,16 @@ beforeEach(async () => {
       connections += 1;
       return isUp;
     },
+    repeat: async (each) => {
+      if (each.request.method === "GET") return isAnswered ? exchange() : gatewayError();
+      return isAnswered && isInvokeAnswered ? exchange() : gatewayError();
+    },
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     onReturn: () => void (returns += 1),
     deadAfterMs,
   });
-  await monitor.examine(exchange());
+  const read = exchange();
+  await monitor.examine({ ...read, key: "key", request: { ...read.request, method: "GET" } });
 });
 
 afterEach(() => {
@@ -43,6 +50,11 @@ const failed = (reason: Unanswered["reason"], text = "{}"): Exchange => ({
   answer: { kind: "unanswered", reason, detail: "read ECONNRESET", endMs: Date.now() },
 });
 
+const gatewayError = (status = 502, text = "<html>Bad Gateway</html>", headers: readonly Header[] = []): Exchange => ({
+  ...failed("broken"),
+  answer: { ...answeredWith(text), status, headers },
+});
+
 /** An outage in which a request breaks. */
 async function loseDuring(text: string): Promise<void> {
   isUp = false;
@@ -50,6 +62,30 @@ async function loseDuring(text: string): Promise<void> {
   isUp = true;
   await vi.advanceTimersByTimeAsync(500);
 }
+
+describe("a 502, 503 or 504", () => {
+  const limited: Header = ["X-RateLimit-Limit", "10"];
+  it.each([
+    ["is a gateway's while nothing else is answered", false, true, gatewayError(), "gateway"],
+    ["is a gateway's if the same request is answered a moment later", true, true, gatewayError(503, ""), "gateway"],
+    ["is the target's own if it stays while another request is answered", true, false, gatewayError(504), undefined],
+    ["is the target's own with rate-limit headers", false, false, gatewayError(502, "", [limited]), undefined],
+    ["is the target's own with an error object", false, false, gatewayError(503, '{"error":{}}'), undefined],
+  ] as const)("%s", async (_, sound, soundForInvoke, given, reconnect) => {
+    [isAnswered, isInvokeAnswered] = [sound, soundForInvoke];
+    expect((await monitor.examine(given)).reconnect).toBe(reconnect);
+  });
+
+  it("ends the outage when the target answers again", async () => {
+    isAnswered = false;
+    await monitor.examine(gatewayError());
+    await vi.advanceTimersByTimeAsync(3000);
+    isAnswered = true;
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await monitor.awaitReturn()).toBe(true);
+    expect(monitor.describe()).toMatch(/away from .* \(a gateway answered in its place\)$/);
+  });
+});
 
 describe("an outage of the target", () => {
   it.each([
@@ -105,3 +141,9 @@ describe("an outage of the target", () => {
     expect(monitor.describe()).toContain("POST /v1/agents/echo/invoke preceded two losses, and may crash it");
   });
 });
+
+function answeredWith(text: string): Answered {
+  const { answer } = exchange({ text });
+  if (answer.kind !== "answered") throw new Error("the exchange of tests is answered");
+  return answer;
+}

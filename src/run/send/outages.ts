@@ -1,10 +1,21 @@
 import { duration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { TargetLost } from "../skip-reason.ts";
-import { hasTooLongHead, isClosedByHarness, isConnectionLost, isUnreachable } from "./retry.ts";
+import {
+  hasTooLongHead,
+  isClosedByHarness,
+  isConnectionLost,
+  isGatewayError,
+  isUnreachable,
+  mayRetry,
+} from "./retry.ts";
 
-/** A time in which the target accepted no connections. Times are in milliseconds since the start of the run. */
+/**
+ * A time in which the target accepted no connections, or a gateway answered in its place. Times are in milliseconds
+ * since the start of the run.
+ */
 export interface Outage {
+  readonly kind: "refused" | "gateway";
   readonly fromMs: number;
   /** When the target accepted connections again. `null` if it did not. */
   readonly toMs: number | null;
@@ -42,6 +53,8 @@ interface OutageOptions {
   readonly now: () => number;
   /** Asks for a new connection. */
   readonly connect: () => Promise<boolean>;
+  /** Sends a request again, and records the exchange. */
+  readonly repeat: (exchange: Exchange) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
   /** Called when the target is back. */
@@ -51,6 +64,8 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
+/** A gateway may answer for a target this many times as long: a rolling deployment takes a while. */
+const gatewayFactor = 4;
 const pollMs = 100;
 /** While nothing is sent, the target is asked for a connection this often. */
 const idlePollMs = 2000;
@@ -63,15 +78,20 @@ export interface Requested {
 }
 
 interface OngoingOutage {
+  readonly kind: Outage["kind"];
   readonly fromMs: number;
   toMs: number | null;
   readonly broken: Map<string, string>;
 }
 
-export function watchOutages({ now, connect, sleep, onReturn, deadAfterMs }: OutageOptions): OutageMonitor {
+export function watchOutages({ now, connect, repeat, sleep, onReturn, deadAfterMs }: OutageOptions): OutageMonitor {
   const outages: OngoingOutage[] = [];
   const suspects = new Map<string, string>();
   const resent = new Set<string>();
+  /** Methods and paths to which the target itself responds as a gateway would. */
+  const own = new Set<string>();
+  /** A read that got a response of the target. */
+  let answeredRead: Exchange | null = null;
   let wasReached = false;
   let isDead = false;
   let lastExchangeMs = 0;
@@ -85,15 +105,21 @@ export function watchOutages({ now, connect, sleep, onReturn, deadAfterMs }: Out
     return latest.isAccepted;
   };
 
+  /** Whether the target itself responds to a read that it has answered before. */
+  const isAnswering = async (): Promise<boolean> => {
+    const { answer } = answeredRead === null ? { answer: null } : await repeat(answeredRead);
+    return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
+  };
+
   const awaitConnection = async (outage: OngoingOutage): Promise<boolean> => {
-    const untilMs = now() + deadAfterMs;
+    const untilMs = now() + deadAfterMs * (outage.kind === "gateway" ? gatewayFactor : 1);
     while (now() < untilMs) {
       try {
         await sleep(pollMs);
       } catch {
         return false;
       }
-      if (!(await connect())) continue;
+      if (!(await connect()) || !(await isAnswering())) continue;
       outage.toMs = now();
       resent.clear();
       onReturn();
@@ -103,10 +129,16 @@ export function watchOutages({ now, connect, sleep, onReturn, deadAfterMs }: Out
     return false;
   };
 
-  const begin = (fromMs: number): OngoingOutage => {
+  /** The outage at a time. */
+  const outageAt = (ms: number): OngoingOutage | null => {
     const last = outages.at(-1);
-    if (last !== undefined && (last.toMs === null || fromMs < last.toMs)) return last;
-    const outage: OngoingOutage = { fromMs, toMs: null, broken: new Map() };
+    return last !== undefined && (last.toMs === null || ms < last.toMs) ? last : null;
+  };
+
+  const begin = (kind: Outage["kind"], fromMs: number): OngoingOutage => {
+    const ongoing = outageAt(fromMs);
+    if (ongoing !== null) return ongoing;
+    const outage: OngoingOutage = { kind, fromMs, toMs: null, broken: new Map() };
     outages.push(outage);
     returning = awaitConnection(outage);
     nextOutage.resolve();
@@ -124,17 +156,39 @@ export function watchOutages({ now, connect, sleep, onReturn, deadAfterMs }: Out
     if (outages.some((each) => each !== outage && each.broken.has(id))) suspects.set(id, name);
   };
 
+  /**
+   * Finds out whether a 502, 503 or 504 is a gateway's. It is if the target responds to nothing, or to the same request
+   * a moment later.
+   */
+  const examineGatewayError = async (exchange: Exchange): Promise<Exchange> => {
+    const { request, sentMs } = exchange;
+    const id = `${request.method} ${new URL(request.url).pathname}`;
+    if (own.has(id)) return exchange;
+    if (outageAt(sentMs) === null && (await isAnswering())) {
+      const isRepeated = mayRetry(request.method, request.url, {});
+      const again = isRepeated ? (await repeat(exchange)).answer : null;
+      if (again === null || again.kind === "unanswered" || isGatewayError(again)) {
+        own.add(id);
+        return exchange;
+      }
+    }
+    begin("gateway", sentMs);
+    return { ...exchange, reconnect: "gateway" };
+  };
+
   const examine = async (exchange: Exchange): Promise<Exchange> => {
     const { answer, sentMs } = exchange;
     lastExchangeMs = now();
     const isCut = isConnectionLost(exchange) && !isClosedByHarness(exchange) && !hasTooLongHead(exchange);
     if (!isCut && !isUnreachable(exchange)) {
-      wasReached ||= answer.kind === "answered";
+      if (wasReached && answer.kind === "answered" && isGatewayError(answer)) return examineGatewayError(exchange);
+      wasReached ||= answer.kind === "answered" && !isGatewayError(answer);
+      if (isAnsweredRead(exchange) && !isHealth(answeredRead)) answeredRead = exchange;
       return exchange;
     }
     if (!wasReached) return exchange;
     if (await isAcceptedSince(answer.endMs)) return { ...exchange, reconnect: "accepted" };
-    const outage = begin(isCut ? answer.endMs : sentMs);
+    const outage = begin("refused", isCut ? answer.endMs : sentMs);
     if (isCut || resent.has(identityOfSent(exchange.request))) addBroken(outage, exchange);
     return { ...exchange, reconnect: "refused" };
   };
@@ -143,12 +197,12 @@ export function watchOutages({ now, connect, sleep, onReturn, deadAfterMs }: Out
     if (!wasReached || outages.at(-1)?.toMs === null || now() - lastExchangeMs < idlePollMs) return;
     const startedMs = now();
     void connect().then((isAccepted) => {
-      if (!isAccepted && lastExchangeMs < startedMs) begin(startedMs);
+      if (!isAccepted && lastExchangeMs < startedMs) begin("refused", startedMs);
     });
   }, idlePollMs).unref();
 
   const all = (): Outage[] =>
-    outages.map(({ fromMs, toMs, broken }) => ({ fromMs, toMs, broken: [...broken.values()] }));
+    outages.map(({ kind, fromMs, toMs, broken }) => ({ kind, fromMs, toMs, broken: [...broken.values()] }));
   return {
     count: () => outages.length,
     all,
@@ -192,14 +246,22 @@ const describeSuspect = (name: string): string =>
 
 /** Describes outages and the requests that may have caused them, as part of a sentence. */
 function describeOutages(outages: readonly Outage[], suspects: readonly string[]): string {
-  const described = outages.map(({ fromMs, toMs }) =>
-    toMs === null
-      ? `lost after ${duration(Math.round(fromMs))}, and refused connections from then on`
-      : `away from ${duration(Math.round(fromMs))} to ${duration(Math.round(toMs))} of the run`,
-  );
+  const described = outages.map(describeOne);
   const which = [...new Set(suspects)];
   return `the target was ${described.join(", ")}${which.length === 0 ? "" : `; ${which.join(" and ")} preceded two losses, and may crash it`}`;
 }
+
+function describeOne({ kind, fromMs, toMs }: Outage): string {
+  const [from, to] = [fromMs, toMs].map((ms) => (ms === null ? "" : duration(Math.round(ms))));
+  const how = kind === "gateway" ? "a gateway answered in its place" : "refused connections";
+  return toMs === null
+    ? `lost after ${from}, and ${how} from then on`
+    : `away from ${from} to ${to} of the run${kind === "gateway" ? ` (${how})` : ""}`;
+}
+
+const isHealth = (exchange: Exchange | null): boolean => exchange?.request.url.endsWith("/health") ?? false;
+const isAnsweredRead = ({ key, request, answer }: Exchange): boolean =>
+  key !== null && request.method === "GET" && answer.kind === "answered" && answer.status === 200;
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 

@@ -1,4 +1,5 @@
-import type { Exchange } from "../../evidence/exchange.ts";
+import { getPath, tryParseJson } from "../../base/json.ts";
+import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
 
 /** Whether the connection broke before the response was complete. Any network causes that now and then. */
@@ -14,7 +15,19 @@ export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
 /** Whether the target was gone when the exchange ended. Such an exchange says nothing about the target. */
-export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean => reconnect === "refused";
+export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
+  reconnect === "refused" || reconnect === "gateway";
+
+/**
+ * Whether a response may be a gateway's in place of the target's: a 502, 503 or 504 without rate-limit headers and
+ * without a field of the interface.
+ */
+export function isGatewayError({ status, headers, body }: Answered): boolean {
+  if (status < 502 || status > 504) return false;
+  if (headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"))) return false;
+  const json = body.kind === "text" ? tryParseJson(body.text) : undefined;
+  return ["error", "status", "data", "checks"].every((name) => getPath(json, name) === undefined);
+}
 
 /** Whether the response head was too long to read. No network causes that, and a retry would cost as much again. */
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>

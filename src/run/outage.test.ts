@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { describe, expect, it, onTestFinished } from "vitest";
+
+import { startEmbedded } from "../reference/embedded/embedded-server.ts";
+import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import type { Patch } from "../reference/patch.ts";
+import { suites as allSuites } from "../suites/all.ts";
+import { type RunResult, runSuites } from "./run.ts";
+
+const chosen = ["Invoke", "Stream", "List agents", "Rate-limit headers"];
+const suites = allSuites.filter(({ title }) => chosen.includes(title));
+
+/** A gateway before a server. It can refuse connections, or answer in the server's place. */
+async function startGate(origin: string) {
+  let isGatewayError = false;
+  const server: Server = createServer((incoming, response) => {
+    if (isGatewayError) return void response.writeHead(502).end("<html>Bad Gateway</html>");
+    const { method, headers, url } = incoming;
+    const forwarded = request(origin + url, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.rawHeaders);
+      answer.on("error", () => response.destroy()).pipe(response);
+    });
+    forwarded.on("error", () => response.destroy());
+    response.on("close", () => forwarded.destroy());
+    incoming.pipe(forwarded);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const refuse = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  onTestFinished(refuse);
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    refuse,
+    accept: (): void => void server.listen(port, "127.0.0.1"),
+    answerItself: (does: boolean): void => void (isGatewayError = does),
+  };
+}
+
+type Gate = Awaited<ReturnType<typeof startGate>>;
+
+/** Runs against a server whose gate does something once a number of probes is done. */
+async function runWith(does: (gate: Gate) => void, after: number, patches: readonly Patch[] = []): Promise<RunResult> {
+  const { target, close } = await startEmbedded(patches);
+  onTestFinished(close);
+  const { origin, pathname } = new URL(target.baseUrl);
+  const gate = await startGate(origin);
+  let done = 0;
+  return runSuites({
+    target: { ...target, baseUrl: gate.origin + pathname },
+    suites,
+    signal: new AbortController().signal,
+    maxRequests: Number.POSITIVE_INFINITY,
+    deadAfterMs: 1000,
+    onProbe: () => {
+      done += 1;
+      if (done === after) does(gate);
+    },
+  });
+}
+
+const brokenClauses = ({ judgements }: RunResult): string[] => [
+  ...new Set(judgements.flatMap(({ check, finding }) => (finding.kind === "breach" ? [check.clause] : []))),
+];
+
+/** Refuses connections, or answers in the server's place, for a while. */
+const awayFor =
+  (ms: number, begin: (gate: Gate) => void, end: (gate: Gate) => void) =>
+  (gate: Gate): void => {
+    begin(gate);
+    setTimeout(() => end(gate), ms);
+  };
+const refusing = awayFor(
+  300,
+  ({ refuse }) => refuse(),
+  ({ accept }) => accept(),
+);
+const answering = awayFor(
+  300,
+  (gate) => gate.answerItself(true),
+  (gate) => gate.answerItself(false),
+);
+
+describe("a target that goes away during a run", () => {
+  it.each([3, 20])("breaks nothing if it does not come back after %i probes", async (after) => {
+    const result = await runWith(({ refuse }) => refuse(), after);
+    expect(brokenClauses(result)).toEqual([]);
+    expect(result).toMatchObject({ kind: "judged", stopped: expect.stringMatching(/^the target was lost after /) });
+  });
+
+  it("stays broken where an earlier exchange had proved it", async () => {
+    const fault = patchesByName(["missing-query-other-code"], []);
+    const result = await runWith(({ refuse }) => refuse(), 25, fault);
+    expect(brokenClauses(result)).toEqual(["INV-10"]);
+    expect(result).toMatchObject({ stopped: expect.stringMatching(/^the target was lost after /) });
+  });
+
+  it.each([
+    ["refuses connections", refusing],
+    ["has a gateway answer in its place", answering],
+  ])("is asked again for what was lost if it %s for a while", async (_, away) => {
+    const result = await runWith(away, 10);
+    expect(brokenClauses(result)).toEqual([]);
+    expect(result).toMatchObject({
+      stopped: null,
+      away: expect.stringMatching(/^the target was away from .* to .* of the run/),
+    });
+    const reconnects = new Set(result.exchanges.flatMap(({ reconnect }) => reconnect ?? []));
+    expect([...reconnects]).not.toEqual([]);
+    const left = result.judgements.filter(
+      ({ finding }) => finding.kind === "unproven" && JSON.stringify(finding.reason).includes("the target was"),
+    );
+    expect(left).toEqual([]);
+  });
+});

@@ -111,12 +111,12 @@ describe.concurrent("a harness in trouble", () => {
   it.each<readonly [string, Interference, RegExp]>([
     [
       "the second write fails, after half of its data",
-      { kind: "failing writes", from: 2, lasts: false, code: "ENOSPC", below: folder, mark: join(folder, "mark") },
+      { kind: "failing writes", from: 2, lasts: false, code: "ENOSPC", below: folder, log: join(folder, "log") },
       /^aaaa ENOSPC bb cccc jumped 0 0/,
     ],
     [
       "a full disk fails all later writes",
-      { kind: "failing writes", from: 2, lasts: true, code: "EIO", below: folder, mark: join(folder, "mark") },
+      { kind: "failing writes", from: 2, lasts: true, code: "EIO", below: folder, log: join(folder, "log") },
       /^aaaa EIO bb EIO cc jumped 0 0/,
     ],
     [

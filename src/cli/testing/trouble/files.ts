@@ -7,7 +7,6 @@ import { readDocument } from "../../../app/report-folder/read-document.ts";
 import { readHistory } from "../../../app/nightly/history-store.ts";
 import { messageOf } from "../../../base/errors.ts";
 import { tryParseJson } from "../../../base/json.ts";
-import { totalsOf } from "../../../report/model/verdict.ts";
 
 /** The files below a folder, by their relative path. */
 export type FileTexts = ReadonlyMap<string, string>;
@@ -24,15 +23,18 @@ export function readFiles(folder: string): FileTexts {
 }
 
 /** Names of files that a process writes for a moment only. */
-const momentary = /^\.tmp-|\.new$|\.lock$/;
+const momentary = /^\.tmp-|^\.conformance-lock\.json$/;
+
+/** Whether a file is written for a moment only, by its path. */
+export const isMomentary = (path: string): boolean => momentary.test(basename(path));
 
 /** Files that a process of the harness should have removed. */
 export const leftOverFiles = (files: FileTexts): readonly string[] =>
-  [...files.keys()].filter((name) => momentary.test(basename(name)));
+  [...files.keys()].filter((name) => isMomentary(name));
 
 /** Problems of the files that a process has changed: each has to be complete. */
 export function incompleteFiles(folder: string, files: FileTexts, before: FileTexts): readonly string[] {
-  const changed = [...files].filter(([name, text]) => before.get(name) !== text && !momentary.test(basename(name)));
+  const changed = [...files].filter(([name, text]) => before.get(name) !== text && !isMomentary(name));
   return [
     ...[...before.keys()].filter((name) => !files.has(name)).map((name) => `${name} is gone`),
     ...changed.flatMap(([name, text]) => {
@@ -53,16 +55,11 @@ function problemOf(path: string, text: string): string | null {
   return text === "" ? "it is empty" : null;
 }
 
-/** Reads a report with its evidence, as every command does. */
+/** Reads a report with its evidence, as every command does. A report that contradicts itself is not read. */
 function problemOfReport(path: string): string | null {
   try {
     const { report, evidence } = readDocument(path);
-    const { findings, totals, verdict, load } = report;
-    if (JSON.stringify(totalsOf(findings)) !== JSON.stringify(totals))
-      return "the totals are not those of the findings";
-    const fails = findings.some(({ outcome, level }) => outcome === "fail" && level !== "load");
-    if (fails !== (verdict === "nonconformant")) return `the verdict ${verdict} does not follow from the findings`;
-    const isWhole = load !== undefined || evidence !== null;
+    const isWhole = report.load !== undefined || evidence !== null;
     return isWhole ? null : "evidence.json is missing";
   } catch (error) {
     return messageOf(error);

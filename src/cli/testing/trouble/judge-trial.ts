@@ -37,10 +37,21 @@ export function problemsOf(trial: Trial, observed: Observed, quiet: QuietResults
   ];
   return [
     ...each(first, codes),
-    ...(second === null ? [] : each(second, trouble?.secondCodes ?? codes)),
+    ...(second === null ? [] : each(second, secondCodesOf(trial, second))),
     ...problem("left over", ...processes.map((command) => `a process: ${command}`)),
   ];
 }
+
+/** A second process that began after the end of the first found its folder free. */
+function secondCodesOf({ trouble }: Trial, second: NonNullable<Observed["second"]>): readonly number[] {
+  const codes = trouble?.secondCodes ?? trouble?.codes ?? [];
+  const isAfter = newReports(second).some(
+    ({ started }) => Date.parse(started) >= second.firstEndedMs - clockToleranceMs,
+  );
+  return isAfter ? [0, ...codes] : codes;
+}
+
+const clockToleranceMs = 1000;
 
 interface Expected {
   readonly trial: Trial;
@@ -51,7 +62,6 @@ interface Expected {
 
 function problemsOfEnd(observation: Observation, expected: Expected): TrialProblem[] {
   const { ended, folder, files, before } = observation;
-  const { trouble } = expected.trial;
   const reports = newReports(observation);
   const traces = `${ended.out}\n${ended.err}`.match(/^\s+at .*[(:/].*$/m);
   return [
@@ -60,9 +70,7 @@ function problemsOfEnd(observation: Observation, expected: Expected): TrialProbl
       : problemsOfCode(observation, reports, expected)),
     ...problem("false red", ...falseReds(reports, expected)),
     ...problem("file", ...incompleteFiles(folder, files, before)),
-    ...(trouble?.leavesFiles === true
-      ? []
-      : problem("left over", ...leftOverFiles(files).map((name) => `a file: ${name}`))),
+    ...problem("left over", ...leftOverFiles(files).map((name) => `a file: ${name}`)),
     ...problem("stack trace", ...(traces === null ? [] : [traces[0].trim()])),
   ];
 }

@@ -14,8 +14,8 @@ export type Interference =
       readonly code: "ENOSPC" | "EIO";
       /** Only writes to files below this folder fail. */
       readonly below: string;
-      /** File that is created when a write fails. */
-      readonly mark: string;
+      /** File that lists the paths whose writes have failed. */
+      readonly log: string;
     }
   | {
       readonly kind: "jumping clocks";
@@ -32,7 +32,7 @@ if (interference?.kind === "jumping clocks") jumpClocks(interference);
 
 type Call = (...args: readonly unknown[]) => unknown;
 
-function failWrites({ from, lasts, code, below, mark }: Extract<Interference, { kind: "failing writes" }>): void {
+function failWrites({ from, lasts, code, below, log }: Extract<Interference, { kind: "failing writes" }>): void {
   const open = fs.openSync;
   const write = fs.writeSync;
   const close = fs.closeSync;
@@ -46,8 +46,10 @@ function failWrites({ from, lasts, code, below, mark }: Extract<Interference, { 
     return lasts ? count >= from : count === from;
   };
   const fail = (file: unknown): never => {
-    close(open(mark, "w"));
     const path = pathOf(file);
+    const logging = open(log, "a");
+    write(logging, `${path}\n`);
+    close(logging);
     const text = code === "ENOSPC" ? "no space left on device" : "i/o error";
     throw Object.assign(new Error(`${code}: ${text}, write '${path}'`), { code, syscall: "write", path });
   };

@@ -1,9 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type FileTexts, readFiles } from "./files.ts";
+import { lockName } from "../../../base/files/folder-lock.ts";
+import { type FileTexts, isMomentary, readFiles } from "./files.ts";
 import { type Ended, leftOverProcesses } from "./harness-process.ts";
 import { prepareTrial, type Trial, type TrialEnvironment } from "./trial-environment.ts";
 import type { HarnessChanges, Stage } from "./trouble.ts";
@@ -19,8 +20,8 @@ export interface Observation {
 /** The result of a trial. */
 export interface Observed {
   readonly first: Observation;
-  /** A second process, if the trouble was one. */
-  readonly second: Observation | null;
+  /** A second process, if the trouble was one, or was followed by one. `firstEndedMs`: epoch milliseconds of the first one's end. */
+  readonly second: (Observation & { readonly firstEndedMs: number }) | null;
   /** Commands of processes that the harness has left behind. */
   readonly processes: readonly string[];
   readonly keys: readonly string[];
@@ -64,33 +65,42 @@ async function observeTrial(trial: Trial, environment: TrialEnvironment): Promis
   };
   const acted = actInTime(trial, stage, progress);
   const ended = await harness.ended;
+  const endedMs = Date.now();
+  const filesAtEnd = readFiles(folder);
   progress.isRunning = false;
   await acted;
+  if (trial.trouble?.isFollowed === true) stage.startSecond({ sharesFolder: true });
   const [second] = await Promise.all(seconds.map(async (each) => ({ folder: each.folder, ended: await each.ended })));
   for (const undo of undos) undo();
   chmodSync(folder, 0o777);
   const processes = await leftOverProcesses(mark, maxLeftOverMs);
-  const files = readFiles(folder);
+  const files = second?.folder === folder ? withoutMomentary(filesAtEnd) : readFiles(folder);
   return {
     first: { ended, folder, before, files },
-    second: second === undefined ? null : observeSecond(second, { folder, files }),
+    second:
+      second === undefined
+        ? null
+        : {
+            ...second,
+            before: second.folder === folder ? files : new Map(),
+            files: readFiles(second.folder),
+            firstEndedMs: endedMs,
+          },
     processes,
     keys,
     hasCome: progress.hasCome && hasInterfered(changes),
   };
 }
 
-/** A second process in the folder of the first must not have written anything. */
-function observeSecond(
-  { folder, ended }: { readonly folder: string; readonly ended: Ended },
-  first: { readonly folder: string; readonly files: FileTexts },
-): Observation {
-  if (folder === first.folder) return { ended, folder, before: first.files, files: first.files };
-  return { ended, folder, before: new Map(), files: readFiles(folder) };
-}
+/** The files of a folder in which another process is writing. */
+const withoutMomentary = (files: FileTexts): FileTexts => new Map([...files].filter(([name]) => !isMomentary(name)));
 
-const hasInterfered = ({ interference }: HarnessChanges): boolean =>
-  interference?.kind !== "failing writes" || existsSync(interference.mark);
+/** Whether a write has failed, if that is the trouble. The loss of a lock's renewal has no effect. */
+function hasInterfered({ interference }: HarnessChanges): boolean {
+  if (interference?.kind !== "failing writes") return true;
+  const failed = existsSync(interference.log) ? readFileSync(interference.log, "utf8").trim().split("\n") : [];
+  return failed.some((path) => basename(path) !== lockName);
+}
 
 /** Waits for the instant, and acts if the harness is still running. */
 async function actInTime(

@@ -84,7 +84,7 @@ function quietTrials(folder: string): (command: CommandName) => Promise<Quiet> {
   const known = new Map<CommandName, Promise<Quiet>>();
   const run = (command: CommandName): Promise<Quiet> =>
     inFolder(async (root) => {
-      const trial: Trial = { seed: 0, command, trouble: null, fault: null, atSeconds: 0, before: null };
+      const trial = quietTrial(command, null);
       const observed = await runTrial(trial, root);
       const results = quietResultsOf(observed);
       const [first] = problemsOf(trial, observed, results);
@@ -119,10 +119,29 @@ async function tryOne({ seed, command, trouble, numbers }: Drawn, quiet: Quiet):
   return await inFolder(async (root) => {
     const observed = await runTrial(trial, root);
     const { code, signal, seconds } = observed.first.ended;
-    const problems = problemsOf(trial, observed, quiet.results);
+    const results = await explainedResults(trial, quiet.results, problemsOf(trial, observed, quiet.results));
+    const problems = problemsOf(trial, observed, results);
     return { trial, trouble, end: code === null ? String(signal) : String(code), seconds, problems };
   });
 }
+
+/**
+ * Adds the clauses that the fault of the target breaks in a quiet run of the same command. They may be more than those that it breaks by itself, so
+ * they are looked for where a trial seems to have a false red.
+ */
+async function explainedResults(
+  { command, fault }: Trial,
+  sound: QuietResults,
+  problems: readonly TrialProblem[],
+): Promise<QuietResults> {
+  if (fault === null || problems.every(({ kind }) => kind !== "false red")) return sound;
+  const { red } = await inFolder(async (root) => quietResultsOf(await runTrial(quietTrial(command, fault), root)));
+  return { ...sound, red: [...sound.red, ...red] };
+}
+
+const quietTrial = (command: CommandName, fault: string | null): Trial => {
+  return { seed: 0, command, trouble: null, fault, atSeconds: 0, before: null };
+};
 
 /** The share of trials whose target has a fault. */
 const shareOfFaults = 0.3;

@@ -43,11 +43,11 @@ const withFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
 
 function handleStreamErrors(): void {
-  let isTold = false;
+  let isReported = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // A reader that had enough (`conformance list | head`) loses nothing, and the files that follow are still written.
-    if (error.code === "EPIPE" || isTold) return;
-    isTold = true;
+    if (error.code === "EPIPE" || isReported) return;
+    isReported = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
     noteLoss();
   });

@@ -43,7 +43,7 @@ export const illegalTogether: readonly { readonly names: readonly [string, strin
   },
 ];
 
-const isLegalBeside = (variant: Patch, drawn: readonly Patch[]): boolean =>
+const isLegalWith = (variant: Patch, drawn: readonly Patch[]): boolean =>
   !drawn.some((other) =>
     illegalTogether.some(({ names }) => names.includes(variant.name) && names.includes(other.name)),
   );
@@ -57,7 +57,7 @@ export function drawVariants(seed: number, from: readonly Patch[] = allVariants)
   for (const variant of shuffled(from, numbers)) {
     const decisions = replacedDecisions(variant);
     if (drawn.length === wanted) break;
-    if (decisions.some((decision) => taken.has(decision)) || !isLegalBeside(variant, drawn)) continue;
+    if (decisions.some((decision) => taken.has(decision)) || !isLegalWith(variant, drawn)) continue;
     for (const decision of decisions) taken.add(decision);
     drawn.push(variant);
   }

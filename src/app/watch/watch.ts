@@ -145,15 +145,15 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
  * @throws {UseCaseError} if the journal cannot be opened
  */
 function openedJournal(folder: string, onLoss: (sentence: string) => void): Journal {
-  let isTold = false;
+  let isReported = false;
   try {
     const journal = openJournal(folder);
     const add = (entry: JournalLine): void => {
       try {
         journal.add(entry);
       } catch (error) {
-        if (!isTold) onLoss(`The journal in ${folder} could not be written (${errorCodeOrText(error)}).`);
-        isTold = true;
+        if (!isReported) onLoss(`The journal in ${folder} could not be written (${errorCodeOrText(error)}).`);
+        isReported = true;
       }
     };
     return { ...journal, add };

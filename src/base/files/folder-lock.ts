@@ -118,15 +118,15 @@ function writeLock(descriptor: number, since: string): void {
 /** Moves a stale lock away, then looks at it: another process may have replaced it meanwhile. */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
-  const moved = join(folder, temporaryName());
+  const taken = join(folder, temporaryName());
   try {
-    renameSync(file, moved);
+    renameSync(file, taken);
   } catch (error) {
     if (errorCodeOrText(error) === "ENOENT") return;
     throw error;
   }
-  if (isStale(moved)) rmSync(moved, { force: true });
-  else renameSync(moved, file);
+  if (isStale(taken)) rmSync(taken, { force: true });
+  else renameSync(taken, file);
 }
 
 function isStale(file: string): boolean {

@@ -5,7 +5,7 @@
 const volatile: readonly RegExp[] = [
   /\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?/g,
   /\d+(?:[.,]\d+)*(?= ?(?:µs|ms|s|seconds?|milliseconds?|min|minutes?|h|hours?)\b)/g,
-  // Of a duration whose unit the document leaves open (WHK-10), the value differs as well.
+  // A duration whose unit the document leaves open (WHK-10) differs by its value, too.
   /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g,
   /(?<=\b(?:127\.0\.0\.1|localhost|\[::1\]):)\d+/g,
 ];

@@ -113,14 +113,14 @@ function exchangesIn(value: unknown): Exchange[] {
 type Spoils = (disturbance: Disturbance, exchange: Exchange) => boolean;
 
 function withoutSpoiled(recorder: Recorder, disturbances: readonly Disturbance[], spoils: Spoils): Recorder {
-  const isSound = (each: Exchange): boolean => !disturbances.some((cause) => spoils(cause, each));
-  const soundOf = (key: string, samples: readonly Sample[]): readonly Sample[] =>
+  const isUndisturbed = (each: Exchange): boolean => !disturbances.some((cause) => spoils(cause, each));
+  const undisturbedOf = (key: string, samples: readonly Sample[]): readonly Sample[] =>
     samples.filter((each) => !disturbances.some((cause) => spoilsSample(cause, key, each)));
   return {
     ...recorder,
-    allExchanges: () => recorder.allExchanges().filter(isSound),
-    exchanges: () => recorder.exchanges().filter(isSound),
-    samplesOf: (key) => soundOf(key, recorder.samplesOf(key)),
-    sampleSeriesOf: (key) => recorder.sampleSeriesOf(key).map((samples) => soundOf(key, samples)),
+    allExchanges: () => recorder.allExchanges().filter(isUndisturbed),
+    exchanges: () => recorder.exchanges().filter(isUndisturbed),
+    samplesOf: (key) => undisturbedOf(key, recorder.samplesOf(key)),
+    sampleSeriesOf: (key) => recorder.sampleSeriesOf(key).map((samples) => undisturbedOf(key, samples)),
   };
 }

@@ -59,6 +59,20 @@ describe("the lock of a folder", () => {
     expect([exit, readdirSync(folder)]).toEqual([0, []]);
   });
 
+  it("ends its process quietly where it cannot be removed", () => {
+    const folder = newFolder();
+    const module = new URL("folder-lock.ts", import.meta.url).href;
+    // Root may write to every folder, so a folder that cannot be written is simulated.
+    const code = [
+      'import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";',
+      `import { lockFolder } from ${JSON.stringify(module)}; lockFolder(${JSON.stringify(folder)});`,
+      'fs.rmSync = () => { throw Object.assign(new Error("EACCES"), { code: "EACCES" }); }; syncBuiltinESMExports();',
+    ];
+    const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code.join("\n")]);
+    expect([status, stderr.toString()]).toEqual([0, ""]);
+    lockFolder(folder);
+  });
+
   it.each([
     ["of a process of this machine that runs", { renewed: secondsAgo(20) }, true],
     ["of a process of this machine that has ended", { renewed: secondsAgo(1), pid: endedPid() }, false],

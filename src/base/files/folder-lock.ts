@@ -93,7 +93,15 @@ export function releaseFolders(): void {
     clearInterval(timer);
     closeSync(descriptor);
     const holder = readLock(file);
-    if (holder !== null && isOurs(holder)) rmSync(file, { force: true });
+    if (holder !== null && isOurs(holder)) removeIfPossible(file);
+  }
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // The folder cannot be written any more. The next process finds that ours has ended.
   }
 }
 

@@ -70,7 +70,10 @@ function problemsOfEnd(observation: Observation, expected: Expected): TrialProbl
       : problemsOfCode(observation, reports, expected)),
     ...problem("false red", ...falseReds(reports, expected)),
     ...problem("file", ...incompleteFiles(folder, files, before)),
-    ...problem("left over", ...leftOverFiles(files).map((name) => `a file: ${name}`)),
+    ...problem(
+      "left over",
+      ...(expected.trial.trouble?.leavesFiles === true ? [] : leftOverFiles(files)).map((name) => `a file: ${name}`),
+    ),
     ...problem("stack trace", ...(traces === null ? [] : [traces[0].trim()])),
   ];
 }

@@ -19,6 +19,8 @@ export type LinkMode =
 export interface Link {
   readonly port: number;
   readonly setMode: (mode: LinkMode) => Promise<void>;
+  /** Whether a request with this key has passed. */
+  readonly hasPassed: (key: string) => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export interface Link {
  */
 export async function startLink(to: number, numbers: () => number): Promise<Link> {
   const sockets = new Set<Socket>();
+  const passed = new Set<string>();
   let mode: LinkMode = { kind: "open" };
   const accept = (inward: Socket): void => {
     const outward = connect({ port: to, host: "127.0.0.1", noDelay: true });
@@ -48,13 +51,18 @@ export async function startLink(to: number, numbers: () => number): Promise<Link
         passLater(() => void other.end());
       });
     };
-    carry(inward, outward, (piece) => passRequest(piece, mode, inward));
+    carry(inward, outward, (piece) => {
+      const [, key] = /^authorization: bearer (\S+)/im.exec(piece.toString("latin1")) ?? [];
+      if (key !== undefined && mode.kind === "open") passed.add(key);
+      return passRequest(piece, mode, inward);
+    });
     carry(outward, inward, (piece) => piece);
   };
   let server = await listen(accept, 0);
   const { port } = server.address() as AddressInfo;
   return {
     port,
+    hasPassed: (key) => passed.has(key),
     setMode: async (next) => {
       mode = next;
       if (next.kind === "refusing") {

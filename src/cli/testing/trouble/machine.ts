@@ -71,6 +71,7 @@ export const fileTroubles: readonly Trouble[] = [
     summary: "The output folder cannot be written any more, from a random instant on.",
     commands: all,
     ...loses,
+    leavesFiles: true,
     setUp: () => ({ asNobody: true }),
     act: ({ folder }) => chmodSync(folder, 0o555),
   },

@@ -122,11 +122,13 @@ export const networkTroubles: readonly Trouble[] = [
   },
   {
     name: "key revoked",
-    summary: "The target does not know one of the keys any more.",
+    summary: "The target does not know one of the used keys any more.",
     commands: all,
     ...passing,
     act: async ({ numbers, link, keys }) => {
-      await link.setMode({ kind: "revoking", key: oneOf(numbers, keys) });
+      // A key that the target has never accepted is a wrong key.
+      const used = keys.filter((key) => link.hasPassed(key));
+      if (used.length > 0) await link.setMode({ kind: "revoking", key: oneOf(numbers, used) });
     },
   },
 ];

@@ -59,6 +59,8 @@ export interface Trouble {
   readonly secondCodes?: readonly number[];
   /** Signals that may end the process. */
   readonly deaths?: readonly NodeJS.Signals[];
+  /** Whether momentary files may be left, since nobody can remove them. */
+  readonly leavesFiles?: boolean;
   /** Whether the same command follows in the same folder, where it removes the momentary files that are left. */
   readonly isFollowed?: boolean;
   /** Maximum seconds from the instant to the end. Default: the time limit of the command. */

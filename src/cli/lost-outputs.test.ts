@@ -93,6 +93,7 @@ describe("a signal while results are written", () => {
     await once(child.stdout, "data");
     child.kill(signal);
     const reader = spawn("cat", [pipe]);
+    onTestFinished(() => void reader.kill());
     const page = await text(reader.stdout);
     const [code] = (await once(child, "exit")) as [number];
     expect(page).toMatch(/<\/html>\s*$/);
@@ -128,6 +129,7 @@ describe("a folder that another command writes", () => {
     );
     expect([second.code, second.out]).toEqual([2, ""]);
     const reader = spawn("cat", [pipe]);
+    onTestFinished(() => void reader.kill());
     await text(reader.stdout);
     expect(await once(first, "exit")).toEqual([0, null]);
     assertComplete(folder);

@@ -90,6 +90,11 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
+  /** Runs a probe again in its place if it was interrupted, because later probes may use what it creates. */
+  const runInOrder: typeof runOne = async (each, own) => {
+    do await runOne(each, own);
+    while (interruptions.takes(each));
+  };
   /** Runs probes again, one at a time, so that a request that crashes the target is found. */
   const rerunInterrupted = async (): Promise<void> => {
     for (let each = interruptions.next(); each !== undefined; each = interruptions.next()) await runOne(each);
@@ -107,10 +112,11 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
     reservedMs = reserving === "all but limits" ? reserveFor(planned.filter(isOfMain), context.maxWaitMs) : 0;
-    if (mode === "shared clock") await runOnSharedClock(probes, time, runOne);
+    if (mode === "shared clock") await runOnSharedClock(probes, time, runInOrder);
     else if (mode === "by key" || (mode === "by agent clock" && time.agentsUseRealTime()))
-      await runByKey(probes, runOne);
-    else await runConcurrently(probes, mode === "pool" ? maxConcurrentProbes : 1, runOne);
+      await runByKey(probes, runInOrder);
+    else if (mode === "pool") await runConcurrently(probes, maxConcurrentProbes, runOne);
+    else await runConcurrently(probes, 1, runInOrder);
     await rerunInterrupted();
   }
   for (const each of interruptions.outdated(runs.values()))

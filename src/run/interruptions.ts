@@ -13,6 +13,8 @@ export interface Interruptions {
    * that was restarted may have forgotten what the probe began with.
    */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
+  /** Takes a probe if it has to run again. Returns whether it has to. */
+  readonly takes: (each: PlannedProbe) => boolean;
   /** Takes the next probe to run again. */
   readonly next: () => PlannedProbe | undefined;
   /** Finished probes whose checks judge what happens after their end, if an outage began in the meantime. */
@@ -45,6 +47,11 @@ export function trackInterruptions(outages: OutageMonitor): Interruptions {
       if (count >= maxInterruptions) return lost();
       waiting.push(each);
       return null;
+    },
+    takes: (each) => {
+      const at = waiting.indexOf(each);
+      if (at !== -1) waiting.splice(at, 1);
+      return at !== -1;
     },
     next: () => waiting.shift(),
     lost,

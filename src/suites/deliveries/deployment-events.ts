@@ -8,10 +8,12 @@ import { breach, type Finding, holds, unproven } from "../../run/judge/finding.t
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { type Probe, probe } from "../../run/probe.ts";
 import { isSegment } from "../../run/send/client.ts";
+import type { Recorder } from "../../run/send/recorder.ts";
+import { SkipError } from "../../run/skip-reason.ts";
 import type { deploymentEvents } from "../../spec/events.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { agentIdOf, createWebhook } from "../webhooks/create-webhook.ts";
+import { agentIdOf, createWebhook, hookPrefix } from "../webhooks/create-webhook.ts";
 import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
@@ -46,7 +48,9 @@ const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, a
       after,
       ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
     },
-    async ({ client, given, target, time }): Promise<TriggeredEvent> => {
+    async ({ client, given, target, time, recorder, outages }): Promise<TriggeredEvent> => {
+      if (outages.count() > 0 && !hasWebhooks(recorder))
+        throw new SkipError("the target was away after the webhooks of deployment events were created");
       const before = given.receiver.deliveries().length;
       const failure = await failureOf(given[trigger]);
       const arrived = (): Delivery[] => given.receiver.deliveries().slice(before).filter(isToWebhook);
@@ -70,6 +74,20 @@ const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, a
     },
   );
 };
+
+/** Whether both webhooks of deployment events were created since the target was last away. It may forget earlier ones. */
+const hasWebhooks = (recorder: Recorder): boolean =>
+  ["deployments", "without-agent"].every((name) =>
+    recorder
+      .exchanges()
+      .some(
+        (each) =>
+          each.request.url.endsWith("/webhooks") &&
+          each.request.body.kind === "text" &&
+          each.request.body.text.includes(`/${hookPrefix}${name}"`) &&
+          isSuccess(each),
+      ),
+  );
 
 /** The agent that an event names; `null` if no delivered event names an agent. */
 function agentOfEvent(deliveries: readonly Delivery[], event: TriggeredEvent["event"]): string | null {

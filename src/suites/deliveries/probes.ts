@@ -176,7 +176,7 @@ async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageM
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));
   // A target that was away may have lost its deliveries.
-  const isForgotten = (): boolean => outages.all().some(({ fromMs }) => fromMs > firstMs);
+  const isForgotten = (): boolean => outages.isDead() || outages.all().some(({ fromMs }) => fromMs > firstMs);
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
   const isRetried = (script: ReceiverScript): boolean => {
     const [first, ...others] = attempts(script);

@@ -77,6 +77,7 @@ export async function prepareTrial(trial: Trial, root: string): Promise<TrialEnv
           targetFile: isSecond ? secondTargetFile : targetFile,
           changes,
           mark,
+          isSecond,
         }),
       ),
     makeSecond: () => makeOutput(root, "second", null),
@@ -94,9 +95,10 @@ interface Place {
   readonly targetFile: string;
   readonly changes: HarnessChanges;
   readonly mark: string;
+  readonly isSecond: boolean;
 }
 
-function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark }: Place) {
+function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark, isSecond }: Place) {
   const { interference, prefix = [], stdout = "read", args = [], asNobody = false } = changes;
   const temporary = join(root, "tmp");
   mkdirSync(temporary, { recursive: true });
@@ -116,7 +118,7 @@ function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark 
     },
     prefix: [...(asNobody && isRoot() ? asNobodyPrefix : []), ...prefix],
     stdout,
-    maxSeconds: maxSecondsOf(trial),
+    maxSeconds: isSecond ? maxSeconds[trial.command] : maxSecondsOf(trial),
   };
 }
 

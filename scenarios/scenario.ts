@@ -38,6 +38,8 @@ export interface Scenario {
   readonly sends: string;
   /** Ids of clauses that the evidence is judged by. */
   readonly claims: readonly string[];
+  /** The requirement set in which its findings first count, as src/spec/requirements.ts names it. Default: the set of each clause. */
+  readonly since?: "1.0" | "1.1";
   /** Each tier is an instance of its own, with fresh keys if the target can make some. */
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */

@@ -16,6 +16,7 @@ const lightParts = [
   "cli/",
   "spec/",
   "app/judge/secrets.ts",
+  "app/requirements.ts",
   "app/use-case-error.ts",
   "app/version.ts",
 ];

@@ -1,5 +1,6 @@
 import type { Level } from "../spec/clause.ts";
 import { clauseOf } from "../spec/clauses.ts";
+import type { RequirementSet } from "../spec/requirements.ts";
 import { allFaults, allVariants } from "../reference/catalogue.ts";
 import type { Patch } from "../reference/patch.ts";
 import { type CheckSelection, selected } from "./scope.ts";
@@ -11,6 +12,8 @@ export interface CheckEntry {
   readonly clause: string;
   readonly suite: string;
   readonly level: Level;
+  /** The requirement set in which the check first counts. */
+  readonly since: RequirementSet;
   /** The clause in one sentence. */
   readonly says: string;
 }
@@ -22,9 +25,9 @@ export interface CheckEntry {
  */
 export function listChecks(selection: CheckSelection = {}): CheckEntry[] {
   return selected(selection).flatMap(({ title, checks }) =>
-    checks.map(({ id, clause }) => {
+    checks.map(({ id, clause, since }) => {
       const { level, says } = clauseOf(clause);
-      return { id, clause, suite: title, level, says };
+      return { id, clause, suite: title, level, since, says };
     }),
   );
 }

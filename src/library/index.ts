@@ -22,6 +22,7 @@ export type { TierName } from "../spec/tiers.ts";
 
 export { type BehaviourEntry, type CheckEntry, faults, listChecks, variants } from "./catalogue.ts";
 export type { Level } from "../spec/clause.ts";
+export { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 export { type FormatEntry, listFormats, renderFormat, renderHar, renderText, writeReport } from "./reports.ts";
 export type { FormatName, FormatParts } from "../report/formats/registry.ts";

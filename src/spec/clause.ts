@@ -1,3 +1,5 @@
+import { firstRequirements, type RequirementSet } from "./requirements.ts";
+
 /**
  * How binding a clause is.
  *
@@ -20,9 +22,6 @@ export const breachOutcomeByLevel = {
 
 /** Who a clause binds. */
 export type Party = "server";
-
-/** A version of the document's requirements. */
-export type RequirementSet = "1.0";
 
 /** One statement of the interface document. Its key in the table is its id, which is never reused or renumbered. */
 export interface Clause {
@@ -51,7 +50,7 @@ const ofLevel =
     section,
     level,
     party: "server" as Party,
-    since: "1.0" as RequirementSet,
+    since: firstRequirements as RequirementSet,
     says,
     ...(extras as E),
   });

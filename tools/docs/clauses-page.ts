@@ -48,7 +48,9 @@ function coverage(id: ClauseId): string {
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const lines = checks.map(
     (check) =>
-      `\`${check.id}\` on ${Object.values(probesOf(check.on))
+      `\`${check.id}\`${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
+        probesOf(check.on),
+      )
         .map(({ name }) => `“${name}”`)
         .join(", ")}`,
   );

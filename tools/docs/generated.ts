@@ -13,6 +13,7 @@ import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
 import { targetFileSchema } from "../../src/target/file-schema.ts";
 import { architecturePage } from "./architecture-page.ts";
 import { clausesPage } from "./clauses-page.ts";
+import { openRequirements, requirementsFile, requirementsPath } from "./requirements-files.ts";
 import { k6Script, scenariosPage } from "./scenario-files.ts";
 import { sensitivityTable } from "./sensitivity/results.ts";
 import { traceabilityPage } from "./traceability-page.ts";
@@ -62,6 +63,7 @@ export const generated: ReadonlyMap<string, () => string> = new Map([
   ["docs/traceability.md", traceabilityPage],
   ["docs/trust.md", trustPage],
   ["scenarios/README.md", scenariosPage],
+  ...openRequirements.map((each): [string, () => string] => [requirementsPath(each), () => requirementsFile(each)]),
   ...scenarios.map(({ name }): [string, () => string] => [`k6/${name}.ts`, () => k6Script(name)]),
   ...schemaNames.map((name): [string, () => string] => [
     `schemas/${name}.schema.json`,

@@ -21,6 +21,7 @@ const valid = { invalid: null, counts: null, pace: null };
 const finding = (clause: string | null, says: JudgeResult, name = clause ?? "load/slow-refusals"): LoadFinding => ({
   check: `${name}/minute-limit`,
   clause,
+  since: "1.0",
   instance: "free",
   ...says,
 });

@@ -16,7 +16,7 @@ export function entryOf(id: ClauseId, suites: readonly Suite[], { faults, varian
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);
   return {
-    checks: checks.map((check) => check.id),
+    checks: checks.map((check) => ({ id: check.id, since: check.since })),
     lines: [
       ...checks.flatMap(describe),
       ...patchesUnder("Faults of the reference server that break it:", faults.filter(breaking)),
@@ -32,7 +32,7 @@ function describe(check: Check): string[] {
   const probes = Object.values(probesOf(check.on));
   return [
     "",
-    `Check ${check.id}`,
+    `Check ${check.id} (since ${check.since})`,
     ...universeLines(check),
     ...probes.map(({ name, stage }) => `  probe: ${name} (${stage})`),
     ...[...new Set(probes.flatMap(({ needs }) => needs))].map((each) => `  needs: ${cliMessages.needs(need(each))}`),
@@ -53,8 +53,8 @@ function universeLines({ matrix }: Check): string[] {
 
 /** Texts about a clause, from the suites and the reference server. */
 export interface CatalogueEntry {
-  /** Ids of the clause's checks. */
-  readonly checks: readonly string[];
+  /** The checks of the clause, and the requirement set in which each first counts. */
+  readonly checks: readonly Pick<Check, "id" | "since">[];
   /** Lines for the user: checks with their needs, and patches that break the clause. */
   readonly lines: readonly string[];
 }

@@ -4,10 +4,12 @@ import { type TableColumn, tableLines, widest } from "../../report/terminal/tabl
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { clauseIds, clauseOf, levels } from "../../spec/clauses.ts";
+import { countsIn, type RequirementSet, requirementSets } from "../../spec/requirements.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { readRequirements, type RequirementsFlag } from "../requirements-flag.ts";
 
-interface ListFlags {
+interface ListFlags extends RequirementsFlag {
   readonly level?: string;
   readonly json?: boolean;
 }
@@ -17,15 +19,16 @@ export const listCommand = (): Command =>
   withSteps(
     new Command("list")
       .option("--level <level>", "only clauses of this level: must, should, advisory, gap, policy")
+      .option("--requirements <set>", `only clauses and checks of this requirement set: ${requirementSets.join(", ")}`)
       .option("--json", "as JSON")
       .addHelpText("after", "\nExamples:\n  conformance list --level must\n  conformance list --json | jq '.[].id'"),
     {
       prepare: (flags: ListFlags) => {
         if (flags.level !== undefined && !levels.some((level) => level === flags.level))
           throw new UsageError(line`--level is ${JSON.stringify(flags.level)}; allowed: ${levels.join(", ")}.`);
-        return flags;
+        return { ...flags, set: readRequirements(flags) };
       },
-      act: ({ level }) => rowsOf(level),
+      act: ({ level, set }) => rowsOf(level, set),
       present: (rows, { json }) => {
         process.stdout.write(`${json === true ? JSON.stringify(rows, null, 2) : tableOf(rows)}\n`);
         return exitCodes.fine;
@@ -33,27 +36,33 @@ export const listCommand = (): Command =>
     },
   );
 
-async function rowsOf(wantedLevel: string | undefined) {
+async function rowsOf(wantedLevel: string | undefined, set: RequirementSet) {
   const { catalogue } = await import("../catalogue/catalogue.ts");
   return clauseIds
-    .map((id) => ({ id, ...clauseOf(id), checks: catalogue[id].checks }))
-    .filter(({ level }) => wantedLevel === undefined || level === wantedLevel);
+    .map((id) => {
+      const checks = catalogue[id].checks.filter(({ since }) => countsIn(since, set));
+      const sinceByCheck = Object.fromEntries(checks.map((check) => [check.id, check.since]));
+      return { id, ...clauseOf(id), checks: checks.map((check) => check.id), sinceByCheck };
+    })
+    .filter(({ level, since }) => countsIn(since, set) && (wantedLevel === undefined || level === wantedLevel));
 }
 
 /** Width of all columns but the sentence of the clause, with the gaps between columns. */
-const otherColumnsWidth = 34;
+const otherColumnsWidth = 41;
 
 function tableOf(rows: Awaited<ReturnType<typeof rowsOf>>): string {
   const columns = Math.max(20, (process.stdout.columns ?? 120) - otherColumnsWidth);
   const heads: readonly TableColumn[] = [
     { head: "clause", align: "left", width: widest },
     { head: "level", align: "left", width: widest },
+    { head: "since", align: "left", width: widest },
     { head: "says", align: "left", width: { kind: "wrapped", columns } },
     { head: "checks", align: "left", width: widest },
   ];
-  const cells = rows.map(({ id, level, says, untestable, checks }) => [
+  const cells = rows.map(({ id, level, since, says, untestable, checks }) => [
     id,
     level,
+    since,
     says,
     untestable === undefined ? String(checks.length) : "not testable",
   ]);

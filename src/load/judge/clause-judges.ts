@@ -1,5 +1,6 @@
 import { headerRules } from "../../rules/limits/header-rules.ts";
 import { streamRules } from "../../rules/streams/rules.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { bodyJudges } from "./responses.ts";
 import type { LoadFacts } from "./facts.ts";
 import type { JudgeResult } from "./finding.ts";
@@ -25,6 +26,8 @@ type EvidenceBasis = "counts" | "pace" | "each";
 export interface ClaimJudge {
   /** Distinguishes several judges of one clause. */
   readonly as?: string;
+  /** The requirement set in which its findings first count, if it is later than that of the clause. */
+  readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
   /** If it returns false, there is no finding. */

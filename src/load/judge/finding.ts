@@ -1,3 +1,4 @@
+import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 
 /** The result of judging one claim. `seen`: how many responses were judged, if the claim is about all of them. */
@@ -20,6 +21,8 @@ export type LoadFinding = JudgeResult & {
   readonly check: string;
   /** Id of the clause; `null` for a requirement that is not in the document. */
   readonly clause: string | null;
+  /** The requirement set in which the check first counts. */
+  readonly since: RequirementSet;
   /** The tier. */
   readonly instance: string | null;
 };

@@ -1,4 +1,6 @@
-import type { Scenario } from "../scenarios.ts";
+import { type Scenario, scenarios } from "../scenarios.ts";
+import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import { firstRequirements, laterSet, type RequirementSet } from "../../spec/requirements.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { breachedClause, type AdmissionClause, describeBreach } from "./breach-clause.ts";
 import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perResponseClauses } from "./clause-judges.ts";
@@ -8,6 +10,36 @@ import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 /** Clauses that a scenario may claim. */
 export const claimable: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
 
+/** Every check of load, with its clause and the requirement set in which it first counts.  */
+export const loadChecks = (): {
+  readonly id: string;
+  readonly clause: string | null;
+  readonly since: RequirementSet;
+}[] =>
+  scenarios.flatMap((scenario) => [
+    ...scenario.claims.flatMap((clause) =>
+      judgesOf(clause).map((judge) => ({
+        id: checkId(clause, scenario, judge),
+        clause,
+        since: sinceOf(clause, scenario, judge.since),
+      })),
+    ),
+    ...demandsOf(scenario).map(([name, judge]) => ({
+      id: checkId(name, scenario, judge),
+      clause: null,
+      since: sinceOf(null, scenario, judge.since),
+    })),
+  ]);
+
+const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<ClaimJudge, "as">): string =>
+  `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
+
+/** The demands that a scenario makes and no clause does, by the name of their check. */
+const demandsOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
+  Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
+    judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
+  );
+
 /**
  * Judges load evidence by the claims of its scenario. Broken limits are reported even if the scenario does not claim their clauses. If the
  * generator was the bottleneck, the findings are unproven.
@@ -16,11 +48,12 @@ export const claimable: ReadonlySet<string> = new Set(Object.keys(clauseJudges))
  */
 export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFinding[] {
   const facts = factsOf(evidence, scenario);
-  const findingOf = (name: string, clause: string | null, { as, restsOn, judge }: ClaimJudge): LoadFinding => ({
-    check: `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`,
+  const findingOf = (name: string, clause: string | null, judge: ClaimJudge): LoadFinding => ({
+    check: checkId(name, scenario, judge),
     clause,
+    since: sinceOf(clause, scenario, judge.since),
     instance: evidence.tier,
-    ...judgeIfValid(facts, restsOn, judge),
+    ...judgeIfValid(facts, judge),
   });
   const applicable = (judges: readonly ClaimJudge[]): ClaimJudge[] =>
     judges.filter(({ applies }) => applies?.(facts) ?? true);
@@ -31,10 +64,8 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
     .filter((clause) => !scenario.claims.includes(clause))
     .flatMap((clause) => judgesOf(clause).map((judge) => findingOf(clause, clause, judge)))
     .filter(({ kind }) => kind === "observed");
-  const own = Object.entries(loadOnlyJudges).flatMap(([name, judge]) =>
-    judge.scenarios === "all" || judge.scenarios.includes(scenario.name)
-      ? applicable([judge]).map((one) => findingOf(`load/${name}`, null, one))
-      : [],
+  const own = demandsOf(scenario).flatMap(([name, judge]) =>
+    applicable([judge]).map((one) => findingOf(name, null, one)),
   );
   const broken = perResponseClauses
     .filter((clause) => !scenario.claims.includes(clause))
@@ -42,6 +73,17 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
     .filter(({ kind }) => kind === "breach");
   return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
+
+/** The requirement set in which a finding of a scenario first counts: the latest of the scenario's, the clause's and the judge's own. */
+export const sinceOf = (
+  clause: string | null,
+  scenario: Pick<Scenario, "since">,
+  own: RequirementSet = firstRequirements,
+): RequirementSet =>
+  [
+    scenario.since ?? firstRequirements,
+    clause !== null && isClauseId(clause) ? clauseOf(clause).since : firstRequirements,
+  ].reduce(laterSet, own);
 
 function judgesOf(clause: string): readonly ClaimJudge[] {
   const judges = clauseJudges[clause];
@@ -51,7 +93,7 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
 }
 
 /** Judges a claim unless the run is invalid for it. If requests are missing, a pass becomes unproven; a breach stays. */
-function judgeIfValid(facts: LoadFacts, restsOn: ClaimJudge["restsOn"], judge: ClaimJudge["judge"]): JudgeResult {
+function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);
   if (restsOn === "pace" && pace !== null) return unproven(`the run is invalid for times: ${pace}`);
@@ -71,6 +113,7 @@ function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: L
     {
       check: `load/generator/${scenario.name}`,
       clause: null,
+      since: sinceOf(null, scenario),
       instance: evidence.tier,
       ...unproven(`${what}: ${reason}`),
     },
@@ -91,6 +134,7 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
       {
         check: `${broken.clause}/${scenario.name}`,
         clause: broken.clause,
+        since: sinceOf(broken.clause, scenario),
         instance: evidence.tier,
         ...describeBreach(broken.judged, use, facts),
       },

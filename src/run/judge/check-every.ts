@@ -3,7 +3,7 @@ import { bodyText } from "../../evidence/exchange.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { Probe } from "../probe.ts";
-import { type Check, type CheckOptions, type EvidenceOf, idOf, type Probes } from "./check.ts";
+import { type Check, type CheckOptions, type EvidenceOf, identityOf, type Probes } from "./check.ts";
 import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
@@ -43,8 +43,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   const { matrix, members, whenEmpty, judgeAcross } = options;
   const judge = cachedByObject(options.judge);
   return {
-    id: idOf(clause, options),
-    clause,
+    ...identityOf(clause, options),
     on,
     matrix,
     also: options.also ?? [],

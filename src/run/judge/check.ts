@@ -1,4 +1,5 @@
-import type { ClauseId, GapId, JudgedId, ReadingOf } from "../../spec/clauses.ts";
+import { type ClauseId, clauseOf, type GapId, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
+import { firstRequirements, laterSet, type RequirementSet } from "../../spec/requirements.ts";
 import type { Finding, Observation } from "./finding.ts";
 import type { Probe } from "../probe.ts";
 import type { CoverageMatrix } from "./coverage.ts";
@@ -14,6 +15,8 @@ export interface Check {
   /** `SSE-4`, or `SSE-4/name` if several checks judge one clause. */
   readonly id: string;
   readonly clause: ClauseId;
+  /** The requirement set in which the check first counts. */
+  readonly since: RequirementSet;
   readonly on: Probe | Probes;
   /** The cases that the clause covers. `null` if the check judges only what its own probes sent. */
   readonly matrix: CoverageMatrix | null;
@@ -30,11 +33,21 @@ export interface Check {
 export interface CheckOptions {
   /** Distinguishes several checks of one clause. */
   readonly as?: string;
+  /** The requirement set in which the check first counts, if it is later than that of the clause. */
+  readonly since?: RequirementSet;
   /** Probes that add cases to the evidence. The check also works without them. */
   readonly also?: readonly Probe[];
 }
 
-export const idOf = (clause: ClauseId, { as }: CheckOptions): string => (as === undefined ? clause : `${clause}/${as}`);
+/** The id of a check, and the requirement set in which it first counts. */
+export const identityOf = (
+  clause: ClauseId,
+  { as, since = firstRequirements }: CheckOptions,
+): Pick<Check, "id" | "clause" | "since"> => ({
+  id: as === undefined ? clause : `${clause}/${as}`,
+  clause,
+  since: laterSet(since, clauseOf(clause).since),
+});
 
 /** Creates a check of a clause. A gap, an unknown id or an inadmissible reading does not compile. */
 export const check = <const K extends JudgedId, const P extends Probe | Probes>(
@@ -42,7 +55,7 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   on: P,
   judge: (evidence: EvidenceOf<P>) => Finding<ReadingOf<K>>,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge });
+): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge });
 
 /** Creates an observation: what the target does where the document says nothing. */
 export const observe = <const K extends GapId, const P extends Probe | Probes>(
@@ -50,7 +63,7 @@ export const observe = <const K extends GapId, const P extends Probe | Probes>(
   on: P,
   describe: (evidence: EvidenceOf<P>) => Observation,
   options: CheckOptions = {},
-): Check => ({ id: idOf(clause, options), clause, on, matrix: null, also: options.also ?? [], judge: describe });
+): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge: describe });
 
 export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] === "function";
 

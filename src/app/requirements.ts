@@ -1,0 +1,16 @@
+import { line } from "../base/line.ts";
+import { UsageError } from "../base/usage-error.ts";
+import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
+
+/**
+ * Reads the name of a requirement set. Without one, it is the newest.
+ *
+ * @param option name of the option, for the error
+ * @throws {UsageError} if there is no such set
+ */
+export function parseRequirements(given: unknown, option: string): RequirementSet {
+  if (given === undefined) return newestRequirements;
+  if (typeof given === "string" && isRequirementSet(given)) return given;
+  const shown = typeof given === "string" ? JSON.stringify(given) : typeof given;
+  throw new UsageError(line`${option} is ${shown}, which is no requirement set. Known: ${requirementSets.join(", ")}.`);
+}

@@ -1,0 +1,31 @@
+/**
+ * The requirement sets, oldest first. A set is a version of what the suite judges: its clauses, their levels, and its checks. Each set contains the
+ * earlier ones.
+ */
+export const requirementSets = ["1.0", "1.1"] as const;
+
+/** A version of the requirements. */
+export type RequirementSet = (typeof requirementSets)[number];
+
+/** The set that a report is judged by unless its user chooses another. */
+export const newestRequirements = "1.1" satisfies RequirementSet;
+
+/** The set of everything that names none: files of versions that had no sets. */
+export const firstRequirements = "1.0" satisfies RequirementSet;
+
+export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
+
+/**
+ * Whether something that counts since one set counts in another. Takes names from saved files: a set that this version does not know is later than
+ * every known one.
+ */
+export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
+
+function ageOf(name: string): number {
+  const at = requirementSets.findIndex((each) => each === name);
+  return at === -1 ? requirementSets.length : at;
+}
+
+/** The later one of two sets. */
+export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>
+  countsIn(one, other) ? other : one;

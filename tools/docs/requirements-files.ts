@@ -1,0 +1,54 @@
+import { loadChecks } from "../../src/load/judge/judge.ts";
+import { clauseIds, clauseOf } from "../../src/spec/clauses.ts";
+import { countsIn, type RequirementSet, requirementSets } from "../../src/spec/requirements.ts";
+import { suites } from "../../src/suites/all.ts";
+
+/**
+ * The requirement sets that no longer change, with the SHA-256 of their files. A set is frozen when a version with it is released, so that whoever was
+ * conformant by it stays so. `npm run docs` never writes a frozen file.
+ */
+export const frozenRequirements: Readonly<Partial<Record<RequirementSet, string>>> = {
+  "1.0": "2565b7e39807b65970e1705206b6f04b464d42836a93842eb49f8ac90117e616",
+};
+
+/** The sets that may still change, whose files `npm run docs` writes. */
+export const openRequirements: readonly RequirementSet[] = requirementSets.filter(
+  (each) => frozenRequirements[each] === undefined,
+);
+
+export const requirementsPath = (requirements: RequirementSet): string => `requirements/${requirements}.json`;
+
+interface CheckRow {
+  readonly id: string;
+  readonly clause: string | null;
+  readonly since: RequirementSet;
+}
+
+/** The file of a requirement set: its clauses with their levels and checks, a line each, and the demands of load that are in no clause. */
+export function requirementsFile(requirements: RequirementSet): string {
+  const counts = ({ since }: Pick<CheckRow, "since">): boolean => countsIn(since, requirements);
+  const checks: readonly CheckRow[] = suites.flatMap((suite) => suite.checks).filter(counts);
+  const load: readonly CheckRow[] = loadChecks().filter(counts);
+  const clauses = clauseIds
+    .filter((id) => counts(clauseOf(id)))
+    .map((id) => {
+      const { level } = clauseOf(id);
+      return `    "${id}": { "level": "${level}", "checks": ${idsOf(checks, id)}, "load": ${idsOf(load, id)} }`;
+    });
+  return `{
+  "format": "agent-hosting-conformance/requirements/1",
+  "requirements": "${requirements}",
+  "clauses": {
+${clauses.join(",\n")}
+  },
+  "demands": ${idsOf(load, null)}
+}
+`;
+}
+
+/** The ids of the checks of a clause, or of those without a clause, as JSON. */
+const idsOf = (checks: readonly CheckRow[], of: string | null): string =>
+  `[${checks
+    .flatMap(({ id, clause }) => (clause === of ? [JSON.stringify(id)] : []))
+    .toSorted()
+    .join(", ")}]`;

@@ -36,10 +36,15 @@ function writeTable(table: string): void {
   );
 }
 
-if (trials === "list") {
+const seconds = /^(\d+)s$/.exec(trials)?.[1];
+if (kinds.length === 0) {
+  process.stderr.write(
+    `No kind of trouble has ${named.join(" or ")} in its name: see \`node tools/trouble.ts list\`.\n`,
+  );
+  process.exitCode = 2;
+} else if (trials === "list") {
   for (const { name, summary } of troubles) process.stdout.write(`${name.padEnd(36)} ${summary}\n`);
 } else {
-  const [, seconds] = /^(\d+)s$/.exec(trials) ?? [];
   await tryAll({
     firstSeed: Number(first),
     trials: seconds === undefined ? Number(trials) : Number.POSITIVE_INFINITY,

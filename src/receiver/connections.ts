@@ -48,7 +48,7 @@ const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
 /** Limits the connections of a server. If a new one is too many, closes the one that is least likely to bring a delivery. */
-export function limitConnections(server: Server): Connections {
+export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
   /** Since when connections are in a state, the oldest first. */
@@ -66,13 +66,13 @@ export function limitConnections(server: Server): Connections {
   const place = (connection: Duplex, state: ConnectionState): void => {
     forget(connection);
     states.set(connection, state);
-    sinceMs[state].set(connection, performance.now());
+    sinceMs[state].set(connection, now());
   };
   const mark = (connection: Duplex, state: ConnectionState): void => {
     if (states.has(connection)) place(connection, state);
   };
   const makeRoom = (): void => {
-    const nowMs = performance.now();
+    const nowMs = now();
     for (const { state, minAgeMs } of closingOrder) {
       const [oldest] = sinceMs[state];
       if (oldest === undefined) continue;

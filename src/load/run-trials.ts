@@ -26,8 +26,12 @@ export type EngineTarget = Pick<
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Returns what has disturbed the trial since its setup, other than the target. `null` if nothing has. */
-  readonly disturbance: () => string | null;
+  /**
+   * Returns what has disturbed the trial since its setup, other than the target. `null` if nothing has.
+   *
+   * @param wasAway whether the target was away for a while, so that nothing could reach it
+   */
+  readonly disturbance: (wasAway: boolean) => string | null;
   /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;
 }
@@ -199,7 +203,7 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
       };
       return runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
     });
-    const disturbance = setup.disturbance();
+    const disturbance = setup.disturbance(outage !== null);
     return { ...result, ...(outage !== null && { outage }), ...(disturbance !== null && { disturbance }) };
   } finally {
     await setup.tearDown();

@@ -10,7 +10,8 @@ import { describeDisturbance, type Disturbance } from "../../run/disturbances/di
 import { type AnnouncedRun, announceRun } from "../../run/disturbances/other-runs.ts";
 import { watchStalls } from "../../run/disturbances/stalls.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { keepInStep, readTimes, standsStill } from "./standing-clock.ts";
 
 /** The limits of a target's tier, and the keys that load is sent with. */
 export interface TierKeys {
@@ -47,6 +48,9 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
   const lastUsedMs = new Map(used);
   const announced = announceRun(target);
   let receiver: Promise<Receiver> | null = null;
+  let standing: Promise<boolean> | null = null;
+  const isStanding = (clock: ClockControl, main: TargetKey): Promise<boolean> =>
+    (standing ??= standsStill({ clock, read: readTimes(target, main) }));
   const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
     const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
     const roles = new Set<KeyRole>(trial.scenario.flows(publishedOr(tiers, trial.tier)).map(({ key }) => key));
@@ -60,8 +64,12 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     const keys = keysOf(trial);
     const isFresh = keys.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
     if (!isFresh) await target.clock?.advance(minuteOverMs);
-    const watch = watchTrial(announced);
     const needsReceiver = trial.scenario.needs.includes("receiver");
+    const listening = needsReceiver ? await (receiver ??= listenFor(target)) : null;
+    const inStep = target.clock !== null && (await isStanding(target.clock, main)) ? keepInStep(target.clock) : null;
+    // An advance may last until deliveries have arrived. How many arrive does not depend on the clock's pace.
+    const clockProblem = (): string | null => (needsReceiver ? null : (inStep?.problem() ?? null));
+    const watch = watchTrial(announced);
     return {
       target: {
         baseUrl: target.baseUrl,
@@ -75,13 +83,14 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
         network: target.network,
       },
       instrumentation: {
-        receiver: needsReceiver ? await (receiver ??= listenFor(target)) : null,
+        receiver: listening,
         rssBytes: null,
         deliveryTimeoutMs: deliveriesWithinMs,
       },
-      disturbance: watch.describe,
+      disturbance: (wasAway) => watch.describe() ?? (wasAway ? null : clockProblem()),
       tearDown: async () => {
         watch.close();
+        await inStep?.stop();
         for (const { name } of keys) lastUsedMs.set(name, performance.now());
       },
     };

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../../reference/embedded/patches-by-name.ts";
@@ -86,6 +86,9 @@ describe("conformance vendors", () => {
   });
 
   it("gives each vendor that cannot be judged a column that says why, and finishes the others", async () => {
+    // The clock of a server stands still, so a minute's requests last for one test.
+    const unused = await startEmbedded();
+    onTestFinished(unused.close);
     const key = { keys: { pro: { key: "ab_wrong", tier: "pro" } } };
     const file = fileOf("bad.json", [
       { name: "Down", target: { baseUrl: "http://127.0.0.1:9/v1", ...key } },
@@ -95,7 +98,7 @@ describe("conformance vendors", () => {
       { name: "No file", target: "none.json" },
       { name: "Misspelt", target: { baseUrl: "http://127.0.0.1:9", keys: {}, agent: "x" } },
       { name: "No report", report: "nowhere" },
-      { name: "Fine", target: targetOf(fine) },
+      { name: "Fine", target: targetOf(unused) },
     ]);
     const { code, out } = await command(["vendors", file, ...part, "--json", "-", "--out", "bad"]);
     const reasons = (JSON.parse(out) as VendorComparison).vendors.map((head) =>

@@ -8,8 +8,8 @@ import { publishedTiers } from "../../spec/tiers.ts";
 
 /** Legal delays and duplicates of a server. */
 export interface Lateness {
-  /** Age of the usage report in ms; `Infinity`: the report never changes. */
-  readonly reportMs: number;
+  /** How many times the usage report of before the load is still returned after it. */
+  readonly staleReports: number;
   /** Number of copies of each delivery but the last. */
   readonly copies: number;
   /** Delay of the last delivery in ms. */
@@ -25,17 +25,18 @@ const { perMinute } = publishedTiers.pro;
 
 /** Starts a server on loopback that admits everything, with late and duplicated reports. The last of `invokes` has the last delivery. */
 export async function startLateServer(late: Lateness, invokes: number) {
-  const admittedMs: number[] = [];
+  let admitted = 0;
+  let staleReports = late.staleReports;
   const hooks: Hook[] = [];
   const sending = new Set<Promise<unknown>>();
   const invoked = (response: ServerResponse): void => {
-    admittedMs.push(performance.now());
-    const requestId = `r${admittedMs.length}`;
-    const isLast = admittedMs.length === invokes;
+    admitted += 1;
+    const requestId = `r${admitted}`;
+    const isLast = admitted === invokes;
     for (const hook of hooks)
       for (let copy = 0; copy < (isLast ? 1 : late.copies); copy += 1)
         sending.add(deliver(hook, requestId, isLast ? late.lastDeliveryMs : 0));
-    answer(response, admittedMs.length, {
+    answer(response, admitted, {
       result: {},
       usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
     });
@@ -43,11 +44,12 @@ export async function startLateServer(late: Lateness, invokes: number) {
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       if (request.url === "/v1/usage") {
-        const used = admittedMs.filter((ms) => ms <= performance.now() - late.reportMs).length;
-        return answer(response, admittedMs.length, reportOf(used));
+        const isStale = admitted > 0 && staleReports > 0;
+        if (isStale) staleReports -= 1;
+        return answer(response, admitted, reportOf(isStale ? 0 : admitted));
       }
       if (request.url?.endsWith("/invoke")) return invoked(response);
-      if (request.url !== "/v1/webhooks") return answer(response, admittedMs.length, {});
+      if (request.url !== "/v1/webhooks") return answer(response, admitted, {});
       hooks.push(JSON.parse(body) as Hook);
       return answer(response, 0, { webhook_id: "w1" });
     });

@@ -51,7 +51,7 @@ export function announceRun(
   const own: RunRecord = {
     host: hostname(),
     pid: process.pid,
-    startedMs: Date.now(),
+    startedMs: orderedNow(),
     endedMs: null,
     keys: [...nameByHash.keys()],
   };
@@ -71,9 +71,17 @@ export function announceRun(
     },
     close: () => {
       clearInterval(timer);
-      attempt(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: Date.now() }), { mode: 0o600 }));
+      attempt(() => writeFileSync(path, JSON.stringify({ ...own, endedMs: orderedNow() }), { mode: 0o600 }));
     },
   };
+}
+
+let lastMs = 0;
+
+/** The time of day, later at each call: runs of one process may begin and end within a millisecond. */
+function orderedNow(): number {
+  lastMs = Math.max(Date.now(), lastMs + 0.001);
+  return lastMs;
 }
 
 function hashOf(baseUrl: string, key: string): string {

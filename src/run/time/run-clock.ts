@@ -81,7 +81,7 @@ export interface Timers {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-const machineTimers: Timers = {
+export const machineTimers: Timers = {
   now: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };

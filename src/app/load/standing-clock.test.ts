@@ -1,0 +1,100 @@
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+
+import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import type { Timers } from "../../run/time/run-clock.ts";
+import { recovery } from "../../../scenarios/recovery.ts";
+import { keepInStep, readTimes, type ShownTimes, standsStill } from "./standing-clock.ts";
+import { openTargetEnvironment } from "./target-environment.ts";
+
+/** Simulates real time, which passes only in sleeps, and a test clock that advances may move. */
+function simulate() {
+  let [realMs, advancedMs] = [0, 0];
+  const timers: Timers = {
+    now: () => realMs,
+    sleep: async (ms) => {
+      realMs += ms;
+      await setImmediate();
+    },
+  };
+  const clock = {
+    advance: async (ms: number) => {
+      advancedMs += ms;
+      await Promise.resolve();
+    },
+    settleMs: 0,
+    agentsFollow: true,
+  };
+  return { timers, clock, realMs: () => realMs, advancedMs: () => advancedMs, take: (ms: number) => (realMs += ms) };
+}
+
+describe("a test clock", () => {
+  type Show = (real: number, advanced: number) => ShownTimes;
+  it.each<[string, boolean, Show]>([
+    ["that stands still", true, (_, advanced) => ({ limits: advanced, date: advanced })],
+    ["of the limits alone", true, (real, advanced) => ({ limits: advanced, date: real })],
+    ["of a target without headers about limits", true, (_, advanced) => ({ limits: null, date: advanced })],
+    ["that runs by itself", false, (real, advanced) => ({ limits: real + advanced, date: real + advanced })],
+    [
+      "that runs by itself, in whole seconds",
+      false,
+      (real, advanced) => ({ limits: Math.floor(real + advanced), date: null }),
+    ],
+    ["that runs, beside a reset that never moves", false, (real, advanced) => ({ limits: 60, date: real + advanced })],
+    ["that is not shown", false, () => ({ limits: null, date: null })],
+  ])("%s: whether it has to be moved: %s", async (_, expected, show) => {
+    const { timers, clock, realMs, advancedMs } = simulate();
+    const read = () => Promise.resolve(show(realMs() / 1000 + 0.9, advancedMs() / 1000));
+    expect(await standsStill({ clock, read, timers })).toBe(expected);
+  });
+
+  it("is moved by the real time that passes", async () => {
+    const { timers, clock, realMs, advancedMs } = simulate();
+    const inStep = keepInStep(clock, timers);
+    await vi.waitUntil(() => realMs() > 60_000);
+    await inStep.stop();
+    expect(realMs() - advancedMs()).toBeLessThan(500);
+    expect(inStep.problem()).toBeNull();
+  });
+
+  it.each<[string, "is slow" | "fails", RegExp]>([
+    ["takes long", "is slow", /test clock lagged behind by 1\.\d+ s/],
+    ["is refused", "fails", /test clock lagged behind by .* \(the call answered 500\)$/],
+  ])("that lags, since an advance %s, is a problem", async (_, how, problem) => {
+    const { timers, clock, realMs, take } = simulate();
+    const advance = async (ms: number): Promise<void> => {
+      if (how === "fails") throw new Error("the call answered 500");
+      if (realMs() > 2000 && realMs() < 3000) take(1100);
+      await clock.advance(ms);
+    };
+    const inStep = keepInStep({ ...clock, advance }, timers);
+    await vi.waitUntil(() => realMs() > 10_000);
+    await inStep.stop();
+    expect(inStep.problem()).toMatch(problem);
+  });
+});
+
+describe("a load on a server whose clock stands still", () => {
+  let embedded: EmbeddedServer;
+  beforeAll(async () => {
+    embedded = await startEmbedded();
+  });
+  afterAll(() => embedded.close());
+
+  it("moves the clock during a trial, and no longer after it", async () => {
+    const { target } = embedded;
+    const pro = target.keys["pro"];
+    const environment = openTargetEnvironment(target, new Map());
+    onTestFinished(environment.close);
+    if (pro === undefined) throw new Error("there is no key of the pro tier");
+    const read = readTimes(target, pro);
+    const setup = await environment.setUp({ scenario: recovery, tier: "pro", engine: "autocannon" });
+    const { date } = await read();
+    await vi.waitUntil(async () => ((await read()).date ?? 0) > (date ?? 0), { timeout: 30_000, interval: 100 });
+    await setup.tearDown();
+    const after = await read();
+    await sleep(1100);
+    expect(await read()).toEqual(after);
+  });
+});

@@ -1,0 +1,126 @@
+import { performance } from "node:perf_hooks";
+
+import { duration } from "../../base/duration.ts";
+import { messageOf } from "../../base/errors.ts";
+import { readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
+import { agentPath } from "../../run/send/client.ts";
+import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
+import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
+import { openTransport } from "../../wire/transport.ts";
+
+/** How long a clock is observed before it counts as standing still. Headers show whole seconds, perhaps rounded. */
+const observedMs = 3000;
+/** How far the clock is then moved, to see that its times are the test clock's and not constants. */
+const testMoveMs = 5000;
+/** A time has moved if it has by at least this many seconds. */
+const minMoveSeconds = 0.5;
+
+/** Seconds that a target's headers show; `null` for a header that is absent. */
+export interface ShownTimes {
+  /** The reset less the time until the reset. */
+  readonly limits: number | null;
+  readonly date: number | null;
+}
+
+interface Observation {
+  readonly clock: ClockControl;
+  readonly read: () => Promise<ShownTimes>;
+  readonly timers?: Timers;
+}
+
+/**
+ * Whether a test clock moves only when it is advanced: some time that the target shows stays the same in real time, and
+ * follows an advance. Takes 3 s, and advances a clock that seems to stand still.
+ */
+export async function standsStill({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
+  const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
+  const first = await read();
+  await pause(observedMs);
+  const later = await read();
+  const names = (["limits", "date"] as const).filter((name) => moved(first[name], later[name]) === false);
+  if (names.length === 0) return false;
+  await clock.advance(testMoveMs);
+  await pause(clock.settleMs);
+  const advanced = await read();
+  return names.some((name) => moved(later[name], advanced[name]) === true);
+}
+
+function moved(from: number | null, to: number | null): boolean | null {
+  return from === null || to === null ? null : Math.abs(to - from) >= minMoveSeconds;
+}
+
+/** Returns the `read` of an observation: a health request, which no limit counts. */
+export const readTimes =
+  ({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Observation["read"] =>
+  async () => {
+    const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
+    try {
+      const { answer } = await wire.open({
+        method: "GET",
+        url: baseUrl + agentPath(agents.answering ?? "", "health"),
+        headers: [
+          ["authorization", `Bearer ${key}`],
+          ["accept", "application/json"],
+        ],
+        body: null,
+        key: name,
+      }).finished;
+      if (answer.kind === "unanswered") return { limits: null, date: null };
+      const { reset, resetAfter, date } = readRateLimitInfo(answer.status, answer.headers, () => null);
+      return { limits: reset === null || resetAfter === null ? null : reset - resetAfter, date };
+    } finally {
+      await wire.close();
+    }
+  };
+
+/** How often a standing clock is moved. */
+const stepMs = 100;
+/** How far the clock may lag behind. Scenarios ask a second after a window has ended. */
+const maxLagMs = 1000;
+
+/** A standing clock that follows real time until it is stopped. */
+export interface ClockInStep {
+  /** Returns why the clock did not follow real time. `null` if it did. */
+  readonly problem: () => string | null;
+  /** Stops the clock again, after the advance that is under way. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Advances a standing clock by the real time that passes. */
+export function keepInStep(clock: ClockControl, timers: Timers = machineTimers): ClockInStep {
+  const startedMs = timers.now();
+  const end = new AbortController();
+  let advancedMs = 0;
+  let maxMs = 0;
+  let failure: string | null = null;
+  const lagMs = (): number => timers.now() - startedMs - advancedMs;
+  const step = async (): Promise<void> => {
+    const ms = Math.round(lagMs());
+    try {
+      await clock.advance(ms);
+      maxMs = Math.max(maxMs, lagMs());
+      advancedMs += ms;
+    } catch (error) {
+      failure ??= messageOf(error);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      await step();
+      await timers.sleep(stepMs, end.signal).catch(() => {});
+    }
+  };
+  const running = run();
+  return {
+    problem: () => {
+      const worstMs = Math.max(maxMs, lagMs());
+      if (worstMs <= maxLagMs) return null;
+      const cause = failure === null ? "" : ` (${failure})`;
+      return `the target's test clock lagged behind by ${duration(Math.round(worstMs))}, though it was moved along with real time${cause}`;
+    },
+    stop: async () => {
+      end.abort();
+      await running;
+    },
+  };
+}

@@ -29,7 +29,7 @@ export interface Start {
 export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
   const { timings, headers } = response;
   const endMs = Date.now() + 1;
-  const left = flow.leaveAfterMs !== null && response.error_code === TIMED_OUT;
+  const hasLeft = flow.leaveAfterMs !== null && response.error_code === TIMED_OUT;
   const isStream = flow.operation.kind === "stream" && (response.status === 200 || response.status === 0);
   const events = isStream ? readEvents(response.body ?? "") : [];
   const status = statusOf(response, isStream);
@@ -50,10 +50,10 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     status,
     ...readRateLimitInfo(status, sent, () => json),
     ...(malformed.length === 0 ? {} : { malformed }),
-    left,
+    left: hasLeft,
     tokens: status !== 200 ? null : isStream ? tokensOfDone(events) : tokensOf(json),
     flaws:
-      status === null || left || isStream
+      status === null || hasLeft || isStream
         ? null
         : [
             ...bodyMismatches({
@@ -64,8 +64,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
               contentType: headers["Content-Type"] ?? null,
             }),
           ],
-    error: response.error_code !== 0 && response.status === 0 && !left ? response.error : null,
-    stream: isStream && (status === 200 || left) ? streamOf(response, events, left) : null,
+    error: response.error_code !== 0 && response.status === 0 && !hasLeft ? response.error : null,
+    stream: isStream && (status === 200 || hasLeft) ? streamOf(response, events, hasLeft) : null,
   };
 }
 
@@ -92,7 +92,7 @@ function statusOf({ status, timings }: Response, isStream: boolean): number | nu
   return isStream && timings.receiving > 0 ? 200 : null;
 }
 
-function streamOf(response: Response, events: readonly StreamEvent[], left: boolean): SampleLine["stream"] {
-  const ending = left ? "left" : response.status === 0 ? "cut" : "whole";
+function streamOf(response: Response, events: readonly StreamEvent[], hasLeft: boolean): SampleLine["stream"] {
+  const ending = hasLeft ? "left" : response.status === 0 ? "cut" : "whole";
   return { ...shapeOf(events), ending };
 }

@@ -95,8 +95,8 @@ export interface RunTrialsOptions {
 /** Sends the trials one by one and judges each. After the signal, or if the target dies, the remaining trials are skipped with a reason. */
 export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[]> {
   const results: TrialResult[] = [];
-  const end = new AbortController();
-  const stoppable: StoppableOptions = { ...options, end, signal: AbortSignal.any([options.signal, end.signal]) };
+  const stop = new AbortController();
+  const stoppable: StoppableOptions = { ...options, stop, signal: AbortSignal.any([options.signal, stop.signal]) };
   let requestsLeft = options.maxRequests;
   for (const [at, trial] of options.trials.entries()) {
     const result = await runTrial(trial, at, requestsLeft, stoppable);
@@ -104,13 +104,16 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
     results.push(result);
     options.onResult(result);
   }
-  if (end.signal.reason instanceof TargetDied) options.onDeath(end.signal.reason.message);
+  if (stop.signal.reason instanceof TargetDied) options.onDeath(stop.signal.reason.message);
   return results;
 }
 
 interface StoppableOptions extends RunTrialsOptions {
-  /** Aborts with {@link TargetDied} or {@link HarnessLimit}, and so does `signal`. */
-  readonly end: AbortController;
+  /**
+   * Stops the remaining trials. It aborts with {@link TargetDied} or {@link HarnessLimit}, and then `signal` aborts
+   * too.
+   */
+  readonly stop: AbortController;
 }
 
 async function runTrial(
@@ -133,7 +136,7 @@ async function runTrial(
     if (signal.reason instanceof TargetDied) return skipped(stopOf(signal));
     const limit = harnessLimitOf(error);
     if (limit !== null) {
-      options.end.abort(limit);
+      options.stop.abort(limit);
       return { kind: "broken", trial, error: limit.message, evidence: null };
     }
     if (error instanceof EngineProblem) return skipped({ reason: error.message, needs: null });
@@ -164,9 +167,11 @@ function skipReasonOf(
 ): SkipReason | null {
   const known = missingEngine(trial.engine) ?? environment.skipReason(trial);
   if (known !== null || !Number.isFinite(maxRequests)) return known;
-  const requests = knownRequestCount(trial);
-  if (requests === null) return { reason: { why: "requests without a bound" }, needs: need("unbounded requests") };
-  return requests <= left ? null : { reason: { why: "too many requests", requests, left }, needs: need("maxRequests") };
+  const requestCount = knownRequestCount(trial);
+  if (requestCount === null) return { reason: { why: "requests without a bound" }, needs: need("unbounded requests") };
+  return requestCount <= left
+    ? null
+    : { reason: { why: "too many requests", requests: requestCount, left }, needs: need("maxRequests") };
 }
 
 async function coolDown(trial: LoadTrial, options: StoppableOptions): Promise<void> {
@@ -220,12 +225,12 @@ async function watched<T>(
   const watch = startTargetWatch({ signal: options.signal, connect });
   const [acted] = await Promise.allSettled([act(watch)]);
   const outage = await watch.end();
-  if (watch.signal.reason instanceof TargetDied) options.end.abort(watch.signal.reason);
+  if (watch.signal.reason instanceof TargetDied) options.stop.abort(watch.signal.reason);
   if (acted.status === "rejected") throw acted.reason;
   return { result: acted.value, outage };
 }
 
-/** Additions to the target file that meet a need. */
+/** How the user meets each need of a scenario, as a report prints it. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",

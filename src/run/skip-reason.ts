@@ -32,8 +32,8 @@ export type SkipCause =
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is part of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** `so` and `to` are parts of a sentence; `to` is an infinitive. */
-  | { readonly why: "no time left to"; readonly so: string; readonly to: string }
+  /** Both are parts of a sentence: "CONSEQUENCE: there is no time to PURPOSE". */
+  | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
   /** Windows above `maxWindow` requests are used up only on demand. */
@@ -124,7 +124,7 @@ export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
-/** The target went away while something ran that needs its state. What was asked has to be asked again. */
+/** The target went away during work that depends on its state. The work has to be done again. */
 export class TargetLost extends SkipError {
   override readonly name = "TargetLost";
 

@@ -71,7 +71,7 @@ export interface TransportOptions {
   readonly deadlines?: Partial<Deadlines>;
   /** The network settings. Default: a direct connection. */
   readonly network?: Network;
-  /** Called if this machine lacks what a connection needs. */
+  /** Called if this machine has no free port or file for a connection. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
   /** Called when a request is sent again because its idle connection closed. The target may have received both. */
   readonly onLost?: (exchange: Exchange) => void;
@@ -178,11 +178,11 @@ function openExchange(
   const watch = watchDeadlines(deadlines, () => controller.abort());
   const recorded = begin(id, outgoing, options);
 
-  let interim = 0;
-  let chunks = 0;
+  let interimCount = 0;
+  let chunkCount = 0;
   const counting = withChunkCounter(dispatcher, () => {
-    chunks += 1;
-    if (chunks !== bounds.chunks + 1 || watch.reason() !== null) return;
+    chunkCount += 1;
+    if (chunkCount !== bounds.chunks + 1 || watch.reason() !== null) return;
     exceeded();
     watch.stop(`more than ${bounds.chunks} chunks of body`);
   });
@@ -198,8 +198,8 @@ function openExchange(
         signal: controller.signal,
         responseHeaders: "raw",
         onInfo: () => {
-          interim += 1;
-          if (interim > maxInterim) watch.stop(tooManyInterim);
+          interimCount += 1;
+          if (interimCount > maxInterim) watch.stop(tooManyInterim);
         },
       });
     } catch (error) {

@@ -19,7 +19,7 @@ export type RedactedRun =
   | (Kept & {
       readonly kind: "judged";
       /** The webhook receiver of the run; `null` if it had none. */
-      readonly listened: ListeningState | null;
+      readonly listening: ListeningState | null;
     })
   /** The report contains the same sentence. */
   | (Kept & { readonly kind: "nothing to judge"; readonly sentence: string });
@@ -111,11 +111,11 @@ function sessionOf(
   const { deep } = redactorOf([...secrets, ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };
-  const listened =
+  const listening =
     result.receiver === null
       ? null
       : { receiver: result.receiver, live: result.listening, epochMs: result.epochMs, untilMs: result.durationMs };
-  return { kind: "judged", listened, ...kept };
+  return { kind: "judged", listening, ...kept };
 }
 
 const describeResult = (result: ProbeRunResult, messages: Messages): ProbeResult =>

@@ -23,7 +23,7 @@ export function createMessages({ nameOf, hints }: MessageTerms): Messages {
       case "no time left":
         return `${cause.takes}, which ${nameOf("maxWaitMs")} does not leave`;
       case "no time left to":
-        return `${cause.so}: \`${nameOf("maxWaitMs")}\` does not leave the time to ${cause.to}`;
+        return `${cause.consequence}: \`${nameOf("maxWaitMs")}\` does not leave the time to ${cause.purpose}`;
       case "requests used up":
         return `${nameOf("maxRequests")} ${cause.most} is used up`;
       case "executions used up":

@@ -41,9 +41,9 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
   const pacer = startPacer(time, (key) => limitsOf(key, target));
   const unaffordable = new Set<PlannedProbe>();
   const send = async (key: TargetKey): Promise<void> => {
-    const done = await pacer.acquire(key);
+    const release = await pacer.acquire(key);
     pacer.observe(key, answerAt(time.now()));
-    done();
+    release();
     await yieldToOthers();
   };
   const begins = ({ key, limits: { perMinute } }: TierUnderTest): void =>

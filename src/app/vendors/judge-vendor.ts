@@ -52,7 +52,7 @@ export async function judgeVendor(
 ): Promise<JudgedVendor> {
   const { name } = named;
   try {
-    if (named.kind === "report") return { vendor: keptVendor(named), target: null, isHarness: false };
+    if (named.kind === "report") return { vendor: readSavedVendor(named), target: null, isHarness: false };
     if (target === null) throw new Error("the target was not read");
     return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false };
   } catch (error) {
@@ -71,13 +71,13 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
   reason,
 });
 
-function keptVendor({ name, report, load }: Extract<ListedVendor, { kind: "report" }>): Vendor {
+function readSavedVendor({ name, report, load }: Extract<ListedVendor, { kind: "report" }>): Vendor {
   const document = readDocument(report);
   if (document.report.load !== undefined)
     throw new UsageError(
       line`${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
     );
-  return { kind: "judged", name, document, load: keptLoad(load), isKept: true, notes: [] };
+  return { kind: "judged", name, document, load: readSavedLoad(load), isKept: true, notes: [] };
 }
 
 /**
@@ -85,7 +85,7 @@ function keptVendor({ name, report, load }: Extract<ListedVendor, { kind: "repor
  *
  * @throws {UsageError} if it is not the report of a load
  */
-function keptLoad(path: string | null) {
+function readSavedLoad(path: string | null) {
   if (path === null) return null;
   const document = readDocument(path);
   if (document.report.load === undefined) throw new UsageError(line`${path} is no report of a load run.`);
@@ -99,7 +99,7 @@ async function runVendor(
   folder: string,
   say: PrintLine,
 ): Promise<Vendor> {
-  const kept = keptLoad(load);
+  const kept = readSavedLoad(load);
   say(`judging ${target.baseUrl}`);
   const session = await judge({
     ...judging,

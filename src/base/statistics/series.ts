@@ -18,8 +18,10 @@ export interface ChangePoint {
  * @returns the index of the change; `null` if the series is too short
  */
 export function clearestChange(values: readonly number[], minSegment: number, from: number): number | null {
-  const found = clearestOfRanks(ranksOf(values), minSegment, from);
-  return found === null ? null : bestSplit(values, Math.max(from, minSegment), values.length - minSegment, found.at);
+  const clearest = clearestOfRanks(ranksOf(values), minSegment, from);
+  return clearest === null
+    ? null
+    : bestSplit(values, Math.max(from, minSegment), values.length - minSegment, clearest.at);
 }
 
 const refinedBy = 4;

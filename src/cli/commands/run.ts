@@ -110,7 +110,7 @@ async function act(prepared: Prepared): Promise<RunOutcome> {
   try {
     return await watch(judged, prepared);
   } finally {
-    await judged.listened?.live?.close();
+    await judged.listening?.live?.close();
   }
 }
 
@@ -138,14 +138,14 @@ async function judgeTarget({ target, patches, scope, flags }: Prepared) {
 /** Presents the report so far, and watches until the retry schedule is over. */
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
-  const { report, evidence, listened, target } = judged;
+  const { report, evidence, listening, target } = judged;
   let isPresented = false;
   try {
     const watched = await watchInTerminal(
       {
         folder,
-        state: beginState(folder, listened, flags.target),
-        live: listened?.live ?? null,
+        state: beginState(folder, listening, flags.target),
+        live: listening?.live ?? null,
         kept: { report, evidence },
         secrets: secretsOf(target),
         onListening: () => {

@@ -166,14 +166,14 @@ describe("a watch", () => {
 describe("a watch that goes on with the run's own receiver", () => {
   it("misses nothing between the two", async () => {
     const live = await stoppedRun(true);
-    expect(live.listened?.live).not.toBeNull();
+    expect(live.listening?.live).not.toBeNull();
     await attemptAgain(live);
     const { folder, state } = folderOf(live);
     const time = passingTime(state.epochMs, state.sinceMs);
     const watching = await startWatch({
       folder,
       state,
-      live: live.listened?.live ?? null,
+      live: live.listening?.live ?? null,
       evidence: live.evidence,
       secrets: [],
       signal: new AbortController().signal,

@@ -66,7 +66,7 @@ function requestOf({ method, url, headers, body }: SentRequest): object {
 }
 
 function responseOf(answer: Exchange["answer"]): object {
-  const nothing = { cookies: [], redirectURL: "", headersSize: -1 };
+  const unknownMembers = { cookies: [], redirectURL: "", headersSize: -1 };
   if (answer.kind === "unanswered")
     return {
       status: 0,
@@ -75,7 +75,7 @@ function responseOf(answer: Exchange["answer"]): object {
       headers: [],
       content: { size: 0, mimeType: "x-unknown" },
       bodySize: -1,
-      ...nothing,
+      ...unknownMembers,
       _error: `${answer.reason}: ${answer.detail}`,
     };
   const { status, headers, body, ending } = answer;
@@ -83,7 +83,7 @@ function responseOf(answer: Exchange["answer"]): object {
     status,
     statusText: "",
     httpVersion: "HTTP/1.1",
-    ...nothing,
+    ...unknownMembers,
     headers: headers.map(headerOf),
     content: { size: bytesOf(body), mimeType: typeOf(headers), ...receivedText(body) },
     redirectURL: valueOf(headers, "location") ?? "",

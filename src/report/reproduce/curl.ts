@@ -51,7 +51,7 @@ export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile,
   const word = (text: string): string => shellWord(piecesOf(text, shellVariableOf));
   const parts = [
     [
-      body.kind === "piped" ? `${body.from} | curl` : "curl",
+      body.kind === "piped" ? `${body.command} | curl` : "curl",
       ...flagsOf(exchange),
       ...methodOf(request),
       word(wireUrl(request.url)),
@@ -117,7 +117,7 @@ const valuesOf = (headers: readonly Header[], name: string): string[] =>
 type CurlBody =
   | { readonly kind: "none" }
   | { readonly kind: "inline"; readonly word: string }
-  | { readonly kind: "piped"; readonly from: string }
+  | { readonly kind: "piped"; readonly command: string }
   | { readonly kind: "lost"; readonly why: string };
 
 function bodyOf(
@@ -132,8 +132,8 @@ function bodyOf(
       kind: "lost",
       why: `The body of ${body.bytes} bytes was not kept whole, so no command can send it again.`,
     };
-  const from = printBodyCommand({ list: "exchanges", id, body, evidenceFile });
-  if (from !== null) return { kind: "piped", from };
+  const command = printBodyCommand({ list: "exchanges", id, body, evidenceFile });
+  if (command !== null) return { kind: "piped", command };
   return { kind: "inline", word: shellWord(piecesOf(body.kind === "text" ? body.text : "", shellVariableOf)) };
 }
 

@@ -5,7 +5,7 @@ import type { VendorComparison, VendorSummary } from "./comparison.ts";
 /** Formats counts as `198 clauses passed, 1 broken, 2 warnings, 3 not exercised`; zeros are left out, except for passes. */
 export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "judged" }>): string {
   const { passed, broken, warned, noted, notExercised } = clauses;
-  const others = [
+  const otherCounts = [
     [broken, "broken"],
     [warned, warned === 1 ? "warning" : "warnings"],
     [noted, noted === 1 ? "note" : "notes"],
@@ -13,7 +13,7 @@ export function formatClauseCounts({ clauses }: Extract<VendorSummary, { kind: "
   ] as const;
   return [
     `${formatCount(passed, "clause")} passed`,
-    ...others.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])),
+    ...otherCounts.flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])),
   ].join(", ");
 }
 

@@ -21,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * The published tier with this window. The limit alone shows it if one tier alone has that number. `null` if no tier
- * has it, or several could.
+ * Returns the published tier with this window. Two tiers may share a number: then the duration of the window decides.
+ * Returns `null` if no tier has it, or the tier stays ambiguous.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;

@@ -150,13 +150,13 @@ export function hasFewRequests(target: Target): boolean {
 
 /** One key for each tier with known limits. */
 export function tiersUnderTest(target: Target): TierUnderTest[] {
-  const found = new Map<string, TierUnderTest>();
+  const tiers = new Map<string, TierUnderTest>();
   const usable = usableKeys(target);
   for (const key of usable) {
     const limits = limitsOf(key, target);
-    if (limits === null || key.tier === null || found.has(key.tier)) continue;
+    if (limits === null || key.tier === null || tiers.has(key.tier)) continue;
     const siblingKey = usable.find((each) => each.tier === key.tier && each.key !== key.key) ?? null;
-    found.set(key.tier, { tier: key.tier, key, limits, siblingKey });
+    tiers.set(key.tier, { tier: key.tier, key, limits, siblingKey });
   }
-  return [...found.values()];
+  return [...tiers.values()];
 }

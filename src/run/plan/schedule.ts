@@ -51,8 +51,8 @@ export function buildSchedule(
     ];
   if (hasFewRequests) return [...forFewRequests(shared, middle, limits), ...last];
   const steps = [...splitByJudged(first)];
-  if (hasWebhookAgent) steps.push({ ...byKey(interleaved(middle, limits)), reserving: "all but limits" });
-  else steps.push({ ...byKey(interleaved(middle, [])), reserving: "all" }, byKey(interleaved([], limits)));
+  if (hasWebhookAgent) steps.push({ ...byKey(interleave(middle, limits)), reserving: "all but limits" });
+  else steps.push({ ...byKey(interleave(middle, [])), reserving: "all" }, byKey(interleave([], limits)));
   return [...steps, ...last];
 }
 
@@ -110,7 +110,7 @@ function forFewRequests(shared: Probes, middle: Probes, limits: Probes): Schedul
   return [
     byKey(early),
     byKey(limits.filter(isTested)),
-    byKey([...withWebhooks, ...byValuePerRequest(rest)]),
+    byKey([...withWebhooks, ...orderByValuePerRequest(rest)]),
     oneByOne(limits.filter((each) => !isTested(each))),
   ];
 }
@@ -119,7 +119,7 @@ function forFewRequests(shared: Probes, middle: Probes, limits: Probes): Schedul
  * Sorts probes by the number of must checks that they complete per request, highest first. Probes without requests
  * lead. A check that needs several probes counts as a fraction for each.
  */
-function byValuePerRequest(probes: Probes): PlannedProbe[] {
+function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
   const left = new Set(probes);
   const isLeft = (probe: Probe): boolean => left.values().some((each) => each.probe === probe);
   const skipped = new Set(probes.flatMap(({ probe, skip }) => (skip === null ? [] : [probe])));
@@ -145,7 +145,7 @@ const minValue = 0.01;
  * The order on a real clock. First short probes on keys whose limits are tested, then those keys' own probes, while
  * the main key serves the rest. The main key's limits come last, because they use up its minute.
  */
-function interleaved(middle: Probes, limits: Probes): Probes {
+function interleave(middle: Probes, limits: Probes): Probes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
   const tierKeys = new Set(ofTiers.flatMap(({ keys }) => keys));
   const usesTierKey = ({ tested, keys }: PlannedProbe): boolean =>
@@ -154,11 +154,11 @@ function interleaved(middle: Probes, limits: Probes): Probes {
     (each) => !ofTiers.includes(each),
   );
   const onTierKeys = middle.filter(usesTierKey);
-  return [...new Set([...onTierKeys, ...byTier(ofTiers), ...rest])];
+  return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
 /** Orders each tier's probes. The limits lead if the other probes would use more than half of a minute. */
-function byTier(probes: Probes): PlannedProbe[] {
+function orderByTier(probes: Probes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");
     const others = ofTier.filter(({ probe }) => probe.stage !== "limits");

@@ -23,8 +23,8 @@ const percent = (value: number): string => `${rounded(value, 1)} %`;
 
 const outOfTime: SkipCause = {
   why: "no time left to",
-  so: "the threshold was not crossed",
-  to: "send so many requests",
+  consequence: "the threshold was not crossed",
+  purpose: "send so many requests",
 };
 
 export const alerts = suite("Usage alerts", [

@@ -103,13 +103,13 @@ export interface CompletedRetries {
 }
 
 /** The scripts for a key with few requests: a failure and a rejected signature. */
-const fewScripts = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
+const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(
   "an agent is invoked whose webhooks' receivers fail in many ways, and the retries are awaited",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? fewScripts.length + 1 : 14),
+    requests: (target) => (hasFewRequests(target) ? scriptsForFewRequests.length + 1 : 14),
     waits: {
       mode: "optional",
       seconds: (target) => (hasFewRequests(target) ? 0 : (2 * deliveryPolicy.responseTimeoutMs) / 1000),
@@ -117,7 +117,7 @@ export const failingReceivers = probe(
     stage: "exclusive",
     isJudgedLater: true,
     creates: { webhooks: 10 },
-    createsFew: { webhooks: fewScripts.length },
+    createsFew: { webhooks: scriptsForFewRequests.length },
   },
   async (context): Promise<FailingReceivers> => {
     const { client, given, target, time } = context;
@@ -125,7 +125,11 @@ export const failingReceivers = probe(
     const reach = await provenReachOf(receiver, target);
     const agent = (await agentWithoutWebhooks(context)) ?? agentIdOf({ target });
     const isLimited = hasFewRequests(target);
-    const opened = await openWebhooks({ client, receiver, time }, agent, isLimited ? fewScripts : receiverScripts);
+    const opened = await openWebhooks(
+      { client, receiver, time },
+      agent,
+      isLimited ? scriptsForFewRequests : receiverScripts,
+    );
     const query = isLimited ? maxBody : { query: `Hello. ${randomUUID()}` };
     const invoked = await client.invoke(agent, query, { noRetry: true });
     const created = Object.values(opened).filter(({ exchange }) => isSuccess(exchange));
@@ -230,7 +234,10 @@ async function replyInTime(
 }
 
 const delayResolutionMs = 10;
-/** How long to wait for an advance before a reply. A target may answer it only after its deliveries have ended. */
+/**
+ * How long to wait for an advance of the clock before the receiver replies. A target may complete the advance only
+ * after its deliveries have ended, so waiting for longer would block both.
+ */
 const blockedAdvanceMs = 500;
 
 /**

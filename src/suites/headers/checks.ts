@@ -19,7 +19,7 @@ import { allSamples, concurrentRounds, remainingFallDuring, isImpossibleFall, is
 import { isUnknownPath, responseChecks } from "./response-checks.ts";
 import { judgeFalls, judgeRemainingAfterReads, judgeResetAfter, observeErrors } from "./value-sequences.ts";
 
-const missingIn = memoizeByObject((exchange: Exchange): readonly string[] =>
+const missingHeadersOf = memoizeByObject((exchange: Exchange): readonly string[] =>
   rateLimitHeaders.filter((name) => headerValues(exchange, name).length === 0),
 );
 
@@ -46,7 +46,7 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
           all,
         ),
       judge: (exchange) => {
-        const missing = missingIn(exchange);
+        const missing = missingHeadersOf(exchange);
         if (missing.length === 0) return null;
         return { expected: `all four rate-limit headers on every ${what}`, actual: `missing: ${missing.join(", ")}` };
       },
@@ -132,7 +132,7 @@ const checks: readonly Check[] = [
       matrix: { description: "every response that has one of the four headers", cells: [], coverageProbe: null },
       members: ({ all }) =>
         responseCases(
-          all.exchanges.filter((one) => missingIn(one).length < rateLimitHeaders.length),
+          all.exchanges.filter((one) => missingHeadersOf(one).length < rateLimitHeaders.length),
           all,
         ),
       judge: (one) => {

@@ -57,8 +57,13 @@ const failing = (where: string): Finding<never> =>
 /** Whether invoke is not limited at all: `Remaining` never changes while far more than a minute's limit is admitted. */
 function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
-  const values = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
-  return first.end === "all sent" && first.admitted > limits.perMinute && values.size === 1 && !values.has(0);
+  const remainingValues = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
+  return (
+    first.end === "all sent" &&
+    first.admitted > limits.perMinute &&
+    remainingValues.size === 1 &&
+    !remainingValues.has(0)
+  );
 }
 
 function judgeRetry(retried: TimedRetry | null): Finding<never> {
@@ -111,8 +116,8 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 }
 
 /**
- * Number of requests admitted since the hour began that the refusal reports. A limiter that weighs in the hour before
- * gives requests back all the time, unless this hour alone is used up.
+ * Returns how many requests were admitted in the hour that the refusal reports. A sliding limiter, which weighs in the
+ * previous hour, frees requests all the time. It reports a full hour only if this hour alone is used up.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;

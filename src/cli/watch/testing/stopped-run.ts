@@ -41,7 +41,7 @@ export function folderOf(run: Judged, targetFile?: string): { readonly folder: s
   const folder = mkdtempSync(join(tmpdir(), "conformance-watch-"));
   writeFileSync(join(folder, "report.json"), serializeReport(run.report));
   writeFileSync(join(folder, "evidence.json"), serializeEvidence(run.evidence));
-  return { folder, state: beginState(folder, run.listened, targetFile) };
+  return { folder, state: beginState(folder, run.listening, targetFile) };
 }
 
 /** A clock that a test controls. */
@@ -89,10 +89,10 @@ export const firstAttemptMs = ({ evidence }: Judged): number =>
 
 /** Repeats the delivery that always fails. Returns the status of the response. */
 export async function attemptAgain(run: Judged, headers: Readonly<Record<string, string>> = {}): Promise<number> {
-  const hook = run.listened?.receiver.hooks.find(({ name }) => name === "webhook-failing");
+  const hook = run.listening?.receiver.hooks.find(({ name }) => name === "webhook-failing");
   const first = run.evidence.deliveries.find((each) => each.hook === hook?.name);
   if (hook === undefined || first === undefined) throw new Error("the run had no delivery that always fails");
-  const url = `http://${run.listened?.receiver.listen}/${hook.token}/${hook.name}`;
+  const url = `http://${run.listening?.receiver.listen}/${hook.token}/${hook.name}`;
   const answer = await request(url, { method: "POST", headers, body: JSON.stringify(deliveryJson(first)) });
   await answer.body.dump();
   return answer.statusCode;

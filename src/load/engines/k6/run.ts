@@ -96,9 +96,9 @@ function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: Lo
 }
 
 function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
-  const kept = requests.filter((sample) => sample.flow === flow).length;
+  const sampledCount = requests.filter((sample) => sample.flow === flow).length;
   const counts = summary.filter((each) => each.flow === flow);
-  return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, kept);
+  return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, sampledCount);
 }
 
 /** k6 takes readings for its HTML report once a second: a run of two or three seconds gets no report. */

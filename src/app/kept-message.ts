@@ -24,7 +24,7 @@ export interface MessageChoice {
   readonly isRequest: boolean;
 }
 
-/** The bytes of a kept part, or a text with parts from outside. */
+/** The recorded part: the bytes of a body or header, or the lines of a whole message, which may contain unsafe text. */
 export type KeptPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };

@@ -47,8 +47,9 @@ function suitesOf({ unselected, findings, selection }: Report, { probes }: Evide
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // A check that the run deselected must not come back. Reports of earlier versions name only `must` clauses. For others, the evidence of
-    // a review probe, or of a probe of two sections, does not show that the check was selected.
+    // Checks that the run did not select stay out. Reports of earlier versions contain no selection, and list only
+    // `must` clauses as unselected. For other clauses, a check counts as selected if its section was judged and it has
+    // evidence of more than review probes, which every run has.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||

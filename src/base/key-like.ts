@@ -3,7 +3,7 @@ export const hiddenKey = "[hidden: it looks like a key]";
 
 /** Characters of a word that may be a key. `/` is not one of them, so each segment of a path is a word. */
 const word = /[A-Za-z0-9_\-.~+=$%]+/g;
-/** The credentials of a URL, and a query, which may hold a token. */
+/** Credentials in a URL, such as `user:password@`. */
 const credentials = /(:?\/\/)[^/@\s"'`]+@/g;
 const authorization = /\b(Bearer|Basic)\s+[^\s"'`]+/gi;
 

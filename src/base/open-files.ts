@@ -32,8 +32,8 @@ function openable(max: number): number {
 export const reservedFiles = 64;
 
 /**
- * Checks before a command sends anything that it can open enough files. At the limit, Node closes connections that it should accept, without a
- * word.
+ * Checks, before a command sends anything, that the command can open enough files. At the limit, Node would silently
+ * close connections that it should accept.
  *
  * @param connections the most that are open at once in one process
  * @throws {HarnessLimit}

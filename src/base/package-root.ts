@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import { once } from "./memoize.ts";
 
 /**
- * Prefix of the assets of the executable file that are files of the package. The path of the file follows the prefix.
+ * Prefix for files of the package that are embedded in the single executable file. The asset `package/README.md` is
+ * the file `README.md`.
  */
 export const packageAssets = "package/";
 

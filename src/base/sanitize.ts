@@ -9,7 +9,10 @@ export const sanitize = (text: string): string => text.replace(unsafe, escaped);
 
 const unsafe = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Makes JSON safe to print: its strings say the same, with the escapes of JSON (RFC 8259, 7). */
+/**
+ * Makes JSON safe to print: replaces unsafe characters by JSON escapes (RFC 8259, 7), so that parsing gives the same
+ * value.
+ */
 export const sanitizeJson = (json: string): string =>
   json.replace(unsafe, (character) =>
     Array.from({ length: character.length }, (_, at) => jsonEscape(character.charCodeAt(at))).join(""),

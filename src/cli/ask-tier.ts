@@ -5,7 +5,8 @@ import { joinWithOr } from "../base/text.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 
 /**
- * Asks for the tier of a key on the terminal. Without a terminal, says which flag and which line tell it.
+ * Asks for the tier of a key on the terminal. Without a terminal, prints which flag or line of the target file sets
+ * the tier.
  *
  * @returns `null` if the user does not know the tier, or there is no terminal
  */

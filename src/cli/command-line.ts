@@ -38,7 +38,10 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-/** The exit code of a command in which the harness failed. What the failure cut short is not a run that could not finish. */
+/**
+ * Returns the exit code of a command in which the harness failed. Code 3 (nothing was exercised) is replaced: the
+ * failure was the reason.
+ */
 const withFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
 

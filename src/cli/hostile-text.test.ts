@@ -35,7 +35,7 @@ const report = (name: string, change: (report: Record<string, unknown>) => objec
   return name;
 };
 
-/** Commands that meet a text from outside in one place. */
+/** Command lines that put a hostile text into one argument each. */
 const commands: Readonly<Record<string, (text: string) => string[]>> = {
   "a command": (text) => [text],
   "a flag": (text) => ["run", `--${text}`],

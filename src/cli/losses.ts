@@ -19,6 +19,6 @@ export function noteLoss(): void {
   if (process.exitCode !== undefined) process.exitCode = withLosses(Number(process.exitCode));
 }
 
-/** The exit code of the command, if nothing was lost or something was. */
+/** Returns the exit code of a command: raised to 4 if an output was lost and no code of higher rank applies. */
 export const withLosses = (code: number): number =>
   hasLost ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

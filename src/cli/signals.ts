@@ -62,13 +62,19 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
 }
 
-/** Lets a signal be handled in the middle of work that blocks. A signal that has just arrived takes two turns of the event loop. */
+/**
+ * Lets a pending signal be handled during work that blocks the event loop. Node handles a new signal after two turns
+ * of the loop.
+ */
 export async function letSignalsIn(): Promise<void> {
   await setImmediate();
   await setImmediate();
 }
 
-/** Aborts an action at the first signal, or at once if that has come. Returns a function that ends this. */
+/**
+ * Aborts an action at the first signal, or at once if there was one already. Returns a function that removes the
+ * action.
+ */
 export function stopOnSignal(controller: AbortController): () => void {
   if (state.firstMs !== null) controller.abort();
   state.actions.add(controller);

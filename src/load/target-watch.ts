@@ -35,7 +35,7 @@ export class TargetDied extends Error {
   override name = "TargetDied";
 }
 
-/** Returns the `connect` of a watch. */
+/** Returns a function that tests whether the target accepts a connection, for {@link WatchOptions}. */
 export const connectTo =
   ({ baseUrl, network }: { readonly baseUrl: string; readonly network: Network }): WatchOptions["connect"] =>
   () =>

@@ -18,21 +18,29 @@ export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
   /** Marks a connection as rejected, and calls `refuse` after a delay that grows with the number of rejected ones. */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
-  /** Number of closed connections that may have brought a delivery. */
+  /**
+   * Number of connections that were closed to make room, or not accepted. A delivery may have been lost with each of
+   * them.
+   */
   readonly refusedCount: () => number;
 }
 
 /** An idle connection takes 16 KB of memory, and one with the longest possible head 75 KB. */
 export const maxConnections = 2500;
-/** Files and connections of a run that a flood of connections must leave room for. */
+/** Files and connections to reserve for the run itself, so that a flood of connections does not use them up. */
 const othersOpen = 192;
 const minConnections = 32;
 
-/** How many connections this process can hold: at its limit of open files, Node would close new ones without a word. */
+/**
+ * How many connections this process can hold. At the limit of open files, Node would close new connections silently.
+ */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + othersOpen) - othersOpen));
 
-/** Age from which a connection without a complete request does not bring a delivery. */
+/**
+ * A sender delivers within this time. A connection that is older and has no complete request is unlikely to deliver
+ * anything.
+ */
 const deliveryMs = 1000;
 /** Which connections are closed first to make room: the oldest in that state, from a minimum age on. */
 const closingOrder = [
@@ -51,7 +59,7 @@ const maxRefusalDelayMs = 1000;
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** Since when connections are in a state, the oldest first. */
+  /** When each connection entered its state, the oldest first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>

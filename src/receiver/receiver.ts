@@ -104,7 +104,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    // Each further piece that is read would cause another error.
+    // Pausing prevents further errors: the parser would raise one for each piece of data that follows.
     connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);

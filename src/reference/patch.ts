@@ -22,7 +22,10 @@ export interface Patch {
    * load's own rules detect it.
    */
   readonly breaks: readonly ClauseId[];
-  /** Clauses that the patch breaks in some runs only, for example when the headers happen to report the other window. */
+  /**
+   * Clauses that the patch breaks in some runs only. For example, the headers may describe the hour in one run and the
+   * minute in another.
+   */
   readonly mayAlsoBreak: readonly ClauseId[];
   /** Who has to detect the patch. `load`: detecting it takes concurrent requests, or thousands of requests. */
   readonly detectedBy: "suites" | "load";

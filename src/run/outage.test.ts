@@ -44,7 +44,7 @@ async function startGate(origin: string) {
 
 type Gate = Awaited<ReturnType<typeof startGate>>;
 
-/** Runs against a server whose gate does something once a number of probes is done. */
+/** Runs against a server behind a gate. Acts on the gate once a number of probes is done. */
 async function runWith(does: (gate: Gate) => void, after: number, patches: readonly Patch[] = []): Promise<RunResult> {
   const { target, close } = await startEmbedded(patches);
   onTestFinished(close);

@@ -110,7 +110,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   try {
     const target = await withConfirmedFreshness(options.target);
     const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
-    // An open receiver still replies on the clock of the run.
+    // A receiver that stays open still needs the run's clock for its replies.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutVerdict(result.judgements, signal.reason);

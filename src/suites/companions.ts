@@ -39,14 +39,14 @@ const mistakes = [
 ];
 const errors = [...mistakes, failingInvoked, minuteExhausted];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
-/** Let some seconds pass. */
+/** Probes that take some seconds. Later responses then show other durations. */
 const pauses = [allowanceWatched, streamAccounted];
 const reports = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Probes of other clauses that show most about a clause on every response, stream or delivery of a run. A run that selects
- * only this clause sends them, too: with its own probes alone it would prove little, or nothing. They create nothing on
- * the target unless the clause is about that.
+ * Additional probes for clauses about every response, stream or delivery of a run. If only such a clause is selected,
+ * its own probes prove little, so these are sent too. They create nothing on the target unless the clause is about
+ * that.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],

@@ -60,7 +60,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
       {
         ...options,
         target,
-        // The embedded server is known to this run alone.
+        // No other run can use the embedded server.
         announces: named !== null,
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),

@@ -10,15 +10,18 @@ import { suites } from "../../suites/all.ts";
 import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-trials/altered-keys.ts";
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
-/** Redacts secrets and the altered keys that a run makes of them, except in texts that the harness itself writes into every report. */
+/**
+ * Redacts secrets, and the altered keys that a run sends to be rejected. Leaves texts that the harness itself writes
+ * into every report.
+ */
 export const redactorOf = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** From this length on, an altered key has so much in common with the key that a redactor finds it anyway. */
+/** The redactor finds altered forms of keys of this length or more by itself: enough characters are unchanged. */
 const minFoundLength = 16;
 const minAlteredLength = 4;
 
-/** The altered forms of a short key that a run sends: they show nearly all of it. */
+/** Returns the altered forms of a short key that a run sends. They reveal nearly all of the key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minFoundLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorization[kind](value)?.split(" ").slice(1) ?? []);

@@ -5,7 +5,9 @@ import type { TierName } from "../../spec/tiers.ts";
 export interface LoadParameters {
   /** Names of scenarios. Empty: the default scenarios. */
   readonly scenarios: readonly string[] | "all";
-  /** `first`: each scenario's own first choice; `in turns`: one after the other, so that both are used. */
+  /**
+   * `first`: the engine that each scenario prefers. `in turns`: the engines alternate from one scenario to the next.
+   */
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes that share the load. */
   readonly segments: number;

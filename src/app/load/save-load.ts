@@ -47,7 +47,8 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // The other files follow, unless nothing can be written anywhere: then one line for each tells what was lost.
+    // If the requested folder failed, later files go to the temporary folder. If that failed too, each later file tries
+    // again and reports its own problem.
     folder = written.folder ?? folder;
   };
   return {

@@ -107,7 +107,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
       });
     },
     cooldownMs: (trial) => {
-      // A test clock passes the minute at once, see `setUp`.
+      // With a test clock, `setUp` advances the clock by the minute, so no real time is needed.
       if (target.clock !== null) return 0;
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
       return lastMs + minuteOverMs - performance.now();

@@ -7,7 +7,8 @@ import { sweepTemporaryFiles, temporaryName } from "./temporary-name.ts";
 import { descriptorOf } from "./write-text.ts";
 
 /**
- * Checks that a file can be written, without changing it. Creates its folder if it is missing, and sweeps it.
+ * Checks that a file can be written, without changing it. Creates its folder if the folder is missing, and removes old
+ * temporary files from it.
  *
  * @throws Node's own error
  */
@@ -24,7 +25,8 @@ export function probeFile(file: string): void {
 }
 
 /**
- * Checks that files can be created in a folder, which is swept: access rights alone do not tell, for example, that the file system is read-only.
+ * Checks that files can be created in a folder, by creating one: access rights do not show, for example, a read-only
+ * file system. Removes old temporary files first.
  *
  * @throws Node's own error
  */

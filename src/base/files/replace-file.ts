@@ -33,11 +33,11 @@ export function replaceFile(file: string, text: FileText, options: ReplaceOption
   stageFile(file, text, options).commit();
 }
 
-/** A text that is on disk and not yet under its name. */
+/** A text that was written to a temporary file, and not yet under its final name. */
 export interface StagedFile {
-  /** Gives the file its text. */
+  /** Moves the text to its final name. */
   readonly commit: () => void;
-  /** Forgets the text. */
+  /** Removes the temporary file. */
   readonly discard: () => void;
 }
 
@@ -76,7 +76,7 @@ export function stageFile(file: string, text: FileText, { mode }: ReplaceOptions
 export interface Draft {
   /** The path to give to the program. */
   readonly path: string;
-  /** Gives the file what the program has written. Returns `false` if that is nothing. */
+  /** Moves the program's output to its final name. Returns `false` if the program has written nothing. */
   readonly commit: () => boolean;
 }
 

@@ -7,7 +7,10 @@ const prefix = ".tmp-";
 /** Host, process and a random part, as {@link temporaryName} writes them. */
 const namePattern = /^\.tmp-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}(\.\w+)?$/;
 
-/** Names the machine, or the container, in which process ids are comparable: containers may share the name of their host. */
+/**
+ * Identifies the machine or container, within which process ids can be compared. The host name is not enough:
+ * containers may share it.
+ */
 const machine = createHash("sha256").update(`${hostname()} ${processNamespace()}`).digest("hex").slice(0, 8);
 
 function processNamespace(): string {

@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs: number;
   readonly maxHeaderSize?: number;
   readonly keepAliveMs?: number;
-  /** Called if this machine lacks what a connection needs. Says nothing about the server. */
+  /** Called if this machine has no free port or file for a connection. This says nothing about the server. */
   readonly onHarnessLimit?: (limit: HarnessLimit) => void;
 }
 
@@ -81,7 +81,10 @@ const connectOf = (given: object, onFailure: OnFailure): { connect?: buildConnec
 /** Called after each attempt to connect, with its error or `null`. */
 type OnFailure = (failed: Error | null) => void;
 
-/** Before any connection, `EADDRNOTAVAIL` means a wrong address: later, that this machine has no port left. */
+/**
+ * `EADDRNOTAVAIL` means a wrong address before the first successful connection. After that, it means that no port is
+ * free.
+ */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
   let hasConnected = false;
   return (failed) => {

@@ -11,7 +11,7 @@ import type { ProgressStream } from "../progress.ts";
 type LoadProgressView = Omit<LoadEvents, "planned" | "problem">;
 
 const eraseLine = "\r\u001b[2K";
-/** Minimum time between two lines without a terminal. */
+/** Minimum time between two progress lines if the output is not a terminal. */
 const lineIntervalMs = 10_000;
 
 /** Shows progress: on a terminal a line that is redrawn, elsewhere a line for each trial and more during a long trial. */

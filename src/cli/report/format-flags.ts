@@ -35,6 +35,7 @@ export interface FailureFlags {
   readonly baseline?: string;
 }
 
+/** Adds the flags that decide which findings fail a run. */
 export const withFailureOptions = (command: Command): Command =>
   command
     .option("--strict", "a warning fails the run as well")

@@ -64,7 +64,7 @@ const passOf = ({ check, clause, suite, level, evidence = [] }: ReportFinding): 
   evidence,
 });
 
-/** A report with a lie that does not contradict the rest of it. */
+/** Returns a report with a false statement that its other parts do not contradict. */
 const reportWith =
   (change: (report: Report) => Partial<Report>) =>
   (text: string): string => {

@@ -19,13 +19,16 @@ import { clockErrorMs, type SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 import { hasAllSegments } from "./validity.ts";
 
-/** Minimum time of a slow agent, in target ms. */
+/** Minimum duration of a slow agent's execution, on the target's clock. */
 const minSlowAgentMs = 900;
-/** Maximum time that a byte travels, in target ms. */
+/** Maximum network delay in one direction, on the target's clock. */
 const travelMs = 500;
-/** The minimum of that allowance in our own ms, for a busy machine. */
+/** Minimum allowance for network delay on our own clock, for a busy machine. */
 const minTransitAllowanceMs = 100;
-/** How long a request may continue after its client has disconnected, in target ms: the server notices at a write. */
+/**
+ * How long a request may continue after its client has disconnected, on the target's clock. The server notices the
+ * disconnection only when it writes.
+ */
 const maxNoticeMs = 4000;
 
 /** The history of a key for the judge of admissions. */

@@ -18,7 +18,7 @@ export const regressionKinds = {
 
 export type RegressionKind = keyof typeof regressionKinds;
 
-/** Kinds that have a share, with the default share. */
+/** The kinds that compare a measured value, with the default tolerance as a share of the older value. */
 export const defaultShares = { latency: 0.25, throughput: 0.25, memory: 0.25 } as const satisfies Partial<
   Record<RegressionKind, number>
 >;

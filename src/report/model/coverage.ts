@@ -19,7 +19,7 @@ export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "out of reach" }
 );
 
-/** All cells of one endpoint, of stream events, or of deliveries. */
+/** A row of the coverage table: the cells of one endpoint, of stream events, or of deliveries. */
 export interface CoverageRow {
   readonly of: string;
   readonly cells: readonly CoverageCell[];

@@ -1,4 +1,4 @@
 const main = new URL("../../cli/main.ts", import.meta.url).pathname;
 
-/** A shell function that makes `conformance` in a printed command this checkout's. */
+/** Defines a shell function, so that `conformance` in a printed command runs this checkout. */
 export const conformanceFunction = `conformance() { '${process.execPath}' '${main}' "$@"; }`;

@@ -71,7 +71,10 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
 /** How old the `Date` of a busy server or a proxy may be. */
 const maxLagSeconds = 7;
 
-/** Whether `Date` may lag behind a clock that the target keeps for itself. Our own clock cannot tell, because it never was the target's. */
+/**
+ * Whether the headers show a test clock that is slightly ahead of `Date`. Our own clock is no reference here: it
+ * differs from the test clock.
+ */
 function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null) return false;
@@ -79,7 +82,10 @@ function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   return now > date && now - date <= maxLagSeconds && Math.abs(ours - date) >= maxSkewSeconds;
 }
 
-/** Whether `Date` is the time of a proxy. It may not follow the target's clock, and then agrees with our own clock before any move. */
+/**
+ * Whether `Date` may come from a proxy. A proxy's `Date` ignores the target's test clock and agrees with our own
+ * clock.
+ */
 function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [reportedInstant(sample), sample];
   if (now === null || date === null || Math.abs(now - date) > farSeconds) return false;
@@ -102,8 +108,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges a clock that the run moves and no `Date` reports. The instants of two responses must differ by the time that
- * the run moved the clock.
+ * Judges the headers of a target whose test clock does not show in `Date`. Between two responses, the reported time
+ * must advance by as much as the run advanced the clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

@@ -33,8 +33,9 @@ const recordSchema = z.object({
 });
 type RunRecord = z.infer<typeof recordSchema>;
 
-/** How often a run shows that it still goes on, and how old the last sign of a run may be that goes on. */
+/** How often a run touches its record to show that it is alive. */
 const signMs = 5000;
+/** Maximum age of the last touch of a run that counts as alive. */
 const maxSilenceMs = 30_000;
 /** How long the record of a run is kept: longer than any other run lasts. */
 const keptMs = 24 * hourMs;
@@ -101,7 +102,7 @@ function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[]
   });
 }
 
-/** Whether the process of a run has ended without a word, as a killed one does. */
+/** Whether the process of a run has ended without recording its end, for example because it was killed. */
 function isGone({ host, pid }: RunRecord): boolean {
   if (host !== hostname()) return false;
   try {

@@ -8,8 +8,8 @@ import type { Disturbance } from "./disturbance.ts";
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds keys that had worked and are refused for good. Asks once more for something that such a key was given before:
- * a target that refuses only some requests of a valid key is at fault.
+ * Finds keys that used to work and are now always refused. Repeats a request that succeeded with the key before. A
+ * target that refuses only some requests of a valid key is at fault, and its key is not in the result.
  */
 export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];
@@ -28,7 +28,10 @@ export async function findRefusedKeys(target: Target, client: Client, recorder: 
 const wasRead = (exchange: Exchange, key: string): boolean =>
   exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200;
 
-/** When the first refusal came after which nothing was accepted. `null` if there is none, or nothing was accepted. */
+/**
+ * Returns when the key was refused for the first time since its last success; `null` if it never succeeded, or was not
+ * refused since.
+ */
 function refusedSince(samples: readonly Sample[]): number | null {
   const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));
   if (!accepted.some(isAdmitted)) return null;

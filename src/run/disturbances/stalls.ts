@@ -32,7 +32,7 @@ function queuedMs(): number {
 
 /** How often the clocks are read. */
 const intervalMs = 250;
-/** A process that is this late, and was not busy for so long, was stopped. */
+/** A process counts as stopped if it is this late and was busy for less than that. */
 const minStallMs = 3000;
 /** Clocks that move apart by more than this between two readings have jumped. */
 const minJumpMs = 2000;

@@ -13,7 +13,10 @@ import { watchStalls } from "./stalls.ts";
 export interface DisturbanceWatch {
   /** Remembers when a probe ended. */
   readonly ended: (run: ProbeRun) => void;
-  /** When a probe ended, in milliseconds since the start of the run. `Infinity` for one that ran after the others. */
+  /**
+   * When a probe ended, in milliseconds since the start of the run. `Infinity` for a probe of the review, which runs
+   * last.
+   */
   readonly endedMs: (run: ProbeRun) => number;
   /** All disturbances so far. Sends a request for each key that may have been revoked. */
   readonly find: (target: Target, client: Client, recorder: Recorder) => Promise<readonly Disturbance[]>;

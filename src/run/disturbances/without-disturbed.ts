@@ -25,8 +25,8 @@ interface DisturbedRun {
 }
 
 /**
- * Replaces the results of probes that a disturbance may have changed by the reason why they prove nothing. Findings
- * from before the disturbance stay.
+ * Removes the results of probes that a disturbance may have affected, and gives the disturbance as the reason.
+ * Findings that were proven before the disturbance stay.
  */
 export async function withoutDisturbed(
   disturbances: readonly Disturbance[],
@@ -62,7 +62,7 @@ export async function withoutDisturbed(
   });
 }
 
-/** Whether an exchange ended when another run, or a clock that jumped, may have changed how long it took. */
+/** Whether an exchange ended after the disturbance began, so that its duration is worthless. */
 const isAfter: Spoils = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? spoilsExchange(disturbance, exchange)

@@ -129,7 +129,7 @@ export function watchOutages({ now, connect, repeat, sleep, onReturn, deadAfterM
     return false;
   };
 
-  /** The outage at a time. */
+  /** Returns the outage that was going on at an instant; `null` if there was none. */
   const outageAt = (ms: number): OngoingOutage | null => {
     const last = outages.at(-1);
     return last !== undefined && (last.toMs === null || ms < last.toMs) ? last : null;
@@ -265,7 +265,10 @@ const isAnsweredRead = ({ key, request, answer }: Exchange): boolean =>
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** Requests with the same identity differ in their key at most, and in identifiers that a probe draws for each. */
+/**
+ * Returns the same text for requests that differ only in their key, or in the random identifiers that a probe
+ * generates.
+ */
 const identityOf = ({ method, url, body }: Requested): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 

@@ -121,7 +121,9 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // The read before and the creation itself count in the minute, and the threshold must be above them.
+    // Two requests precede the crossing: the read of usage and the creation of the alert. They are 200 / perMinute
+    // percent of a minute. The threshold is the next whole percent, and one percent of the hour is perHour / 100
+    // requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -174,7 +176,7 @@ async function measure(
     ...withBurst.map((limit) => ({ limit, own: recentlyOn(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
-    // Refusals and errors may or may not count.
+    // A target may or may not count refusals and errors, so only successes are part of the minimum.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });

@@ -45,9 +45,9 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 }
 
 /**
- * Returns when an attempt was made, in milliseconds of the target's time. This is a span, because a clock that the run
- * advances may also run by itself. The real time since `first` may then count or not. A sender that was blocked may
- * have wanted to make the attempt earlier.
+ * Returns when an attempt was made, in milliseconds on the target's clock. The result is a span, for two reasons. A
+ * clock that the run advances may also run by itself, so the real time since `first` may or may not be part of it. A
+ * blocked sender may have been due to send earlier.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
@@ -68,10 +68,13 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** Time in which a sender of one delivery at a time makes the next attempt. */
+/** After a wait has ended, a sequential sender sends its next attempt within this time. */
 const followsWithinMs = 1000;
 
-/** The time after whose end an attempt followed at once. Only an immediate retry is due in such a time. */
+/**
+ * Returns the blocked time that delayed a second attempt: the attempt followed at once after it. Later attempts are
+ * due too late to be delayed.
+ */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
     ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)

@@ -57,6 +57,7 @@ export function keyHistoryOf(
   { target, recorder, discovery, idleSinceMs }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
+  // An earlier request whose slot may still be held.
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));

@@ -77,7 +77,7 @@ const ownFields = {
 
 type OpenEndpoint = keyof typeof ownFields;
 
-/** Whether a response has an endpoint's own fields, at any published place. */
+/** Whether a response has the endpoint's own fields, at the top level or in the envelope. */
 export const hasFieldsOf = (endpoint: OpenEndpoint, exchange: Exchange): boolean => {
   const shape = shapeOf(endpoint, exchange);
   return shape === "top-level" || shape === "envelope";

@@ -28,7 +28,7 @@ export interface AllExchanges {
   readonly batchPath?: string | null;
   /** Whether agents may have been deployed anew during the run, by triggers or while the target was away. Absent in the evidence of earlier versions. */
   readonly mayDeploy?: boolean;
-  /** The offset of the target's clock at the end of the run, at most. Absent in the evidence of earlier versions. */
+  /** Maximum offset of the target's test clock at the end of the run. Absent in the evidence of earlier versions. */
   readonly endClockMs?: number;
 }
 

@@ -11,7 +11,7 @@ import { limits as suite } from "../../../src/suites/limits/checks.ts";
 import { minuteExhausted } from "../../../src/suites/limits/minute-probe.ts";
 import { simulateProbe, type SimulatedTarget } from "./simulated-run.ts";
 
-/** A run's knowledge of the key, and whether it controls the target's time. */
+/** Situations of a run: whether its key is known to be unused, and whether the run controls the target's clock. */
 export const situations = {
   "one key, a real clock": { isFresh: false, hasClock: false },
   "a fresh key, a real clock": { isFresh: true, hasClock: false },

@@ -11,7 +11,7 @@ import { startRecorder } from "../../../src/run/send/recorder.ts";
 import { startRunClock } from "../../../src/run/time/run-clock.ts";
 import { defaultKeyTraits, defaultTargetTraits, type Target, type TargetKey } from "../../../src/target/target.ts";
 
-/** A deployment that is nothing but a limiter, and a run's knowledge of it. Times in ms. */
+/** A simulated deployment that only limits requests, and what the run knows about the deployment. Times are in ms. */
 export interface SimulatedTarget {
   readonly limits: TierLimits;
   /** A request is admitted if each of these has room. */

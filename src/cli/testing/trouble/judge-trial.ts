@@ -42,7 +42,10 @@ export function problemsOf(trial: Trial, observed: Observed, quiet: QuietResults
   ];
 }
 
-/** A second process that began after the end of the first found its folder free. */
+/**
+ * Exit codes that are right for a second process. It may also succeed if it began after the first one had ended,
+ * because the folder was then unlocked.
+ */
 function secondCodesOf({ trouble }: Trial, second: NonNullable<Observed["second"]>): readonly number[] {
   const codes = trouble?.secondCodes ?? trouble?.codes ?? [];
   const isAfter = newReports(second).some(
@@ -155,7 +158,10 @@ const lastLine = (...texts: readonly string[]): string =>
     .join(" | ")
     .slice(0, 400);
 
-/** Texts up to this size are searched for keys in every writing; larger ones for the keys as they are. */
+/**
+ * Texts up to this size are searched for every encoding of the keys. Larger texts are searched for the plain keys
+ * only, which is faster.
+ */
 const maxThoroughCharacters = 300_000;
 
 /** Places that contain a key, or eight characters of it. */

@@ -108,7 +108,7 @@ function inOrder(delayMs: () => number): (act: () => void) => void {
 /** Whether a piece of data begins a request. */
 const requestLine = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
 
-/** Returns what the target gets of a piece of a request; `null`: nothing, because the gateway has answered. */
+/** Returns the data to pass on to the target; `null` if the gateway has answered in its place. */
 function passRequest(piece: Buffer, mode: LinkMode, client: Socket): Buffer | null {
   if (mode.kind === "revoking") {
     const unknown = Array.from(mode.key).toReversed().join("");

@@ -8,7 +8,7 @@ import type { LinkMode } from "./link.ts";
 
 const all: readonly CommandName[] = ["run", "load autocannon", "load k6", "nightly"];
 
-/** The results may be incomplete, or the target came back in time. */
+/** Exit codes of a trouble that passes: 3 if results are incomplete, 0 if the target came back in time. */
 const passing = { codes: [0, 3] } as const;
 
 /** Sets a mode of the link for some seconds. */

@@ -122,7 +122,7 @@ function harnessOptions(trial: Trial, { root, folder, targetFile, changes, mark,
   };
 }
 
-/** Seconds after which the harness is late. */
+/** Time limit of the harness, in seconds. */
 function maxSecondsOf({ command: name, trouble, atSeconds }: Trial): number {
   const all = maxSeconds[name];
   const isShort = trouble?.maxSeconds !== undefined && name !== "nightly with load";

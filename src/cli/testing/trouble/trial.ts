@@ -95,7 +95,7 @@ async function observeTrial(trial: Trial, environment: TrialEnvironment): Promis
 /** The files of a folder in which another process is writing. */
 const withoutMomentary = (files: FileTexts): FileTexts => new Map([...files].filter(([name]) => !isMomentary(name)));
 
-/** Whether a write has failed, if that is the trouble. The loss of a lock's renewal has no effect. */
+/** Whether the trouble had an effect. Failing writes have none if only the renewal of a lock failed. */
 function hasInterfered({ interference }: HarnessChanges): boolean {
   if (interference?.kind !== "failing writes") return true;
   const failed = existsSync(interference.log) ? readFileSync(interference.log, "utf8").trim().split("\n") : [];

@@ -59,7 +59,7 @@ export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTrie
 
 const slow: readonly CommandName[] = ["nightly with load"];
 
-/** Draws the command of a trial. Returns `null` if all commands of this kind of trouble are missing. */
+/** Draws the command of a trial. Returns `null` if no command that this trouble affects is available. */
 function drawCommand(seed: number, trouble: Trouble, missing: readonly CommandName[]): Drawn | null {
   const numbers = seededNumbers(seed);
   const chosen = trouble.commands.filter((each) => !missing.includes(each));
@@ -75,7 +75,7 @@ const hasK6 = (): Promise<boolean> =>
 interface Quiet {
   readonly results: QuietResults;
   readonly seconds: number;
-  /** A copy of what it has written. */
+  /** A copy of the command's output folder. */
   readonly folder: string;
 }
 
@@ -126,8 +126,8 @@ async function tryOne({ seed, command, trouble, numbers }: Drawn, quiet: Quiet):
 }
 
 /**
- * Adds the clauses that the fault of the target breaks in a quiet run of the same command. They may be more than those that it breaks by itself, so
- * they are looked for where a trial seems to have a false red.
+ * Adds the clauses that the target's fault breaks in a quiet run of the same command. The fault may break more clauses
+ * than it declares. The quiet run is needed only if a trial seems to have a false red.
  */
 async function explainedResults(
   { command, fault }: Trial,

@@ -24,7 +24,7 @@ export type FromSender =
   | { readonly kind: "ready" }
   | { readonly kind: "progress"; readonly elapsedMs: number; readonly counts: RequestCounts }
   | { readonly kind: "done"; readonly result: SendResult }
-  /** `limit`: the limit of this machine that was the reason; `null` for another. */
+  /** `limit`: the limit of this machine that caused the failure; `null` for any other cause. */
   | { readonly kind: "failed"; readonly message: string; readonly limit: HarnessLimitCode | null };
 
 export interface SendResult extends CollectedSamples {
@@ -42,7 +42,7 @@ const progressEveryMs = 250;
 /**
  * Sends all flows of a job, each at its time. Settles when the last one has ended.
  *
- * @throws {HarnessLimit} if this machine lacks what a connection needs
+ * @throws {HarnessLimit} if this machine has no free port or file for a connection
  */
 export async function sendFlows(
   { flows, keys, speed, network, ...target }: SendJob,

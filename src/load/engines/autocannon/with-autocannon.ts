@@ -29,7 +29,7 @@ interface RequestInFlight {
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
 
-/** Takes the samples of a flow, and the limit of this machine that prevents one. */
+/** Receives the samples of a flow. Receives an error instead if this machine cannot send a request. */
 export interface FlowRecorder {
   readonly record: (sample: LoadSample) => void;
   readonly onHarnessLimit: (limit: HarnessLimit) => void;

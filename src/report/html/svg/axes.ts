@@ -118,14 +118,15 @@ const tidy = (value: number): number => Number(value.toPrecision(12));
 /** A time axis without long pauses. */
 export interface TimeAxisWithBreaks {
   readonly scale: Scale;
-  /** The end and the length of each pause that was cut out. */
+  /** The pauses that were cut out: where each ends, and its length. */
   readonly cuts: readonly { readonly at: number; readonly pause: number }[];
 }
 
+/** A part of the times without a long pause: its first and its last time. */
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** Start of the segment on the axis, in units of time. */
+  /** Start of the stretch on the axis, in units of time. */
   readonly offset: number;
 }
 

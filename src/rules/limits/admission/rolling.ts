@@ -25,7 +25,7 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether instants can be chosen so that each lies at least a window after the one `limit` places before it. The n-th instant in time lies
+ * Whether instants can be chosen so that at most `limit` of them lie in any window. The n-th instant in time lies
  * between the n-th earliest start and the n-th earliest end, whichever request it is.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
@@ -49,8 +49,9 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /**
- * Returns the most admitted requests whose whole spans lie within one window. The window's end is excluded: two spans a whole window apart are
- * not within one.
+ * Returns the largest number of requests that certainly fall into one window: the whole span from a request's earliest
+ * to its latest instant lies in it. The end of the window is excluded.
+ *
  * @param admitted in order of their earliest instants
  */
 export function maxInHalfOpenWindow(admitted: readonly CountedSpan[], windowMs: number): number {

@@ -4,6 +4,7 @@ import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from
 import { sampleOf } from "../rules/limits/sample.ts";
 import { withConfirmedFreshness } from "../target/freshness.ts";
 import type { PublishedTier } from "../spec/tiers.ts";
+import { isLoopback } from "../target/base-url.ts";
 import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
 import type { Deadlines } from "../wire/deadlines.ts";
 import { acceptsConnection } from "../wire/accepts-connection.ts";
@@ -28,7 +29,7 @@ import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { startPacer } from "./send/pacing.ts";
 import { createsWebhooks, type PlannedProbe, planProbes } from "./plan/plan.ts";
 import { withWebhookAgent } from "./discovery/webhook-agent.ts";
-import { defaultDeadAfterMs, watchOutages } from "./send/outages.ts";
+import { defaultDeadAfterMs, defaultIdlePollMs, watchOutages } from "./send/outages.ts";
 import { isGatewayError } from "./send/retry.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
@@ -198,6 +199,7 @@ function createContext(options: StoppableRun): ClientContext {
     sleep: (ms) => time.sleepReal(ms),
     onReturn: () => recorder.countOutage(time.now()),
     deadAfterMs: options.deadAfterMs ?? defaultDeadAfterMs,
+    idlePollMs: defaultIdlePollMs[isLoopback(target.baseUrl) ? "loopback" : "elsewhere"],
   });
   const transport = openTransport({
     now: time.now,

@@ -29,6 +29,7 @@ beforeEach(async () => {
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     onReturn: () => void (returns += 1),
     deadAfterMs,
+    idlePollMs: 2000,
   });
   const read = exchange();
   await monitor.examine({ ...read, key: "key", request: { ...read.request, method: "GET" } });

@@ -61,14 +61,16 @@ interface OutageOptions {
   readonly onReturn: () => void;
   /** A target that refuses connections for this long is dead. */
   readonly deadAfterMs: number;
+  /** While nothing is sent, the target is asked for a connection this often. */
+  readonly idlePollMs: number;
 }
 
 export const defaultDeadAfterMs = 8000;
 /** A gateway may answer for a target this many times as long: a rolling deployment takes a while. */
 const gatewayFactor = 4;
 const pollMs = 100;
-/** While nothing is sent, the target is asked for a connection this often. */
-const idlePollMs = 2000;
+/** A local server may be back from a restart in less than a second. A remote one should not log many connections. */
+export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 /** A request to compare: with the same method, address and body it may have the same effect. */
 export interface Requested {
@@ -84,7 +86,15 @@ interface OngoingOutage {
   readonly broken: Map<string, string>;
 }
 
-export function watchOutages({ now, connect, repeat, sleep, onReturn, deadAfterMs }: OutageOptions): OutageMonitor {
+export function watchOutages({
+  now,
+  connect,
+  repeat,
+  sleep,
+  onReturn,
+  deadAfterMs,
+  idlePollMs,
+}: OutageOptions): OutageMonitor {
   const outages: OngoingOutage[] = [];
   const suspects = new Map<string, string>();
   const resent = new Set<string>();

@@ -18,8 +18,8 @@ const maxRunSeconds = 60;
 /** Seconds that a command may take at most, by its options, on a busy machine. */
 export const maxSeconds: Readonly<Record<CommandName, number>> = {
   run: maxRunSeconds + 25,
-  "load autocannon": 100,
-  "load k6": 100,
+  "load autocannon": 150,
+  "load k6": 150,
   nightly: maxRunSeconds + 25,
   // A minute of rest for the keys lies between the run and the load.
   "nightly with load": maxRunSeconds + 150,

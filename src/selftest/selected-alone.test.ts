@@ -40,6 +40,8 @@ const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "version-of-invoke-stays": ["VER-4"],
   "deliveries-answer-wrong-keys-403": ["ERR-1", "ERR-10"],
   "operations-answer-wrong-keys-403": ["ERR-1", "ERR-10"],
+  "limit-answers-503": ["ERR-1", "ERR-10"],
+  "limit-without-error": ["ERR-2", "ERR-3", "ERR-4"],
   "hour-says-none-left-too-early": ["HDR-12"],
   "last-usage-in-text": ["USE-4"],
 };

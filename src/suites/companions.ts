@@ -37,7 +37,7 @@ const mistakes = [
   streamedWithoutQuery,
   streamedUnknownAgent,
 ];
-const errors = [...mistakes, failingInvoked, minuteExhausted];
+const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
 /** Probes that take some seconds. Later responses then show other durations. */
 const pauses = [allowanceWatched, streamAccounted];

@@ -49,7 +49,7 @@ export function ratioOf(compared: Compared, subject: Measurement, baseline: Meas
     : quotient(figureOf(compared, subject), figureOf(compared, baseline));
 }
 
-/** The figure that a row compares, in milliseconds or bytes. */
+/** Returns the measured value that a row of the bench table compares, in milliseconds or bytes. */
 export function figureOf(compared: Compared, { wallMs, cpuMs, bytes }: Measurement): number {
   if (compared === "CPU time") return cpuMs;
   if (compared !== "memory") return wallMs;

@@ -12,32 +12,32 @@ export const graphemesOf = (text: string): string[] =>
 const colourCode = /(\p{Cc}\[[\d;]*m)/u;
 
 const segmentsOf = (text: string): string[] =>
-  isPlain.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
+  plainText.test(text) ? text.split("") : Array.from(segmenter().segment(text), ({ segment }) => segment);
 
 /** Matches printable ASCII, in which each character is a grapheme of one column. */
-const isPlain = /^[\x20-\x7e]*$/;
+const plainText = /^[\x20-\x7e]*$/;
 
 /** Returns how many terminal columns a text takes. East Asian wide letters and emoji take two; marks, invisible characters and colours none. */
 export const displayWidth = (text: string): number =>
-  isPlain.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
+  plainText.test(text) ? text.length : graphemesOf(text).reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
 
-const isInvisible = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
+const invisibleText = /^(?:[\p{Cc}\p{Cf}\p{M}\p{Cs}\p{Default_Ignorable_Code_Point}]+|\p{Cc}\[[\d;]*m)$/u;
 /** Matches every emoji, but also digits. This quick test comes before the exact one. */
-const mayBeEmoji = /\p{Emoji}/u;
+const emojiOrDigit = /\p{Emoji}/u;
 // Built on first use: V8 takes tens of milliseconds to list all emoji. A regular expression literal would cost that at
 // every start.
 const emoji = once(() => new RegExp(String.raw`^\p{RGI_Emoji}$`, "v"));
-const isEmoji = (grapheme: string): boolean => mayBeEmoji.test(grapheme) && emoji().test(grapheme);
+const isEmoji = (grapheme: string): boolean => emojiOrDigit.test(grapheme) && emoji().test(grapheme);
 
 function widthOf(grapheme: string): number {
-  if (isPlain.test(grapheme)) return grapheme.length;
-  if (isInvisible.test(grapheme)) return 0;
+  if (plainText.test(grapheme)) return grapheme.length;
+  if (invisibleText.test(grapheme)) return 0;
   return isEmoji(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }
 
 /** Returns the longest start of a text that fits into `columns`, without splitting a grapheme. */
 export function cutToWidth(text: string, columns: number): string {
-  if (isPlain.test(text)) return text.slice(0, columns);
+  if (plainText.test(text)) return text.slice(0, columns);
   let left = columns;
   const graphemes = graphemesOf(text);
   const end = graphemes.findIndex((grapheme) => (left -= widthOf(grapheme)) < 0);

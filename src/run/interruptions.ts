@@ -5,8 +5,9 @@ import type { OutageMonitor } from "./send/outages.ts";
 /** A probe that outages interrupt this often is not run again. */
 const maxInterruptions = 2;
 
-/** Tracks the probes that an outage of the target interrupted. */
+/** Tracks which probes are interrupted by an outage of the target. */
 export interface Interruptions {
+  /** Notes that a probe begins. */
   readonly begin: (each: PlannedProbe) => void;
   /**
    * The result of a probe that has ended. `null` if an outage interrupted the probe, and it has to run again: a target

@@ -40,8 +40,8 @@ const mistakes = [
 const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
 /** Probes that take some seconds. Later responses then show other durations. */
-const pauses = [allowanceWatched, streamAccounted];
-const reports = [healthChecked, degradedChecked, laterChecked, unknownChecked];
+const slowProbes = [allowanceWatched, streamAccounted];
+const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
  * Additional probes for clauses about every response, stream or delivery of a run. If only such a clause is selected,
@@ -53,8 +53,8 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "SVC-1": [...mistakes, keyUsageRead],
   "REQ-3": [invoked, webhookCreated, oddAlertsCreated],
   "REQ-7": [firstPageListed, secondPageListed, listedByDefault],
-  "VER-1": [invoked, ...reports],
-  "VER-4": [...reports],
+  "VER-1": [invoked, ...healthProbes],
+  "VER-4": [...healthProbes],
   "ERR-1": errors,
   "ERR-2": errors,
   "ERR-3": errors,
@@ -69,9 +69,9 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "SSE-3": streams,
   "SSE-5": streams,
   "SSE-14": streams,
-  "HLT-8": [...reports, ...pauses],
-  "HLT-10": reports,
-  "HLT-17": reports,
+  "HLT-8": [...healthProbes, ...slowProbes],
+  "HLT-10": healthProbes,
+  "HLT-17": healthProbes,
   "HLT-22": [invoked],
   "USE-4": [usageGrown],
   "WHK-3": [failingWithWebhooks, ...deploymentTriggers],
@@ -81,11 +81,11 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "HDR-3": [unauthenticatedSent],
   "HDR-4": [minuteExhausted],
   "HDR-6": [invoked, streamedWithAllFeatures],
-  "HDR-7": reports,
+  "HDR-7": healthProbes,
   "HDR-9": [minuteExhausted, slotsHeld],
   "HDR-11": [unknownPathRequested],
   "HDR-12": [allowanceWatched, usageGrown, twoKeys, minuteExhausted],
-  "HDR-15": [...pauses, minuteExhausted],
+  "HDR-15": [...slowProbes, minuteExhausted],
   "HDR-18": [minuteExhausted],
   "LIM-6": [streamed],
 };

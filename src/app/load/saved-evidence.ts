@@ -21,7 +21,7 @@ export interface SavedOutcome {
   readonly file: string;
 }
 
-interface Kept {
+interface EvidenceFile {
   readonly file: string;
   readonly evidence: LoadEvidence;
 }
@@ -34,7 +34,7 @@ interface Kept {
  * @throws {UsageError}
  */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedOutcome[] {
-  const kept = paths.flatMap(filesOf).map((file): Kept => ({ file, evidence: readEvidenceFile(file) }));
+  const kept = paths.flatMap(filesOf).map((file): EvidenceFile => ({ file, evidence: readEvidenceFile(file) }));
   const groups = Map.groupBy(kept, ({ evidence: { scenario, tier, engine } }) =>
     JSON.stringify([scenario, tier, engine]),
   );
@@ -85,7 +85,7 @@ function fromLog(text: string, file: string): LoadEvidence {
   }
 }
 
-function merged(members: readonly Kept[], clocksApartMs: number): LoadEvidence {
+function merged(members: readonly EvidenceFile[], clocksApartMs: number): LoadEvidence {
   try {
     return mergeEvidence(
       members.map(({ evidence }) => evidence),

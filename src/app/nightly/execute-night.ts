@@ -51,7 +51,7 @@ export interface JudgedNight {
   readonly judgement: NightJudgement;
   readonly executed: ExecutedNight;
   /** Number of nights in the history, including this one. */
-  readonly nights: number;
+  readonly nightCount: number;
 }
 
 /** Runs the suites and the load, and repeats trials that look worse than in earlier nights. Writes each report at once. */

@@ -25,9 +25,9 @@ export async function runNight(options: RunNightOptions): Promise<SavedNight | {
   const before = readHistory(history, Date.now());
   assertSameTarget(before.nights.at(-1)?.target.name ?? null, nameOf(target), history);
   view.damaged(before.damaged);
-  const lived = await executeNight({ ...options, id: nightId(new Date()), before: before.nights });
-  if (!lived.interrupted) return saveNight(lived, before, options);
-  removeReports(history, lived.night.id);
+  const executed = await executeNight({ ...options, id: nightId(new Date()), before: before.nights });
+  if (!executed.interrupted) return saveNight(executed, before, options);
+  removeReports(history, executed.night.id);
   return { kind: "interrupted" };
 }
 
@@ -52,7 +52,7 @@ export function saveNight(executed: ExecutedNight, before: NightHistory, options
   const { history, keep, rules, view } = options;
   const judgement = judgeNight(before.nights, executed.night, rules);
   const night: Night = { ...executed.night, reported: reportedByNight(judgement) };
-  const judged = { night, judgement, executed, nights: before.nights.length + 1 };
+  const judged = { night, judgement, executed, nightCount: before.nights.length + 1 };
   view.judged?.(judged);
   const { problem } = writeNight(history, night);
   if (problem !== null) view.load.problem(problem);

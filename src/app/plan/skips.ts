@@ -95,7 +95,7 @@ export type OpenQuestion =
   | { readonly kind: "retries" }
   /** Whether a usage request counts against the limits. If not, the run has to use up limits by invokes, with this many more executions. */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** The plan does not count retries after 429 and requests without a key. */
+  /** The run may send more requests than planned: retries after 429, and requests without a key. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

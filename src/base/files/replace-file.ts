@@ -122,14 +122,14 @@ function writeDraft(draft: string, text: FileText, mode: number | undefined, bef
   }
 }
 
-/** Gives a file the owner of the file that it replaces: only an administrator may. */
+/** Gives a file the owner of the file that it replaces, if this process may: only an administrator may. */
 function keepOwner(descriptor: number, { uid, gid }: Stats): void {
   const own = fstatSync(descriptor);
   if (own.uid === uid && own.gid === gid) return;
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // The file belongs to whoever writes it.
+    // Without the permission, the new file belongs to the user of this process.
   }
 }
 

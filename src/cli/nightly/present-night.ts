@@ -27,9 +27,9 @@ export function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutpu
     damaged: printDamaged,
     run: showRunProgress(isQuiet),
     load: { ...showLoadProgress(process.stderr, isQuiet), planned() {}, problem: reportLoss },
-    judged: ({ judgement, night, nights }) => {
+    judged: ({ judgement, night, nightCount }) => {
       const { style, write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);
-      write(renderNightTerminal(judgement, night, { ...style, nights }));
+      write(renderNightTerminal(judgement, night, { ...style, nights: nightCount }));
     },
     again: (trials) => {
       const names = trials.map(({ scenario, tier }) => `${scenario.name} (${tier})`).join(", ");
@@ -42,9 +42,9 @@ type NightOutputs = OutputFiles<"markdown" | "json">;
 
 /** Prints where a night was saved, and writes it in the requested formats. */
 export function presentNight(saved: SavedNight, history: string, { files, isStdoutTaken }: NightOutputs): void {
-  const { judgement, night, nights, damaged, executed } = saved;
+  const { judgement, night, nightCount, damaged, executed } = saved;
   const texts = {
-    markdown: renderNightMarkdown(judgement, night, nights),
+    markdown: renderNightMarkdown(judgement, night, nightCount),
     json: renderNightJson(judgement, night, damaged),
   };
   const { write } = terminalOf(isStdoutTaken ? process.stderr : process.stdout);

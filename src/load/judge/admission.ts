@@ -80,8 +80,8 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
 export function judgeInvokeIsLimited(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const invokes = use.samples.filter(({ kind }) => kind === "invoke");
-    const refused = invokes.filter(isRefused).length;
-    if (refused > 0) return holds(`${refused} invokes were refused`);
+    const refusedCount = invokes.filter(isRefused).length;
+    if (refusedCount > 0) return holds(`${refusedCount} invokes were refused`);
     const reported = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
     if (reported.size > 1) return holds("`Remaining` falls with invokes");
     if (breachedClause(use, facts)?.judged.breach !== "too many admitted") return unproven("no limit took effect");

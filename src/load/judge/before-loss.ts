@@ -8,7 +8,10 @@ export interface TargetLoss {
   readonly reason: string;
 }
 
-/** Allowance for the clocks of two processes, and for noticing a broken connection. */
+/**
+ * Allowance for the difference between the clocks of two processes, and for the delay until a broken connection is
+ * noticed.
+ */
 const noticeMs = 250;
 
 /**

@@ -76,14 +76,14 @@ export function factsOf(whole: LoadEvidence, scenario: Scenario): LoadFacts {
 function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadEvidence, time: TargetTime): KeyFacts {
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
-  const judgedAnew = (): HistoryJudgement => {
+  const computeJudgement = (): HistoryJudgement => {
     // If there is a refusal, the possible shapes will be needed, too: one pass finds both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overFirstMinute(samples, history, evidence.limits, time) ?? found);
   };
   let judged: HistoryJudgement | null = null;
-  const judgement = (): HistoryJudgement => (judged ??= judgedAnew());
+  const judgement = (): HistoryJudgement => (judged ??= computeJudgement());
   return {
     key,
     samples,

@@ -68,11 +68,11 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     counts: (operation) => operation === "health" || base.counts(operation),
   })),
   "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.").by((base) => {
-    let calls = 0;
+    let callCount = 0;
     return {
       healthBody: (input) => {
-        calls += 1;
-        return setField(base.healthBody(input), "uptime", 1_000_000 - calls);
+        callCount += 1;
+        return setField(base.healthBody(input), "uptime", 1_000_000 - callCount);
       },
     };
   }),

@@ -17,6 +17,7 @@ export interface ClauseCell {
 export interface ClauseRow {
   readonly clause: string;
   readonly level: RowLevel;
+  /** The sentence of the clause. */
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
   /** Whether two vendors have different outcomes. A clause that a selection left out does not count. */
@@ -92,6 +93,7 @@ export interface TextRow {
   readonly clause: string;
   /** Id of the check, such as `LIM-15/hour`. */
   readonly check: string;
+  /** The sentence of the clause. */
   readonly says: string;
   /** `null` for a vendor that was not judged; empty if nothing was observed. */
   readonly cells: readonly (string | null)[];

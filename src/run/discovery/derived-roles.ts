@@ -23,6 +23,7 @@ const minObservedDelayShare = 0.6;
 const realWaitMs = 3000;
 /** How far to advance the test clock for an agent that follows it. */
 const maxAdvanceMs = 10_000;
+/** An agent counts as slow if it takes at least this long to respond. */
 const minSlowMs = 1000;
 
 const manyWords = `Please count: ${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}`;

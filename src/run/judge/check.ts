@@ -31,7 +31,7 @@ export interface Check {
 }
 
 export interface CheckOptions {
-  /** Distinguishes several checks of one clause. */
+  /** The last part of the check's id, if its clause has several checks. */
   readonly as?: string;
   /** The requirement set in which the check first counts, if it is later than that of the clause. */
   readonly since?: RequirementSet;

@@ -61,8 +61,8 @@ const isOnlyRow = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
 
 /** The instances of a check: the tiers of its tier probes, or `null` for the target as a whole. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
-  const perTier = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
-  const tiers = new Set(perTier.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
+  const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
+  const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
   return tiers.size === 0 ? [null] : [...tiers];
 }
 

@@ -68,7 +68,7 @@ export async function alarmsIn(noise: Noise, server: Server, seed: number): Prom
   const numbers = seededNumbers(seed);
   const at = new URL(server.target.baseUrl);
   const proxy = await startNoisyProxy(Number(at.port), noise, numbers);
-  const busy: Busy[] = [
+  const noiseSources: CpuNoise[] = [
     ...(noise.loopMs > 0 ? [delayLoop(noise.loopMs, 100, numbers)] : []),
     ...(noise.hogMs > 0 ? [hogCores(noise.hogMs, 100)] : []),
   ];
@@ -88,14 +88,14 @@ export async function alarmsIn(noise: Noise, server: Server, seed: number): Prom
       return isAlarm ? [`${check.id}: ${formatBreach(finding)}`] : [];
     });
   } finally {
-    for (const { close } of busy) await close();
+    for (const { close } of noiseSources) await close();
     await proxy.close();
     await server.close();
   }
 }
 
-/** Work that keeps the processor busy until it is closed. */
-export interface Busy {
+/** Work that keeps the processor busy until `close` is called. */
+export interface CpuNoise {
   readonly close: () => Promise<void>;
 }
 
@@ -105,17 +105,17 @@ const hog = `
 `;
 
 /** Starts one thread for each core that computes for `workMs` out of each `everyMs`. */
-export function hogCores(workMs: number, everyMs: number): Busy {
+export function hogCores(workMs: number, everyMs: number): CpuNoise {
   const hogs = Array.from({ length: availableParallelism() }, () => {
     return new Worker(hog, { eval: true, workerData: { workMs, everyMs } });
   });
   return { close: async () => void (await Promise.all(hogs.map((each) => each.terminate()))) };
 }
 
-/** Blocks the event loop of this thread for up to `mostMs` at a time, once every `everyMs`. */
-export function delayLoop(mostMs: number, everyMs: number, numbers: () => number): Busy {
+/** Blocks the event loop of this thread for up to `maxMs` at a time, once every `everyMs`. */
+export function delayLoop(maxMs: number, everyMs: number, numbers: () => number): CpuNoise {
   const timer = setInterval(() => {
-    const until = performance.now() + numbers() * mostMs;
+    const until = performance.now() + numbers() * maxMs;
     while (performance.now() < until);
   }, everyMs);
   return {

@@ -99,9 +99,9 @@ type SendSigned = (method: string, path: string, signing?: SigningOverrides) => 
 function createSigner(context: ProbeContext<"signing">): SendSigned {
   const { given, target } = context;
   const client = context.client.as(keyToSignFor(context.target) ?? context.client.key);
-  const root = new URL(target.baseUrl).pathname;
+  const basePath = new URL(target.baseUrl).pathname;
   return (method, path, signing = {}) => {
-    const wire = `${root}${path}`;
+    const wire = `${basePath}${path}`;
     const headers = (): Header[] => {
       const seconds = Math.floor(targetSeconds(context));
       const timestamp = signing.seconds?.(seconds) ?? String(seconds);

@@ -96,7 +96,7 @@ export const hourExhausted = tierProbe(
 interface HourOptions {
   /** Pause between the bursts of two minutes. */
   readonly pauseMs: number;
-  /** Number of requests of this hour that were admitted before. */
+  /** Number of requests already admitted in this hour, before the probe exhausts it. */
   readonly before: number;
   /**
    * Number of requests after which an earlier hour refused too soon; `null` if none did. This hour pauses in real time

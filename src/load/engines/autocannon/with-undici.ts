@@ -32,9 +32,9 @@ export async function sendWithUndici(
   { wire, signal, speed, collector }: UndiciOptions,
 ): Promise<void> {
   const send = async (): Promise<LoadSample> => {
-    const { exchange, left } = await exchangeOf(flow, request, wire, signal);
-    const stream = flow.operation.kind === "stream" ? describeStream(flow, exchange, left) : null;
-    const sample = sampleOf(flow, exchange, left, stream);
+    const { exchange, hasLeft } = await exchangeOf(flow, request, wire, signal);
+    const stream = flow.operation.kind === "stream" ? describeStream(flow, exchange, hasLeft) : null;
+    const sample = sampleOf(flow, exchange, hasLeft, stream);
     collector.sample(sample);
     if (stream !== null && sample.status !== null && sample.status < 300) collector.stream(stream);
     return sample;
@@ -42,17 +42,17 @@ export async function sendWithUndici(
   await sendInShape(flow.shape, { send, signal, speed });
 }
 
-/** Sends one request. `left`: the client disconnected before the end, on purpose. */
+/** Sends one request. `hasLeft`: the client disconnected before the end, on purpose. */
 async function exchangeOf(
   { leaveAfterMs }: Flow,
   request: PreparedRequest,
   wire: Transport,
   signal: AbortSignal,
-): Promise<{ readonly exchange: Exchange; readonly left: boolean }> {
+): Promise<{ readonly exchange: Exchange; readonly hasLeft: boolean }> {
   const underway = wire.open({ ...request, headers: Object.entries(request.headers), key: null });
-  let left = false;
+  let hasLeft = false;
   const disconnect = (): void => {
-    left = true;
+    hasLeft = true;
     underway.close();
   };
   const leaving = leaveAfterMs === null ? undefined : setTimeout(disconnect, leaveAfterMs);
@@ -63,12 +63,12 @@ async function exchangeOf(
   signal.removeEventListener("abort", stop);
   clearTimeout(leaving);
   clearTimeout(grace);
-  return { exchange, left };
+  return { exchange, hasLeft };
 }
 
-function sampleOf(flow: Flow, exchange: Exchange, left: boolean, stream: StreamSummary | null): LoadSample {
+function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: StreamSummary | null): LoadSample {
   const { answer, sentMs } = exchange;
-  const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left };
+  const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
   // The body of an admitted stream is its events, which are checked separately.
@@ -79,7 +79,7 @@ function sampleOf(flow: Flow, exchange: Exchange, left: boolean, stream: StreamS
 }
 
 /** Summarizes the order, the end and the pauses of a stream. */
-export function describeStream(flow: Flow, { answer, sentMs }: Exchange, left: boolean): StreamSummary {
+export function describeStream(flow: Flow, { answer, sentMs }: Exchange, hasLeft: boolean): StreamSummary {
   const events = answer.kind === "answered" ? answer.events : [];
   return {
     flow: flow.name,
@@ -89,7 +89,7 @@ export function describeStream(flow: Flow, { answer, sentMs }: Exchange, left: b
     endMs: answer.endMs,
     longestGapMs: longestGapOf(events),
     ...shapeOf(events),
-    ending: left ? "left" : answer.kind === "answered" && answer.ending.kind === "complete" ? "whole" : "cut",
+    ending: hasLeft ? "left" : answer.kind === "answered" && answer.ending.kind === "complete" ? "whole" : "cut",
     totalTokens: tokensOfDone(events),
   };
 }
@@ -128,10 +128,10 @@ export async function sendInShape(shape: TrafficShape, { send, signal, speed }: 
 }
 
 async function sendShared(requests: number, connections: number, send: Send, signal: AbortSignal): Promise<void> {
-  let left = requests;
+  let remaining = requests;
   const worker = async (): Promise<void> => {
-    while (left > 0 && !signal.aborted) {
-      left -= 1;
+    while (remaining > 0 && !signal.aborted) {
+      remaining -= 1;
       await send();
     }
   };

@@ -35,11 +35,11 @@ interface MetricSeries {
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = seriesOf(nights);
   const candidates = series.flatMap((figure) => clearestShift(figure, direction) ?? []);
-  const tests = series.length * latencyGate.windows.length;
+  const testCount = series.length * latencyGate.windows.length;
   const significant = significantByHolm(
     candidates.map(({ pValue }) => pValue),
     latencyGate.maxPValue,
-    tests,
+    testCount,
   );
   return candidates.filter((_, at) => significant[at] === true);
 }

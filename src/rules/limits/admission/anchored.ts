@@ -49,9 +49,9 @@ export function fitAnchored(
   const limit = capacityFor(capacity, needed);
   if (needed > limit) return null;
   const unexplained = noRefusals(timeline.refusals.length);
-  const fillings = openings.map((opening) => fillingOf(timeline, opening));
+  const windows = openings.map((opening) => countWindow(timeline, opening));
   timeline.refusals.forEach((refusal, index) => {
-    if (!isExplained(timeline, fillings, refusal, limit)) addRefusal(unexplained, index);
+    if (!isExplained(timeline, windows, refusal, limit)) addRefusal(unexplained, index);
   });
   return { unexplained };
 }
@@ -133,27 +133,27 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], 
 }
 
 /** A window with the number of requests that may have counted before its end, and the number that counted before it opened. */
-interface Filling extends Opening {
-  readonly begun: number;
-  readonly closed: number;
+interface CountedWindow extends Opening {
+  readonly maxCountedBeforeEnd: number;
+  readonly countedBeforeStart: number;
 }
 
-function fillingOf(timeline: AdmissionTimeline, opening: Opening): Filling {
-  const begun = upTo(timeline.counted.earliest, opening.closesAtLatestMs);
-  return { ...opening, begun, closed: below(timeline.counted.latest, opening.fromMs) };
+function countWindow(timeline: AdmissionTimeline, opening: Opening): CountedWindow {
+  const maxCountedBeforeEnd = upTo(timeline.counted.earliest, opening.closesAtLatestMs);
+  return { ...opening, maxCountedBeforeEnd, countedBeforeStart: below(timeline.counted.latest, opening.fromMs) };
 }
 
 function isExplained(
   timeline: AdmissionTimeline,
-  fillings: readonly Filling[],
+  windows: readonly CountedWindow[],
   refusal: TimedRefusal,
   limit: number,
 ): boolean {
-  for (let index = firstOpenAt(fillings, refusal.fromMs); index < fillings.length; index += 1) {
-    const filling = fillings[index];
-    if (filling === undefined || filling.fromMs > refusal.toMs) return false;
-    if (filling.fromMs <= timeline.unknownUseUntilMs) return true;
-    if (Math.min(refusal.countedBefore, filling.begun) - filling.closed >= limit) return true;
+  for (let index = firstOpenAt(windows, refusal.fromMs); index < windows.length; index += 1) {
+    const window = windows[index];
+    if (window === undefined || window.fromMs > refusal.toMs) return false;
+    if (window.fromMs <= timeline.unknownUseUntilMs) return true;
+    if (Math.min(refusal.countedBefore, window.maxCountedBeforeEnd) - window.countedBeforeStart >= limit) return true;
   }
   return false;
 }

@@ -35,7 +35,10 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   };
 }
 
-/** Returns the requests from one place to another. */
+/**
+ * Returns the requests from index `from` up to `end`, exclusive. A decision may stand for several requests, so it may
+ * be cut.
+ */
 function between(ordered: readonly Decision[], from: number, end: number): Part {
   const part = new Map<Decision, number>();
   let before = 0;

@@ -135,7 +135,10 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   readonly expected: (evidence: E) => string;
   /** The trials that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
-  /** Returns the finding for a further condition that fails, if no trial is a violation; `null` if the condition is met. */
+  /**
+   * Tests a further condition once no trial is a violation. Returns the finding if the condition fails; `null` if it
+   * is met.
+   */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
   /** Returns why every trial is inconclusive, if the cause is not in the requests themselves. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;

@@ -10,14 +10,14 @@ export type RequirementSet = (typeof requirementSets)[number];
 /** The set that a report is judged by unless its user chooses another. */
 export const newestRequirements = "1.1" satisfies RequirementSet;
 
-/** The set of everything that names none: files of versions that had no sets. */
+/** The set of files that name no set. Earlier versions had no sets. */
 export const firstRequirements = "1.0" satisfies RequirementSet;
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 
 /**
- * Whether something that counts since one set counts in another. Takes names from saved files: a set that this version does not know is later than
- * every known one.
+ * Whether a requirement that was added in the set `since` is part of the set `requirements`. The names may come from
+ * saved files. An unknown set counts as later than every known one.
  */
 export const countsIn = (since: string, requirements: string): boolean => ageOf(since) <= ageOf(requirements);
 

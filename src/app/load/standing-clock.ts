@@ -8,16 +8,18 @@ import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 
-/** How long a clock is observed before it counts as standing still. Headers show whole seconds, perhaps rounded. */
+/**
+ * How long a clock is observed before it counts as standing still. Headers show whole seconds, which may be rounded.
+ */
 const observedMs = 3000;
-/** How far the clock is then moved, to see that its times are the test clock's and not constants. */
-const testMoveMs = 5000;
-/** A time has moved if it has by at least this many seconds. */
-const minMoveSeconds = 0.5;
+/** How far the clock is then advanced. Times that follow come from the test clock; times that do not are constants. */
+const testAdvanceMs = 5000;
+/** A time counts as changed if it differs by at least this many seconds. */
+const minChangeSeconds = 0.5;
 
 /** Seconds that a target's headers show; `null` for a header that is absent. */
 export interface ShownTimes {
-  /** The reset less the time until the reset. */
+  /** The target's time according to the rate-limit headers: `Reset` minus `Reset-After`. */
   readonly limits: number | null;
   readonly date: number | null;
 }
@@ -29,7 +31,7 @@ interface Observation {
 }
 
 /**
- * Whether a test clock moves only when it is advanced: some time that the target shows stays the same in real time, and
+ * Whether a test clock stands still until it is advanced. Then a time in the headers stays the same in real time, and
  * follows an advance. Takes 3 s, and advances a clock that seems to stand still.
  */
 export async function standsStill({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
@@ -37,19 +39,19 @@ export async function standsStill({ clock, read, timers = machineTimers }: Obser
   const first = await read();
   await pause(observedMs);
   const later = await read();
-  const names = (["limits", "date"] as const).filter((name) => moved(first[name], later[name]) === false);
+  const names = (["limits", "date"] as const).filter((name) => hasChanged(first[name], later[name]) === false);
   if (names.length === 0) return false;
-  await clock.advance(testMoveMs);
+  await clock.advance(testAdvanceMs);
   await pause(clock.settleMs);
   const advanced = await read();
-  return names.some((name) => moved(later[name], advanced[name]) === true);
+  return names.some((name) => hasChanged(later[name], advanced[name]) === true);
 }
 
-function moved(from: number | null, to: number | null): boolean | null {
-  return from === null || to === null ? null : Math.abs(to - from) >= minMoveSeconds;
+function hasChanged(from: number | null, to: number | null): boolean | null {
+  return from === null || to === null ? null : Math.abs(to - from) >= minChangeSeconds;
 }
 
-/** Returns the `read` of an observation: a health request, which no limit counts. */
+/** Returns a function that reads the times from a health response. No limit counts health requests. */
 export const readTimes =
   ({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Observation["read"] =>
   async () => {
@@ -73,16 +75,16 @@ export const readTimes =
     }
   };
 
-/** How often a standing clock is moved. */
+/** How often a standing clock is advanced. */
 const stepMs = 100;
-/** How far the clock may lag behind. Scenarios ask a second after a window has ended. */
+/** How far the clock may lag behind. Some scenarios send a request one second after a window has ended. */
 const maxLagMs = 1000;
 
 /** A standing clock that follows real time until it is stopped. */
 export interface ClockInStep {
   /** Returns why the clock did not follow real time. `null` if it did. */
   readonly problem: () => string | null;
-  /** Stops the clock again, after the advance that is under way. */
+  /** Ends the advances, and waits for one that is under way. */
   readonly stop: () => Promise<void>;
 }
 

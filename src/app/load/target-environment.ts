@@ -67,7 +67,8 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     const needsReceiver = trial.scenario.needs.includes("receiver");
     const listening = needsReceiver ? await (receiver ??= listenFor(target)) : null;
     const inStep = target.clock !== null && (await isStanding(target.clock, main)) ? keepInStep(target.clock) : null;
-    // An advance may last until deliveries have arrived. How many arrive does not depend on the clock's pace.
+    // Some targets finish an advance only after its deliveries, so the clock may lag. That does no harm if deliveries
+    // are counted: their number does not depend on the clock.
     const clockProblem = (): string | null => (needsReceiver ? null : (inStep?.problem() ?? null));
     const watch = watchTrial(announced);
     return {

@@ -34,7 +34,7 @@ export const loadChecks = (): {
 const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<ClaimJudge, "as">): string =>
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
-/** The demands that a scenario makes and no clause does, by the name of their check. */
+/** Demands of a scenario that belong to no clause, by the name of their check. */
 const demandsOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
   Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],

@@ -8,7 +8,7 @@ import { publishedTiers } from "../../spec/tiers.ts";
 
 /** Legal delays and duplicates of a server. */
 export interface Lateness {
-  /** How many times the usage report of before the load is still returned after it. */
+  /** How many reads of usage after the load still return the report from before the load. */
   readonly staleReports: number;
   /** Number of copies of each delivery but the last. */
   readonly copies: number;

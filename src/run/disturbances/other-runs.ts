@@ -79,7 +79,9 @@ export function announceRun(
 
 let lastMs = 0;
 
-/** The time of day, later at each call: runs of one process may begin and end within a millisecond. */
+/**
+ * Returns the time of day, and a later time at each call. Runs of one process may begin and end within a millisecond.
+ */
 function orderedNow(): number {
   lastMs = Math.max(Date.now(), lastMs + 0.001);
   return lastMs;

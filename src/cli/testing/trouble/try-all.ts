@@ -33,7 +33,10 @@ export interface TryAllOptions {
   readonly onTried: (tried: Tried) => void;
 }
 
-/** Tries one kind for each seed. First runs each command once without trouble. */
+/**
+ * Tries one kind for each seed. First runs each command once without trouble. A trial that was only too slow is tried again alone at the end, and
+ * only then reported: the other trials may have kept the machine busy.
+ */
 export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTried }: TryAllOptions): Promise<void> {
   const until = performance.now() + seconds * 1000;
   const isTimed = Number.isFinite(seconds);
@@ -42,6 +45,7 @@ export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTrie
     ...(isTimed ? slow : []),
   ];
   const order = shuffled(kinds, seededNumbers(firstSeed));
+  const late: Tried[] = [];
   let begun = 0;
   await inFolder(async (folder) => {
     const quiet = quietTrials(folder);
@@ -50,12 +54,24 @@ export async function tryAll({ firstSeed, trials, seconds, kinds, atOnce, onTrie
         const at = begun++;
         const trouble = order[at % order.length] as Trouble;
         const drawn = drawCommand(firstSeed + at, trouble, missing);
-        if (drawn !== null) onTried(await tryOne(drawn, await quiet(drawn.command)));
+        if (drawn === null) continue;
+        const tried = await tryOne(drawn, await quiet(drawn.command));
+        if (atOnce > 1 && isOnlySlow(tried)) late.push(tried);
+        else onTried(tried);
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
+    for (const { trial, trouble } of late) {
+      const drawn = drawCommand(trial.seed, trouble, missing);
+      if (drawn !== null) onTried(await tryOne(drawn, await quiet(drawn.command)));
+    }
   });
 }
+
+/** Whether a command did not finish in its time, and nothing else is wrong. A killed process leaves its lock. */
+const isOnlySlow = ({ end, problems }: Tried): boolean =>
+  problems.some(({ kind }) => kind === "time" || (kind === "exit code" && end === "3")) &&
+  problems.every(({ kind }) => ["time", "exit code", "left over"].includes(kind));
 
 const slow: readonly CommandName[] = ["nightly with load"];
 

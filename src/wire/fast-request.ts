@@ -72,7 +72,7 @@ function handlerFor(sent: FastRequest, now: () => number, settle: (sent: Attempt
   const recorder = recordBody();
   let controller: Dispatcher.DispatchController | null = null;
   let interim = 0;
-  let chunks = 0;
+  let chunkCount = 0;
   const watch = watchDeadlines(sent.deadlines, (why) => controller?.abort(new Error(why)));
   let head: { readonly status: number; readonly headers: readonly Header[]; readonly headMs: number } | null = null;
   const end = (ending: Ending): void => {
@@ -101,10 +101,10 @@ function handlerFor(sent: FastRequest, now: () => number, settle: (sent: Attempt
     },
     onResponseData: (_, piece) => {
       watch.pieceArrived();
-      chunks += 1;
+      chunkCount += 1;
       recorder.add(piece);
       if (recorder.bytes() > maxBodyBytes) watch.stop(`more than ${maxBodyBytes} bytes of body`);
-      if (chunks > maxChunks) watch.stop(`more than ${maxChunks} chunks of body`);
+      if (chunkCount > maxChunks) watch.stop(`more than ${maxChunks} chunks of body`);
     },
     onResponseEnd: () => end({ kind: "complete" }),
     onResponseError: (_, error) => {

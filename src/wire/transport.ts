@@ -107,10 +107,10 @@ export function openTransport(options: TransportOptions): Transport {
     ...(options.onHarnessLimit && { onHarnessLimit: options.onHarnessLimit }),
   });
   let count = 0;
-  let excesses = 0;
+  let excessCount = 0;
   const tracker: BoundsTracker = {
-    bounds: () => (excesses < maxExcesses ? defaultBounds : strictBounds),
-    exceeded: () => void (excesses += 1),
+    bounds: () => (excessCount < maxExcesses ? defaultBounds : strictBounds),
+    exceeded: () => void (excessCount += 1),
   };
   const reportLost = (exchange: Exchange): void => {
     count += 1;

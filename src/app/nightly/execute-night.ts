@@ -82,10 +82,10 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
 /** Prepares the load, which may send the requests of `maxRequests` that the run did not use. */
 function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, messages, agree, view, signal } = plan;
-  const left = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
+  const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
     ...parameters,
-    maxRequests: left,
+    maxRequests: requestsLeft,
     target,
     patches,
     engines,

@@ -107,8 +107,8 @@ export const loadFaults = faults(
       },
     })),
     "one-event-in-a-thousand-lost": fault("HOOK-8", "One event in a thousand is never delivered.").by((base) => {
-      let events = 0;
-      return { acceptsEvent: (load) => (events += 1) % eventsPerLoss !== 0 && base.acceptsEvent(load) };
+      let eventCount = 0;
+      return { acceptsEvent: (load) => (eventCount += 1) % eventsPerLoss !== 0 && base.acceptsEvent(load) };
     }),
   },
   "load",

@@ -122,12 +122,12 @@ export const healthStateFaults = faults("States and transitions / Health status 
     "HLT-14",
     "A degraded agent has its warnings in its first report, and not in later ones.",
   ).by((base) => {
-    let reports = 0;
+    let reportCount = 0;
     return {
       healthBody: (input) => {
         if (input.agent.health !== "degraded") return base.healthBody(input);
-        reports += 1;
-        return reports === 1 ? base.healthBody(input) : removeField(base.healthBody(input), "warnings");
+        reportCount += 1;
+        return reportCount === 1 ? base.healthBody(input) : removeField(base.healthBody(input), "warnings");
       },
     };
   }),

@@ -177,11 +177,11 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
     refuseBody("invoke", "session_id", (fields) => "query" in fields && !("session_id" in fields)),
   ),
   "session-forgotten": fault(["INV-18", "SSE-36"], "No call remembers the one before it.").by(() => {
-    let calls = 0;
+    let callCount = 0;
     return {
       conversationKey: () => {
-        calls += 1;
-        return String(calls);
+        callCount += 1;
+        return String(callCount);
       },
     };
   }),

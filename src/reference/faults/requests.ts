@@ -82,12 +82,12 @@ export const requestFaults = faults("Endpoints / Common request rules", {
     "The list is wrapped in neither of the published shapes.",
   ).by(overrideJson("listBody")((payload) => ({ payload }))),
   "list-shape-wavers": fault("REQ-7", "The list alternates between the top level and the envelope.").by((base) => {
-    let lists = 0;
+    let listCount = 0;
     return {
       listBody: (facts) => {
-        lists += 1;
+        listCount += 1;
         const own = base.listBody(facts);
-        return lists % 2 === 1 ? own : { status: "success", data: { result: own, metadata: envelopeMetadata } };
+        return listCount % 2 === 1 ? own : { status: "success", data: { result: own, metadata: envelopeMetadata } };
       },
     };
   }),

@@ -64,11 +64,11 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
     refuseParameter("stream", "temperature", (value) => value === 2),
   ),
   "stream-session-forgotten": fault("SSE-36", "No stream remembers the one before it.").by((base) => {
-    let streams = 0;
+    let streamCount = 0;
     return {
       conversationKey: (facts) => {
-        streams += 1;
-        return facts.operation === "stream" ? `stream ${streams}` : base.conversationKey(facts);
+        streamCount += 1;
+        return facts.operation === "stream" ? `stream ${streamCount}` : base.conversationKey(facts);
       },
     };
   }),

@@ -58,7 +58,7 @@ export function serverState(parts: ServerSetup): ServerState {
   const accounts = new Map<string, Account>();
   const addresses = new Map<string, Account>();
   const startedMs = clock.now();
-  let requests = 0;
+  let requestCount = 0;
   const termsOf = memoizeByObject((limits: TierLimits): AccountTerms => ({
     slots: behaviour.slots(limits),
     tokensPerMonth: behaviour.tokensPerMonth(limits),
@@ -93,8 +93,8 @@ export function serverState(parts: ServerSetup): ServerState {
       return getOrCreate(addresses, address, openAddress);
     },
     nextRequestNumber: () => {
-      requests += 1;
-      return requests;
+      requestCount += 1;
+      return requestCount;
     },
   };
 }

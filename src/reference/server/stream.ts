@@ -76,7 +76,7 @@ interface Connection {
 function* runSteps(connection: Connection, input: StreamInput): Generator<Promise<void>, void> {
   const { behaviour } = connection.context.state;
   const notices = behaviour.noticesDisconnect();
-  let events = 0;
+  let eventCount = 0;
   if (write(connection, behaviour.prelude())) yield drained(connection);
   for (const step of behaviour.plan(input)) {
     if (
@@ -85,8 +85,8 @@ function* runSteps(connection: Connection, input: StreamInput): Generator<Promis
     )
       return;
     if (isEvent(step)) {
-      const isFull = writeEvent(connection, input, step, events);
-      events += 1;
+      const isFull = writeEvent(connection, input, step, eventCount);
+      eventCount += 1;
       if (isFull) yield drained(connection);
     } else {
       yield pause(connection, step, notices === "at once");

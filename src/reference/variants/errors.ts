@@ -38,12 +38,12 @@ export const errorVariants = variants("Errors", {
     overrideError(["malformed-json"], 400, "MALFORMED_JSON"),
   ),
   "invoke-errors-waver": variant("Errors of invoke have form A and form B by turns.").by((base) => {
-    let errors = 0;
+    let errorCount = 0;
     return {
       errorBody: (facts) => {
         if (facts.operation !== "invoke") return base.errorBody(facts);
-        errors += 1;
-        return errors % 2 === 1 ? formA(facts) : formB(facts);
+        errorCount += 1;
+        return errorCount % 2 === 1 ? formA(facts) : formB(facts);
       },
     };
   }),

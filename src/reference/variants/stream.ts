@@ -113,11 +113,11 @@ export const streamVariants = variants("Events / Stream events (SSE)", {
     ["SSE-11"],
   ),
   "index-wavers": variant("`index` counts from 0 in one stream and from 1 in the next.").by((base) => {
-    let streams = 0;
+    let streamCount = 0;
     return {
       plan: (facts) => {
-        streams += 1;
-        const from = streams % 2;
+        streamCount += 1;
+        const from = streamCount % 2;
         return base
           .plan(facts)
           .map((step) =>

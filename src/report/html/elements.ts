@@ -72,9 +72,9 @@ export const prose = (text: string, max = 600): Html => withCode(sanitizeLine(te
 
 /** Text that may come from outside, with its line feeds; backticks mark code in it. */
 export function longText(text: string, max = 4000): Html {
-  const left = text.length - max;
+  const hiddenCount = text.length - max;
   return html`<span class="lines"
-    >${withCode(`${sanitize(truncate(text, max))}${left > 0 ? ` … (${left} more characters)` : ""}`)}</span
+    >${withCode(`${sanitize(truncate(text, max))}${hiddenCount > 0 ? ` … (${hiddenCount} more characters)` : ""}`)}</span
   >`;
 }
 

@@ -84,8 +84,8 @@ function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: Messag
   const [tailCharacters, tailLines] = [Math.floor(bodyCharacters / 3), Math.floor(maxLines / 3)];
   const head = linesOf(truncate(trimmed, bodyCharacters - tailCharacters)).slice(0, maxLines - tailLines);
   const tail = linesOf(truncateStart(trimmed, tailCharacters)).slice(-tailLines);
-  const left = trimmed.length - head.join("\n").length - tail.join("\n").length;
-  return [...sanitized(head), note(`about ${formatCount(left, "character")} left out here`), ...sanitized(tail)];
+  const hiddenCount = trimmed.length - head.join("\n").length - tail.join("\n").length;
+  return [...sanitized(head), note(`about ${formatCount(hiddenCount, "character")} left out here`), ...sanitized(tail)];
 }
 
 const linesOf = (text: string): string[] => text.split(/\r\n|\n/);

@@ -103,13 +103,15 @@ function skippedSection({ findings, unselected }: Report): Section {
       causes: causesOf(others, ({ reason = "" }) => reason),
     },
   ];
-  const left = joinTexts(unselected.map((clause) => outside(clause, 60)));
+  const unselectedText = joinTexts(unselected.map((clause) => outside(clause, 60)));
   return {
     name: "skipped",
     title: "Skipped",
     ...(unselected.length === 0
       ? {}
-      : { lead: text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${left}.` }),
+      : {
+          lead: text`Left out by the selection, ${own(formatCount(unselected.length, "must clause"))}: ${unselectedText}.`,
+        }),
     blocks: blocks.filter(({ causes }) => causes.length + unselected.length > 0),
   };
 }

@@ -56,9 +56,9 @@ export const joinTexts = (texts: readonly Text[], separator = ", "): Text => ({
 
 /** The first `max` texts, and how many more there are: `SSE-5, SSE-6 and 3 more`. */
 export function joinFirstTexts(texts: readonly Text[], max: number): Text {
-  const left = texts.length - max;
+  const hiddenCount = texts.length - max;
   const joined = joinTexts(texts.slice(0, max));
-  return left > 0 ? text`${joined} and ${left} more` : joined;
+  return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
 /** Turns text into characters of a format, each part by a function of the renderer. */

@@ -104,7 +104,7 @@ const maxLesser = 10;
 
 /** Lines for warnings or notes: each clause with its sentence and one finding. */
 function lesserLines(broken: readonly BrokenClause[], { paint, width }: TerminalStyle): string[] {
-  const left = broken.length - maxLesser;
+  const hiddenCount = broken.length - maxLesser;
   const indent = " ".repeat((broken[0]?.outcome.length ?? 0) + 2);
   return [
     ...broken
@@ -118,6 +118,6 @@ function lesserLines(broken: readonly BrokenClause[], { paint, width }: Terminal
         ),
         ...formatLabelled(indent, formatDistinctFinding(distinctFindings[0]), width, paint.dim),
       ]),
-    ...(left > 0 ? [`${indent}and ${left} more in report.json`] : []),
+    ...(hiddenCount > 0 ? [`${indent}and ${hiddenCount} more in report.json`] : []),
   ];
 }

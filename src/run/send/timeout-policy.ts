@@ -49,7 +49,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   const timeouts = trackTimeouts(now);
   const lateResponses = trackLateResponses();
   let leavesStreamsOpen = false;
-  let responses = 0;
+  let responseCount = 0;
 
   const stateOf = (endpoint: string): { hasTimedOut: boolean; longestMs: number } => {
     const known = endpoints.get(endpoint) ?? { hasTimedOut: false, longestMs: 0 };
@@ -58,7 +58,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 
   const observe = (exchange: Exchange): void => {
-    responses += 1;
+    responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
       leavesStreamsOpen = true;
@@ -92,7 +92,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   return {
     observe,
     deadlinesFor,
-    reasonToStop: () => timeouts.reasonToStop(responses) ?? lateResponses.reasonToStop(responses),
+    reasonToStop: () => timeouts.reasonToStop(responseCount) ?? lateResponses.reasonToStop(responseCount),
     streamCloseTimeout: () =>
       leavesStreamsOpen ? { ms: closing.knownMs, isKnown: true } : { ms: closing.ms, isKnown: false },
   };

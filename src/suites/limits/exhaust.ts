@@ -68,7 +68,7 @@ export async function sendUntilRefused(
   let sent = 0;
   let admitted = 0;
   let invoked = 0;
-  let failures = 0;
+  let failureCount = 0;
   let end: BurstResult["end"] = "all sent";
   const worker = async (): Promise<void> => {
     while (sent < max && end === "all sent") {
@@ -78,11 +78,11 @@ export async function sendUntilRefused(
       if (isAdmitted(sample)) {
         admitted += 1;
         invoked += Number(!isRead);
-        failures = 0;
+        failureCount = 0;
       } else if (sample.status === 429) {
         end = "refused";
         onRefused(sample);
-      } else if (++failures >= maxFailures) end = "failing";
+      } else if (++failureCount >= maxFailures) end = "failing";
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));

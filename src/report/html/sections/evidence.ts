@@ -75,10 +75,10 @@ const maxNames = 4;
 
 function namesPart(names: readonly Named[], isMore: boolean): Html {
   const shown = names.slice(0, maxNames);
-  const left = names.length - shown.length;
+  const hiddenCount = names.length - shown.length;
   return html`<p class="small muted names">
     ${isMore ? "Also in evidence.json: " : "In evidence.json: "}${shown.map(
       ({ id, says }, at) => html`${at > 0 && "; "}<code>${sanitizeLine(id, 40)}</code> ${prose(says)}`,
-    )}${left > 0 && ` and ${left} more`}
+    )}${hiddenCount > 0 && ` and ${hiddenCount} more`}
   </p>`;
 }

@@ -119,13 +119,13 @@ export function fixFirstSection(report: Report, sections: readonly Section[]): H
   const all = brokenClauses(report);
   if (all.length === 0) return nothingToFix(sections);
   const shown = all.slice(0, maxShown);
-  const left = all.length - shown.length;
+  const hiddenCount = all.length - shown.length;
   return html`<section aria-labelledby="fix">
     <h2 id="fix">${shown.length === 1 ? "One thing to fix" : `Fix these ${shown.length} first`}</h2>
     <ol class="fixes">
       ${shown.map(fixItem)}
     </ol>
-    ${left > 0 && html`<p class="muted">${formatCount(left, "more clause")} below, in the section of each.</p>`}
+    ${hiddenCount > 0 && html`<p class="muted">${formatCount(hiddenCount, "more clause")} below, in the section of each.</p>`}
   </section>`;
 }
 

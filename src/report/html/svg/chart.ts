@@ -81,12 +81,12 @@ function dataTable(name: string, { head, rows }: ChartTable): Html {
         ${rest.map((each) => html`<td>${cellOf(each)}</td>`)}
       </tr>`,
   );
-  const left = rows.length - shown.length;
+  const hiddenCount = rows.length - shown.length;
   const cells = head.map((each) => sanitizeLine(each, 80));
   return html`<details class="figure-table">
     <summary>The data as a table</summary>
     ${tableOf(`Data: ${name}`, cells, shown)}
-    ${left > 0 ? html`<p class="muted small">and ${left} more rows</p>` : null}
+    ${hiddenCount > 0 ? html`<p class="muted small">and ${hiddenCount} more rows</p>` : null}
   </details>`;
 }
 

@@ -45,7 +45,11 @@ async function startGate(origin: string) {
 type Gate = Awaited<ReturnType<typeof startGate>>;
 
 /** Runs against a server behind a gate. Acts on the gate once a number of probes is done. */
-async function runWith(does: (gate: Gate) => void, after: number, patches: readonly Patch[] = []): Promise<RunResult> {
+async function runWith(
+  does: (gate: Gate) => void,
+  after: number,
+  { patches = [], deadAfterMs = 1000 }: { readonly patches?: readonly Patch[]; readonly deadAfterMs?: number } = {},
+): Promise<RunResult> {
   const { target, close } = await startEmbedded(patches);
   onTestFinished(close);
   const { origin, pathname } = new URL(target.baseUrl);
@@ -56,7 +60,7 @@ async function runWith(does: (gate: Gate) => void, after: number, patches: reado
     suites,
     signal: new AbortController().signal,
     maxRequests: Number.POSITIVE_INFINITY,
-    deadAfterMs: 1000,
+    deadAfterMs,
     onProbe: () => {
       done += 1;
       if (done === after) does(gate);
@@ -94,8 +98,8 @@ describe("a target that goes away during a run", () => {
   });
 
   it("stays broken where an earlier exchange had proved it", async () => {
-    const fault = patchesByName(["missing-query-other-code"], []);
-    const result = await runWith(({ refuse }) => refuse(), 25, fault);
+    const patches = patchesByName(["missing-query-other-code"], []);
+    const result = await runWith(({ refuse }) => refuse(), 25, { patches });
     expect(brokenClauses(result)).toEqual(["INV-10"]);
     expect(result).toMatchObject({ stopped: expect.stringMatching(/^the target was lost after /) });
   });
@@ -104,7 +108,7 @@ describe("a target that goes away during a run", () => {
     ["refuses connections", refusing],
     ["has a gateway answer in its place", answering],
   ])("is asked again for what was lost if it %s for a while", async (_, away) => {
-    const result = await runWith(away, 10);
+    const result = await runWith(away, 10, { deadAfterMs: 60_000 });
     expect(brokenClauses(result)).toEqual([]);
     expect(result).toMatchObject({
       stopped: null,

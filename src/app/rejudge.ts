@@ -1,3 +1,4 @@
+import { countsIn, newestRequirements, type RequirementSet } from "../spec/requirements.ts";
 import { judgedParts } from "./report/assemble.ts";
 import { findingRowOf } from "./report/run-report.ts";
 import { createdResources } from "./report/created.ts";
@@ -12,16 +13,21 @@ import { runEndOf } from "../report/model/verdict.ts";
 import { suites } from "../suites/all.ts";
 import { packageVersion } from "./version.ts";
 
+interface RejudgeOptions {
+  /** The requirement set to judge by. Default: the newest. */
+  readonly requirements?: RequirementSet;
+  /** Default: the checks that the run selected, newer checks that need only the run's probes, and checks of later sets. */
+  readonly selected?: readonly Suite[];
+}
+
 /**
  * Judges saved evidence by the suites of this version. Sends nothing. Texts that are part of the evidence do not change.
- *
- * @param selected default: the checks that the run selected, and newer checks that need only the run's probes
  */
 export function rejudgeRun(
   report: Report,
   evidence: Evidence,
   messages: Messages,
-  selected: readonly Suite[] = suitesOf(report, evidence),
+  { requirements = newestRequirements, selected = suitesOf(report, evidence) }: RejudgeOptions = {},
 ): Report {
   const results: ProbeResults = Map.groupBy(evidence.probes, ({ probe }) => probe);
   return {
@@ -30,6 +36,7 @@ export function rejudgeRun(
       judgeAll(selected, results).map((each) => findingRowOf(each, messages)),
       {
         version: packageVersion(),
+        requirements,
         end: runEndOf(report),
         unselected: report.unselected,
         load: null,
@@ -40,8 +47,8 @@ export function rejudgeRun(
 }
 
 /** Selects the checks of the run, and newer checks that need no more evidence than the run has. */
-function suitesOf({ unselected, findings, selection }: Report, { probes }: Evidence): Suite[] {
-  const selected = new Set(findings.map(({ check }) => check));
+function suitesOf({ suite: judged, unselected, findings, upcoming, selection }: Report, { probes }: Evidence): Suite[] {
+  const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
   const isWanted = isSelectedBy(selection ?? { only: [], skip: [] });
   const planned = new Set(probes.map(({ probe }) => probe));
@@ -56,9 +63,12 @@ function suitesOf({ unselected, findings, selection }: Report, { probes }: Evide
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
+  // Without evidence, a check of a later set is skipped. Left out, it would let the report pass by a set that was not exercised.
+  const isLater = ({ since }: Check): boolean =>
+    !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>
     isWanted(check, section) &&
     !unselected.includes(check.clause) &&
-    (selected.has(check.id) || hasCome(check, section));
+    (selected.has(check.id) || hasCome(check, section) || isLater(check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter((each) => isJudged(each, suite.title)) }));
 }

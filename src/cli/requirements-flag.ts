@@ -1,10 +1,16 @@
 import { parseRequirements } from "../app/requirements.ts";
-import type { RequirementSet } from "../spec/requirements.ts";
+import { newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 /** The flag of every command that judges. */
 export interface RequirementsFlag {
   readonly requirements?: string;
 }
+
+/** The flag and its help, as arguments of commander's `option`. */
+export const requirementsOption = [
+  "--requirements <set>",
+  `judge by this requirement set: ${requirementSets.join(", ")} (default: ${newestRequirements}); later checks run and do not count`,
+] as const;
 
 /**
  * Reads the requirement set to judge by.

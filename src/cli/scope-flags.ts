@@ -4,13 +4,14 @@ import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/pl
 import { selectChecks, selectionIn, type RunScope } from "../run/plan/selection.ts";
 import { suites } from "../suites/all.ts";
 import { cliMessages } from "./messages.ts";
+import { readRequirements, requirementsOption, type RequirementsFlag } from "./requirements-flag.ts";
 import { collect, flagOf, readCount, readDuration } from "./option-parsers.ts";
 
 /** The property in which commander puts the value of a limit's flag: `maxWait` (from `--max-wait`) for the limit `maxWaitMs`. */
 type FlagProperty<Name extends string> = Name extends `${infer Duration}Ms` ? Duration : Name;
 
 /** Flags of every command that plans or runs checks. */
-export type ScopeFlags = {
+export type ScopeFlags = RequirementsFlag & {
   readonly only: readonly string[];
   readonly skip: readonly string[];
 } & { readonly [Name in keyof RunBounds as FlagProperty<Name>]?: string | boolean };
@@ -19,7 +20,8 @@ export type ScopeFlags = {
 export function withScopeOptions(command: Command): Command {
   command
     .option("--only <pattern>", "only these clauses, checks or suites; globs allowed (repeatable)", collect, [])
-    .option("--skip <pattern>", "all but these (repeatable)", collect, []);
+    .option("--skip <pattern>", "all but these (repeatable)", collect, [])
+    .option(...requirementsOption);
   for (const name of boundNames) {
     const { kind, help } = boundTable[name];
     const value = { count: " <n>", duration: " <duration>", switch: "" }[kind];
@@ -38,6 +40,7 @@ export const readScope = (flags: ScopeFlags): RunScope => ({
   ...(Object.fromEntries(boundNames.flatMap((name) => givenBound(name, flags))) as Partial<RunBounds>),
   suites: selectChecks(suites, flags, { only: "--only", skip: "--skip" }),
   ...selectionIn(flags),
+  requirements: readRequirements(flags),
   messages: cliMessages,
 });
 

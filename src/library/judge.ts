@@ -7,6 +7,7 @@ import { type JudgeScope, scopeOf } from "./scope.ts";
 import { resolveTarget, type TargetDescription } from "./target.ts";
 import { readSavedRun } from "../app/report-folder/saved-run.ts";
 import { UseCaseError } from "../app/use-case-error.ts";
+import { parseRequirements } from "../app/requirements.ts";
 import { rejudgeRun } from "../app/rejudge.ts";
 import { libraryMessages } from "./messages.ts";
 import { line } from "../base/line.ts";
@@ -48,9 +49,10 @@ export async function judge(target: TargetDescription, options: JudgeOptions = {
  * @param folder that `writeReport` or a command has written
  * @throws {UsageProblem} if it holds no report of a run with its evidence
  */
-export function rejudge(folder: string): Judged {
+export function rejudge(folder: string, options: Pick<JudgeOptions, "requirements"> = {}): Judged {
+  const requirements = parseRequirements(options.requirements, "requirements");
   const { report, evidence } = keptIn(folder);
-  const again = rejudgeRun(report, evidence, libraryMessages);
+  const again = rejudgeRun(report, evidence, libraryMessages, { requirements });
   return { verdict: again.verdict, report: again, evidence, document: documentOf(again, evidence) };
 }
 

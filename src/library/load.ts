@@ -1,3 +1,5 @@
+import { parseRequirements } from "../app/requirements.ts";
+import type { JudgeScope } from "./scope.ts";
 import { describeNotSent } from "../app/load/not-sent-reason.ts";
 import { sendLoad, type NotSentLoad } from "../app/load/send-load.ts";
 import type { LoadParameters } from "../app/load/load-parameters.ts";
@@ -20,7 +22,7 @@ export interface LoadChoice {
   readonly isAgreed?: boolean;
 }
 
-export interface LoadOptions extends LoadChoice {
+export interface LoadOptions extends LoadChoice, Pick<JudgeScope, "requirements"> {
   /** Maximum number of requests; scenarios that would exceed it are skipped. Default: no limit. */
   readonly maxRequests?: number;
   /** Folder for `report.json` and the evidence of each trial. Default: nothing is written. */
@@ -44,13 +46,14 @@ export interface Loaded {
  * @throws {NothingToJudge} if the target could not be reached, or is no deployment of this interface.
  */
 export async function load(target: TargetDescription, options: LoadOptions = {}): Promise<Loaded> {
-  const { folder = null, isAgreed = false, maxRequests, signal, ...choice } = options;
+  const { folder = null, isAgreed = false, maxRequests, requirements, signal, ...choice } = options;
   const sent = await sendLoad(
     {
       ...resolveTarget(target),
       ...toLoadParameters(choice),
       ...(maxRequests !== undefined && { maxRequests }),
       ...(signal !== undefined && { signal }),
+      requirements: parseRequirements(requirements, "requirements"),
       messages: libraryMessages,
       agree: () => isAgreed,
     },

@@ -1,3 +1,5 @@
+import { parseRequirements } from "../app/requirements.ts";
+import type { RequirementSet } from "../spec/requirements.ts";
 import { boundNames, boundTable, defaultBounds, type RunBounds } from "../run/plan/bounds.ts";
 import { type RunScope, selectChecks, selectionIn } from "../run/plan/selection.ts";
 import type { Suite } from "../run/judge/check.ts";
@@ -30,7 +32,10 @@ const isListOfTexts = (given: unknown): boolean =>
   Array.isArray(given) && given.every((each) => typeof each === "string");
 
 /** Which checks run, and the limits of the run. Everything has a default. */
-export type JudgeScope = CheckSelection & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
+export type JudgeScope = CheckSelection & {
+  /** The requirement set to judge by. Later checks run, and do not count. Default: the newest. */
+  readonly requirements?: RequirementSet;
+} & { readonly [Name in keyof RunBounds]?: NonNullable<RunBounds[Name]> };
 
 /**
  * Adds the default of every option that is not given.
@@ -44,6 +49,7 @@ export function scopeOf(scope: JudgeScope): RunScope {
     ...(Object.fromEntries(bounds) as Partial<RunBounds>),
     suites: selected(scope),
     ...selectionIn({ only: scope.only ?? [], skip: scope.skip ?? [] }),
+    requirements: parseRequirements(scope.requirements, "requirements"),
     messages: libraryMessages,
   };
 }

@@ -50,7 +50,7 @@ const ofLevel =
     section,
     level,
     party: "server" as Party,
-    since: firstRequirements as RequirementSet,
+    since: firstRequirements,
     says,
     ...(extras as E),
   });

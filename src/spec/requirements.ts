@@ -8,10 +8,10 @@ export const requirementSets = ["1.0", "1.1"] as const;
 export type RequirementSet = (typeof requirementSets)[number];
 
 /** The set that a report is judged by unless its user chooses another. */
-export const newestRequirements = "1.1" satisfies RequirementSet;
+export const newestRequirements: RequirementSet = "1.1";
 
 /** The set of files that name no set. Earlier versions had no sets. */
-export const firstRequirements = "1.0" satisfies RequirementSet;
+export const firstRequirements: RequirementSet = "1.0";
 
 export const isRequirementSet = (name: string): name is RequirementSet => requirementSets.some((each) => each === name);
 

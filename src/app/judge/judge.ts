@@ -67,7 +67,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
         onWait: (ms, why) => events.onWait?.(ms, why),
         ...(events.onUnknownTier && { onUnknownTier: events.onUnknownTier }),
       },
-      unselectedMusts(allSuites, options.suites),
+      unselectedMusts(allSuites, options.suites, options.requirements),
     );
     return { ...session, target };
   } finally {

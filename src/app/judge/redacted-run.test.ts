@@ -120,6 +120,7 @@ describe("an error that nobody foresaw", () => {
         suites: suites.filter(({ title }) => title === "Health check"),
         maxWaitMs: 0,
         messages: cliMessages,
+        requirements: "1.1",
         signal: new AbortController().signal,
         ...options,
       });

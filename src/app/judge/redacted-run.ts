@@ -1,3 +1,4 @@
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { messageOf, traceOf } from "../../base/errors.ts";
 import type { Redact } from "../../evidence/redaction.ts";
 import { assembleReport, type RunReportInput } from "../report/run-report.ts";
@@ -44,6 +45,7 @@ export interface ListeningState {
 export interface RedactedRunOptions extends RunOptions {
   /** Messages of the entry point that started the run, for report and evidence. */
   readonly messages: Messages;
+  readonly requirements: RequirementSet;
   /** The patterns that selected the suites, for the report. Absent if the run has every check. */
   readonly selection?: Selection;
 }
@@ -57,12 +59,13 @@ export async function runAndRedact(
   options: RedactedRunOptions,
   unselected: readonly string[] = [],
 ): Promise<RedactedRun> {
-  const { messages, selection } = options;
+  const { messages, requirements, selection } = options;
   const redact = redactorOf(secretsOf(options.target)).text;
   const started = new Date();
   const result = await runSuites(withRedactedProgress(options, redact));
   const occasion = {
     version: packageVersion(),
+    requirements,
     started,
     finished: new Date(),
     unselected,

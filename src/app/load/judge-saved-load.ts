@@ -1,3 +1,4 @@
+import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import { packageVersion } from "../version.ts";
@@ -11,9 +12,13 @@ import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
  * @param clocksApartMs maximum difference between the clocks of the machines that sent segments
  * @throws {UsageError} if the evidence cannot be read
  */
-export function judgeSavedLoad(paths: readonly string[], clocksApartMs: number): ReportDocument {
+export function judgeSavedLoad(
+  paths: readonly string[],
+  clocksApartMs: number,
+  requirements: RequirementSet = newestRequirements,
+): ReportDocument {
   const kept = judgeSavedEvidence(paths, clocksApartMs);
-  return { report: reportOf(kept), evidence: null, load: evidenceOf(kept) };
+  return { report: reportOf(kept, requirements), evidence: null, load: evidenceOf(kept) };
 }
 
 const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
@@ -24,7 +29,7 @@ const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
   );
 
 /** Assembles the report. Load evidence does not name its target. */
-function reportOf(kept: readonly SavedOutcome[]) {
+function reportOf(kept: readonly SavedOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const spans = kept.flatMap(({ outcome }) => {
     if (outcome.kind === "skipped" || outcome.evidence === null) return [];
@@ -38,6 +43,7 @@ function reportOf(kept: readonly SavedOutcome[]) {
     kept.map(({ outcome }) => outcome),
     {
       version: packageVersion(),
+      requirements,
       target: { name: "kept load evidence", baseUrl: "", tiers: {} },
       started: new Date(Math.min(...spans.map(({ fromMs }) => fromMs))),
       finished: new Date(Math.max(...spans.map(({ toMs }) => toMs))),

@@ -1,3 +1,4 @@
+import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import type { EngineName } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 
@@ -15,6 +16,8 @@ export interface LoadParameters {
   readonly tier: TierName | null;
   /** Maximum number of requests. Scenarios that would exceed it are skipped. */
   readonly maxRequests: number;
+  /** The requirement set to judge by. */
+  readonly requirements: RequirementSet;
 }
 
 /** The default scenarios on every tier, each with its preferred engine, without a request limit. */
@@ -24,4 +27,5 @@ export const defaultLoadParameters: LoadParameters = {
   segments: 1,
   tier: null,
   maxRequests: Number.POSITIVE_INFINITY,
+  requirements: newestRequirements,
 };

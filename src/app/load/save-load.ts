@@ -1,3 +1,4 @@
+import type { RequirementSet } from "../../spec/requirements.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
 import { evidenceFileOf } from "../../load/trials.ts";
@@ -31,11 +32,13 @@ export interface LoadWriter {
 /**
  * @param target its secrets are redacted; `null`: the embedded server, which has none
  * @param wantedFolder folder for `report.json` and `load/*.json`; `null`: nothing is written
+ * @param requirements the requirement set to judge by
  * @param onProblem called with a sentence if writing fails
  */
 export function openLoadWriter(
   target: Target | null,
   wantedFolder: string | null,
+  requirements: RequirementSet,
   onProblem: (sentence: string) => void,
 ): LoadWriter {
   const { deep: redact } = redactorOf(target === null ? [] : secretsOf(target));
@@ -68,6 +71,7 @@ export function openLoadWriter(
         assembleLoadReport(outcomes, {
           ...occasion,
           version: packageVersion(),
+          requirements,
           target: { ...loadReportTarget(target), ...(target !== null && { roles: describeRoles(target) }) },
           finished: new Date(),
           fileOf: evidenceFileOf,

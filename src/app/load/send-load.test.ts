@@ -1,3 +1,4 @@
+import { newestRequirements } from "../../spec/requirements.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,6 +59,7 @@ const bounds = {
   suites: selectChecks(suites, { only: ["INV-10"], skip: [] }),
   maxWaitMs: 0,
   messages: cliMessages,
+  requirements: newestRequirements,
   signal,
 };
 

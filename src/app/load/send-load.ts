@@ -1,3 +1,4 @@
+import { newestRequirements } from "../../spec/requirements.ts";
 import type { LoadProgress } from "../../load/engine.ts";
 import { runTrials, type TrialResult, type LoadEnvironment } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
@@ -74,8 +75,9 @@ export async function sendLoad(
   const opened = await openLoad(options);
   if (opened.kind === "not sent") {
     const end = endOfNotSent(opened.why);
-    const { target, events = silentLoadEvents } = options;
-    const kept = end && openLoadWriter(target, folder, events.problem).finish({ started, waitedMs: 0, end });
+    const { target, events = silentLoadEvents, requirements = newestRequirements } = options;
+    const kept =
+      end && openLoadWriter(target, folder, requirements, events.problem).finish({ started, waitedMs: 0, end });
     return { ...opened, kept };
   }
   try {
@@ -114,7 +116,8 @@ export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | N
     return {
       kind: "opened",
       trials: plan.trials,
-      send: (trials, folder) => send(trials, openLoadWriter(target, folder, events.problem), sending),
+      send: (trials, folder) =>
+        send(trials, openLoadWriter(target, folder, parameters.requirements, events.problem), sending),
       close: environment.close,
     };
   await environment.close();

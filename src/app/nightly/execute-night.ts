@@ -22,8 +22,6 @@ import type { NotSentReason } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
 import { documentOf } from "../report-folder/read-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
-import { clausesHash } from "../report/assemble.ts";
-import { packageVersion } from "../version.ts";
 
 /** Options of a night, with the earlier nights. */
 export interface NightPlan extends RunNightOptions {
@@ -81,11 +79,12 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
 
 /** Prepares the load, which may send the requests of `maxRequests` that the run did not use. */
 function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
-  const { target, patches, engines, readOnly, maxRequests, messages, agree, view, signal } = plan;
+  const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
   const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
   return openLoad({
     ...parameters,
     maxRequests: requestsLeft,
+    requirements,
     target,
     patches,
     engines,
@@ -146,7 +145,7 @@ function nothingLived(
   const run = interrupted ? null : documentOf(report, evidence);
   const times = { id, started: started.toISOString(), finished: new Date().toISOString() };
   const night = emptyNight(times, {
-    suite: { version: packageVersion(), clauses: clausesHash() },
+    suite: report.suite,
     target: { name: nameOf(target), baseUrl: target?.baseUrl ?? "", fingerprint: "", tiers: {} },
     verdict: report.verdict,
     sentence,
@@ -182,7 +181,7 @@ export interface RunNightOptions extends RunScope {
   /** Faults and variants of the embedded server. */
   readonly patches: readonly Patch[];
   /** `null`: no load. The engines never alternate: nights are compared trial by trial, with the same engine. */
-  readonly load: Omit<LoadParameters, "maxRequests"> | null;
+  readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
   /** Asks for consent before load is sent to a server that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;

@@ -1,3 +1,4 @@
+import { defaultLoadParameters } from "../load/load-parameters.ts";
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -21,7 +22,7 @@ import { executeNight, type ExecutedNight, type JudgedNight, nameOf, type RunNig
  */
 export async function runNight(options: RunNightOptions): Promise<SavedNight | { readonly kind: "interrupted" }> {
   const { history, target, load, engines, view } = options;
-  if (load !== null) assertLoadParameters({ ...load, maxRequests: Number.POSITIVE_INFINITY }, target, engines);
+  if (load !== null) assertLoadParameters({ ...defaultLoadParameters, ...load }, target, engines);
   const before = readHistory(history, Date.now());
   assertSameTarget(before.nights.at(-1)?.target.name ?? null, nameOf(target), history);
   view.damaged(before.damaged);

@@ -45,7 +45,7 @@ export interface ShortOfTime {
   readonly enoughMinutes: number | null;
 }
 
-export interface PlanOptions extends RunScope {
+export interface PlanOptions extends Omit<RunScope, "requirements"> {
   readonly target: Target;
 }
 

@@ -1,3 +1,5 @@
+import { isClauseIn, splitFindings } from "../../report/model/requirements.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { createHash } from "node:crypto";
 
 import { breachOutcomeByLevel } from "../../spec/clause.ts";
@@ -13,6 +15,8 @@ import type { Judgement } from "../../run/judge/judge.ts";
 /** Input of a verdict in addition to the findings. */
 export interface JudgingInput {
   readonly version: string;
+  /** The requirement set to judge by. Findings of later checks do not count. */
+  readonly requirements: RequirementSet;
   readonly end: RunEnd;
   /** Must clauses with checks that the selection left out. */
   readonly unselected: readonly string[];
@@ -67,14 +71,15 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
 /** The parts of a report that follow from its findings and the clauses. */
 export function judgedParts(
   findings: readonly ReportFinding[],
-  { version, end, unselected, load }: JudgingInput,
-): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "untestable"> {
+  { version, requirements, end, unselected, load }: JudgingInput,
+): Pick<Report, "suite" | "verdict" | "totals" | "findings" | "upcoming" | "untestable"> {
+  const split = splitFindings(findings, requirements);
   return {
-    suite: { version, clauses: clausesHash() },
-    verdict: verdictWith({ findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
-    totals: totalsOf(findings),
-    findings,
-    untestable: untestableRows(),
+    suite: { version, clauses: clausesHash(), requirements },
+    verdict: verdictWith({ findings: split.findings, end, unselected, hasInvalidLoad: hasInvalidLoad(load) }),
+    totals: totalsOf(split.findings),
+    ...split,
+    untestable: untestableRows().filter(({ clause }) => isClauseIn(clause, requirements)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import { describe, expect, it } from "vitest";
 
 import { scenarioNamed } from "../../load/scenarios.ts";
@@ -40,9 +41,14 @@ const judged = (
   ...other,
 });
 
-const reportOf = (outcomes: readonly TrialResult[], stopped: string | null = null): Report =>
+const reportOf = (
+  outcomes: readonly TrialResult[],
+  stopped: string | null = null,
+  requirements: RequirementSet = newestRequirements,
+): Report =>
   assembleLoadReport(outcomes, {
     version: "1.2.3",
+    requirements,
     target: { name: "Acme", baseUrl: "http://127.0.0.1:9/v1", tiers: { main: "free" } },
     started: new Date(0),
     finished: new Date(2000),
@@ -93,6 +99,18 @@ describe("a load report", () => {
     expect(report.findings[1]).toMatchObject({ clause: "load/slow-refusals", level: "load", outcome: "fail" });
     expect(report.verdict).toBe("partial");
     expect(loadExitCode(report)).toBe(1);
+  });
+
+  it("does not count a check of a later requirement set", () => {
+    const later = { ...finding("LIM-2", broken), since: "1.1" } as const;
+    const by = (requirements: "1.0" | "1.1") =>
+      reportOf([judged([finding("LIM-1", passed), later])], null, requirements);
+    expect(by("1.1")).toMatchObject({ verdict: "nonconformant", upcoming: [] });
+    expect(by("1.0")).toMatchObject({
+      verdict: "partial",
+      upcoming: [{ check: "LIM-2/minute-limit", outcome: "fail" }],
+    });
+    expect(loadExitCode(by("1.0"))).toBe(0);
   });
 
   it("skips the claims of trials that were not sent, with what they need", () => {

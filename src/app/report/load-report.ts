@@ -1,4 +1,6 @@
-import { scenarios } from "../../load/scenarios.ts";
+import { loadChecks, sinceOf } from "../../load/judge/judge.ts";
+import { sinceField } from "../../report/model/requirements.ts";
+import { countsIn, type RequirementSet } from "../../spec/requirements.ts";
 import { clauseIds, clauseOf, isClauseId } from "../../spec/clauses.ts";
 import type { Level } from "../../spec/clause.ts";
 import type { TrialResult } from "../../load/run-trials.ts";
@@ -16,6 +18,7 @@ import { loadRunOf } from "./load-run.ts";
 /** Input of a load report in addition to the results of its trials. */
 export interface LoadReportInput {
   readonly version: string;
+  readonly requirements: RequirementSet;
   readonly target: Pick<Report["target"], "name" | "baseUrl" | "tiers" | "roles">;
   readonly started: Date;
   readonly finished: Date;
@@ -27,13 +30,13 @@ export interface LoadReportInput {
 
 /** Assembles a load report: findings like those of any run, and the load results. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
-  const { version, target, started, finished, waitedMs, fileOf } = occasion;
+  const { version, requirements, target, started, finished, waitedMs, fileOf } = occasion;
   const end = occasion.end.kind === "planned" ? runEndFor(firstLoss(outcomes)) : occasion.end;
   const runs = outcomes.flatMap((outcome) =>
     outcome.kind === "judged" ? [loadRunOf(outcome, fileOf(outcome.trial))] : [],
   );
   return assemble({
-    judging: { version, end, unselected: unselectedClaims(outcomes), load: { runs } },
+    judging: { version, requirements, end, unselected: unselectedClaims(outcomes, requirements), load: { runs } },
     target: { ...target, fingerprint: shortHash(target.baseUrl) },
     started,
     finished,
@@ -52,9 +55,11 @@ const firstLoss = (outcomes: readonly TrialResult[]): string | null =>
     .find((loss) => loss !== null)?.reason ?? null;
 
 /** Must clauses that some scenario tests, but none of the chosen ones. */
-function unselectedClaims(outcomes: readonly TrialResult[]): string[] {
+function unselectedClaims(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
-  const all = new Set(scenarios.flatMap(({ claims }) => claims));
+  const all = new Set(
+    loadChecks().flatMap(({ clause, since }) => (clause !== null && countsIn(since, requirements) ? [clause] : [])),
+  );
   return clauseIds.filter((id) => all.has(id) && !chosen.has(id) && clauseOf(id).level === "must");
 }
 
@@ -76,6 +81,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
         check: `${clause}/${trial.scenario.name}`,
         clause,
         level: levelOf(clause),
+        ...sinceField(sinceOf(clause, trial.scenario)),
         outcome: "skipped",
         reason: outcome.reason,
         ...(outcome.needs === null ? {} : { needs: outcome.needs }),
@@ -87,6 +93,7 @@ function rowsOf(outcome: TrialResult, file: string): ReportFinding[] {
           check: `load/harness/${trial.scenario.name}`,
           clause: "load/harness",
           level: "load",
+          ...sinceField(sinceOf(null, trial.scenario)),
           outcome: "error",
           reason: outcome.error,
           ...(outcome.evidence === null ? {} : { evidence: [file] }),
@@ -131,7 +138,7 @@ function rowOf(finding: LoadFinding): Row {
     clause === null
       ? ({ check, clause: demandOf(check), level: "load" } as const)
       : { check, clause, level: levelOf(clause) };
-  return { ...place, ...detailsOf(finding, place.level) };
+  return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
 /** The fields of a load finding: a pass has its numbers as the reason, a failure its witness. */

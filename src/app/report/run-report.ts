@@ -1,3 +1,5 @@
+import { sinceField } from "../../report/model/requirements.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
@@ -15,6 +17,7 @@ import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.
 /** Input of a run report in addition to the result of the run. */
 export interface RunReportInput {
   readonly version: string;
+  readonly requirements: RequirementSet;
   readonly started: Date;
   readonly finished: Date;
   /** Must clauses with checks that the selection left out. */
@@ -29,12 +32,12 @@ export interface RunReportInput {
 /** Assembles the report of a run. */
 export function assembleReport(
   result: RunResult,
-  { version, started, finished, unselected, selection, roles, messages }: RunReportInput,
+  { version, requirements, started, finished, unselected, selection, roles, messages }: RunReportInput,
 ): Report {
   const { target, durationMs, requests, executions, lost, away, waitedMs, judgements, exchanges } = result;
   const { name, baseUrl, keys, network } = target;
   return assemble({
-    judging: { version, end: endOfRun(result, messages), unselected, load: null },
+    judging: { version, requirements, end: endOfRun(result, messages), unselected, load: null },
     target: {
       name,
       baseUrl,
@@ -82,6 +85,7 @@ export function findingRowOf(
     clause: check.clause,
     suite,
     level,
+    ...sinceField(check.since),
     ...(instance === null ? {} : { instance }),
     ...detailsOf(wordedFinding(finding, messages), level),
     ...("seen" in finding && finding.seen !== undefined ? { seen: wordedCoverage(finding.seen, messages) } : {}),

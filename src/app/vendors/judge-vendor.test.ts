@@ -1,3 +1,4 @@
+import { newestRequirements } from "../../spec/requirements.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,6 +27,7 @@ const judging = {
   maxRequests: 50,
   maxWaitMs: 0,
   messages: cliMessages,
+  requirements: newestRequirements,
 };
 const parts = { concurrency: 4, folderOf: (name: string) => join(root, name), sayOf: () => () => {} };
 const named = (name: string, target: Extract<ListedVendor, { kind: "target" }>["target"]): ListedVendor => ({

@@ -1,3 +1,6 @@
+import type { ReportDocument } from "../../report/model/report.ts";
+import { narrowReport } from "../../report/model/requirements.ts";
+import { countsIn, type RequirementSet } from "../../spec/requirements.ts";
 import { basename, join } from "node:path";
 
 import { duration } from "../../base/duration.ts";
@@ -52,7 +55,8 @@ export async function judgeVendor(
 ): Promise<JudgedVendor> {
   const { name } = named;
   try {
-    if (named.kind === "report") return { vendor: readSavedVendor(named), target: null, isHarness: false };
+    if (named.kind === "report")
+      return { vendor: readSavedVendor(named, judging.requirements), target: null, isHarness: false };
     if (target === null) throw new Error("the target was not read");
     return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false };
   } catch (error) {
@@ -71,13 +75,22 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
   reason,
 });
 
-function readSavedVendor({ name, report, load }: Extract<ListedVendor, { kind: "report" }>): Vendor {
-  const document = readDocument(report);
+/** A saved report of a later set is judged by the set of the comparison. One of an earlier set stays as it is, and a note says so. */
+const narrowed = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
+  countsIn(requirements, document.report.suite.requirements)
+    ? { ...document, report: narrowReport(document.report, requirements) }
+    : document;
+
+function readSavedVendor(
+  { name, report, load }: Extract<ListedVendor, { kind: "report" }>,
+  requirements: RequirementSet,
+): Vendor {
+  const document = narrowed(readDocument(report), requirements);
   if (document.report.load !== undefined)
     throw new UsageError(
       line`${report} is the report of a load run: give it as \`load\`, and the report of a run as \`report\`.`,
     );
-  return { kind: "judged", name, document, load: readSavedLoad(load), isKept: true, notes: [] };
+  return { kind: "judged", name, document, load: readSavedLoad(load, requirements), isKept: true, notes: [] };
 }
 
 /**
@@ -85,11 +98,11 @@ function readSavedVendor({ name, report, load }: Extract<ListedVendor, { kind: "
  *
  * @throws {UsageError} if it is not the report of a load
  */
-function readSavedLoad(path: string | null) {
+function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
   const document = readDocument(path);
   if (document.report.load === undefined) throw new UsageError(line`${path} is no report of a load run.`);
-  return document;
+  return narrowed(document, requirements);
 }
 
 async function runVendor(
@@ -99,7 +112,7 @@ async function runVendor(
   folder: string,
   say: PrintLine,
 ): Promise<Vendor> {
-  const kept = readSavedLoad(load);
+  const kept = readSavedLoad(load, judging.requirements);
   say(`judging ${target.baseUrl}`);
   const session = await judge({
     ...judging,

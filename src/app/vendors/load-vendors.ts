@@ -15,7 +15,7 @@ import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "
 /** The load for the vendors: the same for all. */
 export interface VendorsLoad {
   /** The engine is never `in turns`: compared loads must use the same engine. */
-  readonly parameters: Omit<LoadParameters, "maxRequests">;
+  readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
   /** Called before load is sent to a vendor. */
   readonly planned: (outlook: LoadPreview) => void;
@@ -43,7 +43,7 @@ export async function sendVendorLoads(
       continue;
     }
     const say = sayOf(vendor.name);
-    const { readOnly, messages, signal } = judging;
+    const { readOnly, requirements, messages, signal } = judging;
     const options: SendLoadOptions = {
       ...parameters,
       maxRequests: leftOf(vendor, judging),
@@ -52,6 +52,7 @@ export async function sendVendorLoads(
       target,
       engines,
       readOnly,
+      requirements,
       messages: messages,
       agree,
       signal,

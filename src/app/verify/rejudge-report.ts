@@ -1,3 +1,4 @@
+import { requirementsOf } from "../../report/model/requirements.ts";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
@@ -43,14 +44,17 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
   if (report.load !== undefined)
     return { report, again: judgeLoadAgain(folder, report, report.load.runs), unselected: [], mismatches: [] };
   const kept = readSavedRun(folder);
-  const again = (messages: Messages): Report => rejudgeRun(kept.report, kept.evidence, messages);
+  const requirements = requirementsOf(kept.report);
+  const again = (messages: Messages): Report => rejudgeRun(kept.report, kept.evidence, messages, { requirements });
   const isOf = (messages: Messages): boolean => isDeepStrictEqual(again(messages).findings, kept.report.findings);
   const messages = wordings.find(isOf) ?? wordings[0];
   const isUnselected = ({ clause }: ReportFinding): boolean => kept.report.unselected.includes(clause);
   return {
     report: kept.report,
     again: again(messages),
-    unselected: rejudgeRun(kept.report, kept.evidence, messages, suites).findings.filter(isUnselected),
+    unselected: rejudgeRun(kept.report, kept.evidence, messages, { requirements, selected: suites }).findings.filter(
+      isUnselected,
+    ),
     mismatches: occasionMismatches(kept.report, kept.evidence),
   };
 }
@@ -78,6 +82,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
   const fileOf = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   return assembleLoadReport([...kept.map(({ outcome }) => outcome), ...trialsWithoutEvidence(report, runs)], {
     version: packageVersion(),
+    requirements: requirementsOf(report),
     target: report.target,
     started: new Date(report.started),
     finished: new Date(report.finished),

@@ -1,3 +1,4 @@
+import { requirementsOf } from "../../report/model/requirements.ts";
 import { assertOpenFiles } from "../../base/open-files.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Secret } from "../../evidence/redaction.ts";
@@ -74,12 +75,13 @@ export function judgeWatched(
     probes: mergeWatched(evidence.probes, watched),
   };
   const finished = new Date(epochMs + watched.untilMs).toISOString();
-  return { report: { ...rejudgeRun(report, all, messages, selectedBy(report)), finished }, evidence: all };
+  const options = { requirements: requirementsOf(report), selected: selectedBy(report) };
+  return { report: { ...rejudgeRun(report, all, messages, options), finished }, evidence: all };
 }
 
 /** The checks that the run itself judged. */
-function selectedBy({ findings }: Report): Suite[] {
-  const selected = new Set(findings.map(({ check }) => check));
+function selectedBy({ findings, upcoming }: Report): Suite[] {
+  const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
 }
 

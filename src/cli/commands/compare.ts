@@ -1,3 +1,5 @@
+import { narrowDocument } from "../report/narrow-document.ts";
+import { type RequirementsFlag } from "../requirements-flag.ts";
 import { statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
@@ -34,11 +36,11 @@ const renderers = {
 type ComparisonFormat = keyof typeof renderers;
 const formatNames = Object.keys(renderers) as ComparisonFormat[];
 
-type CompareFlags = { readonly [name in ComparisonFormat]?: string } & {
-  readonly regression?: string;
-  readonly rejudge?: boolean;
-  readonly quiet?: boolean;
-};
+type CompareFlags = { readonly [name in ComparisonFormat]?: string } & RequirementsFlag & {
+    readonly regression?: string;
+    readonly rejudge?: boolean;
+    readonly quiet?: boolean;
+  };
 
 const nameWidth = Math.max(...Object.keys(regressionKinds).map((kind) => kind.length));
 
@@ -65,6 +67,10 @@ export const compareCommand = (): Command =>
       .argument("<new>", "saved report of the same kind")
       .option("--regression <list>", `what counts as a regression (default: ${defaultRegressionKinds.join(",")})`)
       .option("--rejudge", "judge the evidence of both by the suites of this version first")
+      .option(
+        "--requirements <set>",
+        "judge both by this requirement set; later checks do not count (default: as each was judged)",
+      )
       .option("--json <file>", "write the comparison as JSON; `-`: print it")
       .option("--markdown <file>", "write it as Markdown; `-`: print it")
       .option("--html <file>", "write it as a page; `-`: print it")
@@ -80,7 +86,8 @@ export const compareCommand = (): Command =>
 function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
   const rules = readRegressionRules(flags.regression);
   const read = flags.rejudge === true ? readRejudged : readReportAlone;
-  const [older, newer] = [read(oldPath), read(newPath)];
+  const [older, newer] = [read(oldPath), read(newPath)].map((document) => narrowDocument(document, flags));
+  if (older === undefined || newer === undefined) throw new Error("two reports were read");
   if (kindOf(older) !== kindOf(newer))
     throw new UsageError(
       line`The report ${oldPath} is of ${kindOf(older)}, the report ${newPath} of ${kindOf(newer)}. Give two reports of runs, or two of load.`,

@@ -43,6 +43,7 @@ import { loadExitCode, presentReport } from "../report/present-report.ts";
 import { prepareFormats } from "../report/write-formats.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
+import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
 import { terminalOf } from "../terminal.ts";
 import { printLine, printText } from "../print-line.ts";
 
@@ -206,7 +207,7 @@ const listCommand = (): Command =>
     },
   );
 
-interface JudgeFlags extends Omit<FormatFlags, "json">, FailureFlags {
+interface JudgeFlags extends Omit<FormatFlags, "json">, FailureFlags, RequirementsFlag {
   /** Prints the report as JSON, and nothing else. */
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -225,6 +226,7 @@ function judgeCommand(): Command {
     .description("Judge saved load evidence again. Files of one scenario, tier and engine are merged as segments.")
     .option("--json", "print the report")
     .option("--clocks-apart <t>", "how far the clocks of the machines that sent segments may be apart", "250ms")
+    .option(...requirementsOption)
     .option("-q, --quiet", "only what is broken, and the verdict")
     .addHelpText("after", judgeExamples);
   return withSteps(withFormatOptions(withFailureOptions(command), ["report"]), {
@@ -234,8 +236,9 @@ function judgeCommand(): Command {
       rules: readRules(flags),
       formats: prepareFormats(json === true ? { ...flags, json: "-" } : flags),
       clocksApartMs: readDuration(clocksApart, "--clocks-apart"),
+      requirements: readRequirements(flags),
     }),
-    act: ({ paths, clocksApartMs }) => judgeSavedLoad(paths, clocksApartMs),
+    act: ({ paths, clocksApartMs, requirements }) => judgeSavedLoad(paths, clocksApartMs, requirements),
     present: async (document, { isQuiet, rules, formats }) => {
       await presentReport(document, {
         isQuiet,

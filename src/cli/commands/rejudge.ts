@@ -1,3 +1,4 @@
+import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
@@ -9,7 +10,7 @@ import { cliMessages } from "../messages.ts";
 import { presentReport } from "../report/present-report.ts";
 import { prepareFormats } from "../report/write-formats.ts";
 
-interface RejudgeFlags {
+interface RejudgeFlags extends RequirementsFlag {
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -19,12 +20,21 @@ export const rejudgeCommand = (): Command =>
   withSteps(
     new Command("rejudge")
       .argument("<report>", "folder of a saved report, with report.json and evidence.json")
+      .option(...requirementsOption)
       .option("--json", "print the new report.json")
       .option("-q, --quiet", "only what is broken, and the verdict")
       .addHelpText("after", "\nExamples:\n  conformance rejudge reports/2026-01-31T02-00-00-000Z-acme"),
     {
-      prepare: (folder: string, flags: RejudgeFlags) => ({ folder, flags, saved: readSavedRun(folder) }),
-      act: ({ saved: { report, evidence } }) => ({ report: rejudgeRun(report, evidence, cliMessages), evidence }),
+      prepare: (folder: string, flags: RejudgeFlags) => ({
+        folder,
+        flags,
+        requirements: readRequirements(flags),
+        saved: readSavedRun(folder),
+      }),
+      act: ({ saved: { report, evidence }, requirements }) => ({
+        report: rejudgeRun(report, evidence, cliMessages, { requirements }),
+        evidence,
+      }),
       present: async (rejudged, { folder, flags }) => {
         await presentSavedRun(folder, rejudged, flags);
         return exitCodeOf(rejudged.report, { strict: false, complete: false });

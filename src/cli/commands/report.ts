@@ -1,3 +1,5 @@
+import { narrowDocument } from "../report/narrow-document.ts";
+import { type RequirementsFlag } from "../requirements-flag.ts";
 import { Command } from "commander";
 
 import { readDocument } from "../../app/report-folder/read-document.ts";
@@ -18,7 +20,7 @@ import { assertSources, type PreparedFormats, prepareFormats } from "../report/w
 import { printLine } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 
-interface ReportFlags extends FormatFlags, FailureFlags {
+interface ReportFlags extends FormatFlags, FailureFlags, RequirementsFlag {
   readonly exitCode?: boolean;
   readonly quiet?: boolean;
 }
@@ -43,6 +45,10 @@ export function reportCommand(): Command {
   );
   return withSteps(
     withFailureOptions(withFormatOptions(command))
+      .option(
+        "--requirements <set>",
+        "judge by this requirement set; later checks do not count (default: as it was judged)",
+      )
       .option("--json <file>", "report.json")
       .option("--exit-code", "end with the exit code of the run")
       .option("-q, --quiet", "only what is broken, and the verdict")
@@ -50,7 +56,7 @@ export function reportCommand(): Command {
     {
       prepare: (path: string, flags: ReportFlags) => ({ path, flags, rules: readRules(flags) }),
       act: ({ path, flags }) => {
-        const document = readDocument(path);
+        const document = narrowDocument(readDocument(path), flags);
         assertSources(document, flags);
         return { document, formats: prepareFormats(flags) };
       },

@@ -1,3 +1,4 @@
+import { firstRequirements } from "../../spec/requirements.ts";
 import { Command } from "commander";
 
 import { type Verification, verify } from "../../app/verify/verify.ts";
@@ -74,7 +75,7 @@ function print({ statement, mismatches, notes }: Verification): void {
     `${sanitizeLine(target.name, 80)} is ${verdict}`,
     ...(exceptions.length === 0 ? [] : [`with ${formatCount(exceptions.length, "exception")}`]),
     ...(notJudged === 0 ? [] : [`${formatCount(notJudged, "clause")} not exercised`]),
-    `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)})`,
+    `by version ${sanitizeLine(suite.version, 40)} (clauses ${sanitizeLine(suite.clauses, 40)}), requirement set ${sanitizeLine(suite.requirements ?? firstRequirements, 40)}`,
     `on ${statement.started.slice(0, 10)}`,
     `${formatCount(evidence.filter(({ file }) => file !== reportFileName).length, "file")} of evidence`,
   ];

@@ -11,11 +11,12 @@ import { type LoadTrial, trialName } from "../../load/trials.ts";
 import { type TierName, tierNames } from "../../spec/tiers.ts";
 import type { Target } from "../../target/target.ts";
 import { readCount } from "../option-parsers.ts";
+import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";
 import { type PatchFlags, type TargetFlags, withPatchOptions, withTargetOptions } from "../target-flags.ts";
 import { type FormatFlags, type FailureFlags, withFormatOptions, withFailureOptions } from "../report/format-flags.ts";
 
 /** Flags of `conformance load`. */
-export interface LoadFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags {
+export interface LoadFlags extends TargetFlags, PatchFlags, FailureFlags, FormatFlags, RequirementsFlag {
   readonly all?: boolean;
   readonly engine?: string;
   readonly segments?: string;
@@ -35,6 +36,7 @@ export function withLoadOptions(command: Command): Command {
     .option("--emit <what>", "k6-operator: print a manifest for many machines instead of sending anything")
     .option("-y, --yes", "the owner of the target agrees to the load: do not ask")
     .option("--max-requests <n>", "send at most this many requests; what does not fit is skipped")
+    .option(...requirementsOption)
     .option("--out <dir>", "folder for report.json and load/*.json (default: a new one under reports/)")
     .option("--json <file>", "report.json to this file as well; - prints it, and nothing else, on standard output");
   withFormatOptions(command, ["report", "files"])
@@ -68,6 +70,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
     engine: onlyK6.length > 0 ? "k6" : (named ?? defaultEngine),
     segments,
     tier: readTier(flags.tier),
+    requirements: readRequirements(flags),
     maxRequests:
       flags.maxRequests === undefined ? Number.POSITIVE_INFINITY : readCount(flags.maxRequests, "--max-requests"),
   };

@@ -1,3 +1,4 @@
+import { newestRequirements } from "../../spec/requirements.ts";
 import { cliMessages } from "../messages.ts";
 import { runAndRedact, type RedactedRun, type RedactedRunOptions } from "../../app/judge/redacted-run.ts";
 
@@ -14,7 +15,12 @@ export async function judgedRun(
   options: Pick<RedactedRunOptions, Given> & Partial<Omit<RedactedRunOptions, Given>>,
   unselected: readonly string[] = [],
 ): Promise<Judged> {
-  const defaults = { maxRequests: Number.POSITIVE_INFINITY, maxWaitMs: 0, messages: cliMessages };
+  const defaults = {
+    maxRequests: Number.POSITIVE_INFINITY,
+    maxWaitMs: 0,
+    messages: cliMessages,
+    requirements: newestRequirements,
+  };
   const session = await runAndRedact({ ...defaults, signal: new AbortController().signal, ...options }, unselected);
   if (session.kind !== "judged") throw new Error(session.sentence);
   return session;

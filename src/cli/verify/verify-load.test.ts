@@ -37,6 +37,7 @@ beforeEach(() => {
   const broken: TrialResult = { kind: "broken", trial: { ...trial, tier: "team" }, error: "TypeError", evidence: null };
   const report = assembleLoadReport([judgeTrial(trial, evidence), skipped, broken], {
     version: packageVersion(),
+    requirements: "1.1",
     target: { name: "Acme", baseUrl: "http://127.0.0.1:9/v1", tiers: { main: "free" } },
     started: new Date(0),
     finished: new Date(2000),

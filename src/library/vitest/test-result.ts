@@ -1,7 +1,7 @@
 import { type Baseline, applyBaseline } from "../../report/model/failure-policy.ts";
 import { groupByClause } from "../../report/model/broken-clauses.ts";
 import { failureLines } from "../../report/terminal/failures.ts";
-import { plainTextContext } from "../../report/formats/finding-text.ts";
+import { formatUpcoming, plainTextContext } from "../../report/formats/finding-text.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../../report/model/report.ts";
 import type { Judged } from "../judge.ts";
@@ -38,7 +38,12 @@ export function testResultOf(check: string, judged: Judged, { strict, baseline }
     return failed(
       `The harness itself failed; this is not the target's fault: ${sanitizeLine(error.reason ?? "", 300)}`,
     );
-  if (rows.length === 0) return { kind: "skipped", reason: "the run has no row of this check" };
+  const [upcoming] = judged.document.report.upcoming.filter((finding) => finding.check === check);
+  if (rows.length === 0)
+    return {
+      kind: "skipped",
+      reason: upcoming === undefined ? "the run has no row of this check" : formatUpcoming(upcoming),
+    };
   if (excused.length > 0) return { kind: "skipped", reason: `known to fail: ${reasonFor(check, baseline)}` };
   const exercised = open.filter(({ outcome }) => outcome !== "skipped");
   if (exercised.length === 0) return { kind: "skipped", reason: whySkipped(open) };

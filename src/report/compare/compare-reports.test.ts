@@ -62,7 +62,7 @@ describe("a finding that only one report has", () => {
   it.each<[string, Report, string, string[]]>([
     ["unselected", one({}, { unselected: ["SSE-6"] }), "unselected", []],
     ["unreached", one({}, { stopped: "interrupted", verdict: "incomplete" }), "unreached", ["skipped-must"]],
-    ["not of the suite", one({}, { suite: { version: "0.2.0", clauses: "ffff" } }), "check", []],
+    ["not of the suite", one({}, { suite: { version: "0.2.0", clauses: "ffff", requirements: "1.1" } }), "check", []],
     ["passed over in silence", one({}), "silent", ["skipped-must"]],
     [
       "of another tier",
@@ -80,10 +80,11 @@ describe("a finding that only one report has", () => {
   });
 
   it("shows new and removed checks as a change of the suite", () => {
-    const other = one({}, { suite: { version: "0.2.0", clauses: "0123456789abcdef" } });
+    const other = one({}, { suite: { version: "0.2.0", clauses: "0123456789abcdef", requirements: "1.1" } });
     expect(gone(other).changedSuite).toEqual({
       version: { was: "0.1.0", is: "0.2.0" },
       clauses: null,
+      requirements: null,
       came: [],
       went: ["SSE-6"],
     });
@@ -114,7 +115,7 @@ describe("notes", () => {
     ["another server", one({}, { target: { ...target, fingerprint: "beef" } }), /fingerprint f00d → beef/],
     [
       "another suite",
-      one({}, { suite: { version: "0.1.0", clauses: "ffff" } }),
+      one({}, { suite: { version: "0.1.0", clauses: "ffff", requirements: "1.1" } }),
       /suites are different \(clauses 0123456789abcdef → ffff\)/,
     ],
     [
@@ -188,5 +189,30 @@ describe("load", () => {
     const [there, back] = [compare(load({}), load(slower)), compare(load(slower), load({}))];
     const values = (found: Comparison) => found.loadFigures.map(({ name, was, is }) => ({ name, was, is }));
     expect(values(back)).toEqual(values(there).map(({ name, was, is }) => ({ name, was: is, is: was })));
+  });
+});
+
+describe("reports of different requirement sets", () => {
+  const by = (requirements: string) => ({ suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements } });
+  const later = sampleFinding({ clause: "SSE-6", since: "1.1", outcome: "fail", expected: "a", actual: "b" });
+  const old = one({}, by("1.0"));
+  const now = sampleReport([sampleFinding({}), later], { ...by("1.1"), verdict: "nonconformant" });
+
+  it("say that the requirements changed, and not the target", () => {
+    const found = compare(old, now);
+    expect(found.appeared).toMatchObject([{ check: "SSE-6", why: "requirements" }]);
+    expect(found.changedSuite).toMatchObject({ requirements: { was: "1.0", is: "1.1" }, came: [] });
+    expect(found.notes).toEqual([
+      "The older report was judged by requirement set 1.0, the newer by 1.1. By 1.0, the newer verdict is conformant. --requirements 1.0 compares both by it.",
+      "1 finding not in the older report: its requirement set does not have these checks. The requirements changed there, not the target.",
+    ]);
+    expect(found.regressions).toEqual([]);
+  });
+
+  it("lose nothing when the newer one is of an earlier set", () => {
+    const found = compare(now, old);
+    expect(found.gone).toMatchObject([{ check: "SSE-6", why: "requirements" }]);
+    expect(found.notes[0]).toContain("By 1.0, the older verdict is conformant.");
+    expect(found.regressions).toEqual([]);
   });
 });

@@ -59,8 +59,12 @@ function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingCh
     older.suite.version === newer.suite.version ? null : { was: older.suite.version, is: newer.suite.version };
   const clauses =
     older.suite.clauses === newer.suite.clauses ? null : { was: older.suite.clauses, is: newer.suite.clauses };
-  if (version === null && clauses === null) return null;
-  return { version, clauses, came: checksOf(appeared), went: checksOf(gone) };
+  const requirements =
+    older.suite.requirements === newer.suite.requirements
+      ? null
+      : { was: older.suite.requirements, is: newer.suite.requirements };
+  if (version === null && clauses === null && requirements === null) return null;
+  return { version, clauses, requirements, came: checksOf(appeared), went: checksOf(gone) };
 }
 
 const checksOf = (unpaired: FindingChanges["gone"]): string[] => [

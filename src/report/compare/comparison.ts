@@ -12,7 +12,11 @@ const sideSchema = z
   .object({
     kind: z.enum(["run", "load"]),
     target: z.object({ name: text, baseUrl: text, fingerprint: text }),
-    suite: z.object({ version: text, clauses: text.describe("Hash of the clauses judged by.") }),
+    suite: z.object({
+      version: text,
+      clauses: text.describe("Hash of the clauses judged by."),
+      requirements: text.describe("The requirement set that was judged by."),
+    }),
     started: z.iso.datetime(),
     verdict: z.enum(verdicts),
     stopped: text.nullable().describe("Why it ended early."),
@@ -48,7 +52,7 @@ const observationSchema = findingChangeSchema.extend({
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
-const unpairedReasons = ["check", "unselected", "unreached", "instance", "trial", "silent"] as const;
+const unpairedReasons = ["check", "requirements", "unselected", "unreached", "instance", "trial", "silent"] as const;
 const unpairedSchema = nameSchema
   .extend({ said: resultSchema, why: z.enum(unpairedReasons) })
   .describe("A finding that only one side has, and why.")
@@ -59,6 +63,8 @@ const suiteSchema = z.object({
   version: changeSchema.nullable(),
   /** `null`: the same. */
   clauses: changeSchema.nullable(),
+  /** `null`: the same. */
+  requirements: changeSchema.nullable(),
   came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show."),
   went: z.array(text),
 });
@@ -142,6 +148,7 @@ export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
  * The reason why only one report has a finding.
  *
  * - `check`: the other suite has no such check.
+ * - `requirements`: the other report was judged by an earlier requirement set, which does not have the check.
  * - `unselected`: the selection of the other run left the clause out.
  * - `unreached`: the other run was stopped early.
  * - `instance`: the other run had the check, but for other tiers.

@@ -1,3 +1,5 @@
+import { sinceOf } from "../model/requirements.ts";
+import { countsIn } from "../../spec/requirements.ts";
 import type { Outcome, Report, ReportFinding } from "../model/report.ts";
 import {
   type UnpairedReason,
@@ -69,6 +71,7 @@ const unpairedFinding = (finding: ReportFinding, here: ComparedReport, there: Co
 
 /** Why one report (`there`) lacks a finding of the other (`here`), as far as the two reports show. */
 function unpairedReason(finding: ReportFinding, here: ComparedReport, there: ComparedReport): UnpairedReason {
+  if (!countsIn(sinceOf(finding), there.suite.requirements)) return "requirements";
   const why = there.load === undefined ? reasonFromRun(finding, there) : reasonFromLoad(finding, there);
   return why === "check" && isSameSuite(here.suite, there.suite) ? "silent" : why;
 }

@@ -1,3 +1,5 @@
+import { narrowReport, requirementsOf } from "../model/requirements.ts";
+import { countsIn } from "../../spec/requirements.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { formatCount, joinFirst } from "../../base/text.ts";
 import type { Report } from "../model/report.ts";
@@ -13,6 +15,7 @@ interface Found extends Pick<FindingChanges, "appeared" | "gone"> {
 export function notesOf(older: Report, newer: Report, { appeared, gone, changedSuite, loadFigures }: Found): string[] {
   return [
     ...targetNotes(older.target, newer.target),
+    ...requirementNotes(older, newer),
     ...suiteNotes(changedSuite),
     ...orderNotes(older, newer),
     ...stopNotes("older", older),
@@ -41,8 +44,19 @@ function targetNotes(was: Report["target"], is: Report["target"]): string[] {
 
 const orNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
+/** Whose change a difference of two requirement sets is: the verdict of the later report by the earlier set says so. */
+function requirementNotes(older: Report, newer: Report): string[] {
+  const [was, is] = [older.suite.requirements, newer.suite.requirements];
+  if (was === is) return [];
+  const [early, late, side] = countsIn(was, is) ? [older, newer, "newer"] : [newer, older, "older"];
+  const set = requirementsOf(early);
+  return [
+    `The older report was judged by requirement set ${orNone(was)}, the newer by ${orNone(is)}. By ${set}, the ${side} verdict is ${narrowReport(late, set).verdict}. --requirements ${set} compares both by it.`,
+  ];
+}
+
 function suiteNotes(change: SuiteChange | null): string[] {
-  if (change === null) return [];
+  if (change === null || (change.version === null && change.clauses === null)) return [];
   const parts = [
     ...(change.version === null ? [] : [`version ${orNone(change.version.was)} → ${orNone(change.version.is)}`]),
     ...(change.clauses === null ? [] : [`clauses ${orNone(change.clauses.was)} → ${orNone(change.clauses.is)}`]),
@@ -73,6 +87,7 @@ const stopNotes = (side: string, { stopped }: Report): string[] =>
       ];
 
 const reasons: Readonly<Record<Exclude<UnpairedReason, "check">, string>> = {
+  requirements: "its requirement set does not have these checks. The requirements changed there, not the target",
   unselected: "its selection left them out",
   unreached: "it did not reach them",
   instance: "it ran them for other tiers",

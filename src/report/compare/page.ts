@@ -59,6 +59,7 @@ function sides({ older, newer }: Comparison): Html {
     ["fingerprint", ({ target }) => target.fingerprint],
     ["started", ({ started }) => started],
     ["verdict", ({ verdict }) => verdict],
+    ["requirement set", ({ suite }) => suite.requirements],
     ["suite", ({ suite }) => `${suite.version}, clauses ${suite.clauses}`],
   ];
   const cells = rows.map(

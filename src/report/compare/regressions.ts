@@ -75,6 +75,7 @@ function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "go
 /** Why a finding is missing; `null` if it was left out on purpose, or its check no longer exists. */
 const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
+  requirements: null,
   unselected: null,
   trial: null,
   unreached: "not reached",

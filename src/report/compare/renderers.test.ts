@@ -44,8 +44,10 @@ const usual = compare(
 describe("a comparison for the terminal", () => {
   it("lists changes by kind, equal findings of several tiers once, and ends with the summary", () => {
     expect(terminal(usual)).toBe(
-      `old  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0
-new  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0
+      `old  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0, requirement
+     set 1.1
+new  Acme at http://127.0.0.1:8080/v1, 2030-01-01 00:00 UTC, conformant, suite 0.1.0, requirement
+     set 1.1
 
 Newly failing: 3
   LIM-1  must · Not more requests are admitted in a minute than the key's tier publishes.

@@ -58,6 +58,7 @@ export function sectionsOf(found: Comparison): ComparisonSection[] {
 const reasonTexts: Readonly<Record<UnpairedReason, string>> = {
   check: "the other suite has no such check",
   unselected: "the other selection left it out",
+  requirements: "the other requirement set does not have this check",
   unreached: "the other run did not reach it",
   instance: "the other run had no such tier",
   trial: "the other run did not send that load",
@@ -194,5 +195,5 @@ const unchangedCount = ({ unchanged, changedObservations }: Comparison): number 
 export function formatSide({ target, started, verdict, suite, kind }: Side): string {
   const address = target.baseUrl === "" ? "" : ` at ${sanitizeLine(target.baseUrl, 120)}`;
   const when = started.replace(/T(\d\d:\d\d).*$/, " $1 UTC");
-  return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}`;
+  return `${sanitizeLine(target.name, 80)}${address}, ${kind === "load" ? "load, " : ""}${when}, ${verdict}, suite ${sanitizeLine(suite.version, 40)}, requirement set ${sanitizeLine(suite.requirements, 40)}`;
 }

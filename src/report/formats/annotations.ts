@@ -1,16 +1,18 @@
+import { isBroken } from "../model/upcoming-section.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { clauseSentence } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
-import { findingName, formatBreach, harnessFailedText } from "./finding-text.ts";
+import { findingName, formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
 
 /** GitHub shows this many annotations of a kind for each step. */
 const maxOfAKind = 10;
 
 /**
  * Renders failures as workflow commands of GitHub Actions, one on each line. Broken clauses, failures of the harness, and a target that could not be
- * judged become an `::error`. A warning that does not fail the run becomes a `::warning`. At most ten of a kind.
+ * judged become an `::error`. A warning that does not fail the run becomes a `::warning`. What only a later
+ * requirement set finds broken becomes a `::notice`. At most ten of a kind.
  */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
@@ -31,6 +33,12 @@ export function annotationLines(
       ...stale,
     ]),
     ...bounded("warning", clauseAnnotations("warning", warned)),
+    ...bounded(
+      "notice",
+      report.upcoming
+        .filter(isBroken)
+        .map((finding) => command("notice", `${findingName(finding)} (upcoming)`, formatUpcoming(finding, 400))),
+    ),
   ];
 }
 
@@ -50,7 +58,7 @@ function annotation(kind: "error" | "warning", finding: ReportFinding, others: n
   return command(kind, `${findingName(finding)} (${finding.level})`, lines.join("\n"));
 }
 
-function bounded(kind: "error" | "warning", lines: readonly string[]): readonly string[] {
+function bounded(kind: "error" | "warning" | "notice", lines: readonly string[]): readonly string[] {
   if (lines.length <= maxOfAKind) return lines;
   const left = lines.length - (maxOfAKind - 1);
   return [...lines.slice(0, maxOfAKind - 1), command(kind, "Conformance", `${left} more in the report.`)];

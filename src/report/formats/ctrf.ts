@@ -46,7 +46,12 @@ export function renderCtrf(document: ReportDocument, policy: FailurePolicy = def
       },
       tests,
       environment: { appName: sanitizeLine(report.target.name), testEnvironment: sanitizeLine(report.target.baseUrl) },
-      extra: { verdict: report.verdict, clauses: report.suite.clauses, fingerprint: report.target.fingerprint },
+      extra: {
+        verdict: report.verdict,
+        requirements: sanitizeLine(report.suite.requirements),
+        clauses: report.suite.clauses,
+        fingerprint: report.target.fingerprint,
+      },
     },
   };
   return `${JSON.stringify(ctrf, null, 2)}\n`;

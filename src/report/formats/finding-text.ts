@@ -1,3 +1,5 @@
+import { isBroken } from "../model/upcoming-section.ts";
+import { sinceOf } from "../model/requirements.ts";
 import { paintFor } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
@@ -31,6 +33,13 @@ export const formatBreach = (finding: ReportFinding, max = 200): string => forma
 export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): string {
   const why = sanitizeLine(reason, max);
   return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${sanitizeLine(needs, max)}`;
+}
+
+/** What a check that only a later requirement set has found, on one line. */
+export function formatUpcoming(finding: ReportFinding, max = 300): string {
+  const { outcome, reason = "" } = finding;
+  const found = isBroken(finding) && outcome !== "error" ? formatBreach(finding, max) : sanitizeLine(reason, max);
+  return `upcoming, counts from requirement set ${sanitizeLine(sinceOf(finding), 40)}: ${outcome}${found === "" ? "" : `, ${found}`}`;
 }
 
 /** Everything that a person needs to understand a failure, as lines of plain text: expected, actual, tier and evidence. */

@@ -45,8 +45,8 @@ function suiteElement(name: string, cases: readonly TestCase[], report: Report):
   return element("testsuite", suite, [propertiesElement(report), ...cases.map(caseElement)]);
 }
 
-function propertiesElement({ verdict, suite: { version, clauses }, target }: Report): XmlElement {
-  const values = { verdict, suite: version, clauses, target: target.name, baseUrl: target.baseUrl };
+function propertiesElement({ verdict, suite: { version, clauses, requirements }, target }: Report): XmlElement {
+  const values = { verdict, suite: version, requirements, clauses, target: target.name, baseUrl: target.baseUrl };
   const properties = Object.entries(values).map(([name, value]) =>
     element("property", { name, value: xmlLine(value) }),
   );

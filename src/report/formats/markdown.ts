@@ -35,7 +35,7 @@ export function renderMarkdown(
     ...brokenBlocks("warning", "Warnings", document, statuses),
     ...brokenBlocks("note", "Notes", document, statuses),
     ...knownBlocks(report.findings, statuses),
-    ...pickSections(sections, ["skipped"]).flatMap(sectionBlocks),
+    ...pickSections(sections, ["skipped", "upcoming"]).flatMap(sectionBlocks),
     originLine(report),
   ];
   return cutBlocks(blocks, maxBytes);
@@ -165,7 +165,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
     ...(executions === undefined ? [] : [formatCount(executions, "agent execution")]),
     ...lostRequests({ lost }),
   ];
-  return `<sub>agent-hosting-conformance ${code(suite.version, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counts.join(", ")}</sub>`;
+  return `<sub>agent-hosting-conformance ${code(suite.version, 40)}, requirement set ${code(suite.requirements, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
 /** Leaves out whole blocks from the end, because half a block could leave a fence open. */

@@ -10,6 +10,7 @@ import {
   findingTitle,
   formatBreach,
   formatSkip,
+  formatUpcoming,
   harnessFailedText,
   plainTextContext,
 } from "./finding-text.ts";
@@ -21,8 +22,8 @@ export interface TestCase {
   readonly title: string;
   readonly ms: number;
   readonly status: "passed" | "failed" | "skipped" | "harness failed";
-  /** The outcome, the verdict, or `stale`, from which the status follows. */
-  readonly rawStatus: Outcome | Verdict | "stale";
+  /** The outcome, the verdict, `stale` or `upcoming`, from which the status follows. */
+  readonly rawStatus: Outcome | Verdict | "stale" | "upcoming";
   /** The sort of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;
   /** One line; empty for a plain pass. */
@@ -42,6 +43,7 @@ export function testCasesOf(document: ReportDocument, policy: FailurePolicy): Te
   return [
     ...(notJudged === null ? [] : [notJudgedCase(notJudged, report)]),
     ...report.findings.map((finding) => findingCase(finding, statusOf(finding), context)),
+    ...report.upcoming.map((finding) => upcomingCase(finding, context)),
     ...stale.map(staleCase),
   ];
 }
@@ -59,6 +61,19 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
     finding,
   };
 }
+
+/** A check that only a later requirement set has counts as skipped, whatever it found. */
+const upcomingCase = (finding: ReportFinding, { exchanges }: FailureContext): TestCase => ({
+  suite: finding.suite,
+  title: findingTitle(finding),
+  ms: findingMs(finding, exchanges),
+  status: "skipped",
+  rawStatus: "upcoming",
+  type: finding.level,
+  message: formatUpcoming(finding),
+  details: [],
+  finding,
+});
 
 function wordsOf(
   finding: ReportFinding,

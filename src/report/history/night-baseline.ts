@@ -23,6 +23,7 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
       ...(stopped === undefined ? {} : { stopped }),
       totals: totalsOf(findings),
       findings,
+      upcoming: [],
       created: [],
       unselected,
       untestable: [],

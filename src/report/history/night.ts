@@ -53,7 +53,7 @@ const changeSchema = z.object({
  * One night of a history: a shortened report with the findings of suites and load together, and with fields of the history. Redacted like the report.
  */
 export const nightSchema = reportSchema
-  .omit({ durationMs: true, waitedMs: true, created: true, untestable: true, load: true })
+  .omit({ durationMs: true, waitedMs: true, upcoming: true, created: true, untestable: true, load: true })
   .extend({
     format: z.literal(nightFormat),
     /** Name of the night's file, and of the folder of its reports. Ids sort by time. */

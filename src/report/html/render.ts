@@ -39,7 +39,7 @@ export function renderHtml(document: ReportDocument): string {
     { anchor: "load", name: "Load", body: loadSection(context, sections) },
     { anchor: "findings", name: "Findings", body: findingsSection(context) },
     { anchor: "limits", name: "Limits and times", body: chartsSection(document) },
-    ...generic("observations", "readings", "coverage", "skipped"),
+    ...generic("observations", "readings", "coverage", "skipped", "upcoming"),
     { anchor: "traceability", name: "Traceability", body: traceabilitySection(report) },
     ...generic("created", "about"),
   ];
@@ -74,8 +74,8 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
     <main id="content" tabindex="-1">${parts.map(({ body }) => body)}</main>
     <footer class="wide">
       <p>
-        agent-hosting-conformance ${sanitizeLine(suite.version, 40)}. This page stands alone and sends nothing; keys are
-        redacted in it.
+        agent-hosting-conformance ${sanitizeLine(suite.version, 40)}, requirement set
+        ${sanitizeLine(suite.requirements, 40)}. This page stands alone and sends nothing; keys are redacted in it.
       </p>
     </footer>
     <div id="announcement" role="status" aria-live="polite"></div>`;

@@ -1,3 +1,5 @@
+import { sinceOf } from "./requirements.ts";
+import { countsIn } from "../../spec/requirements.ts";
 import { type Report, outcomes } from "./report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 
@@ -25,5 +27,9 @@ export function contradictionIn(judged: Judged, isLoadInvalid = false): string |
 }
 
 /** Like {@link contradictionIn}, for a report of a run or of load. */
-export const contradictionInReport = (report: Report): string | null =>
-  contradictionIn(report, hasInvalidLoad(report.load));
+export function contradictionInReport(report: Report): string | null {
+  const { requirements } = report.suite;
+  const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));
+  if (hidden !== undefined) return `it calls ${hidden.check} upcoming, which requirement set ${requirements} has`;
+  return contradictionIn(report, hasInvalidLoad(report.load));
+}

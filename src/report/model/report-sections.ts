@@ -1,3 +1,4 @@
+import { upcomingSection } from "./upcoming-section.ts";
 import { duration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
 import { clauseOf, isClauseId } from "../../spec/clauses.ts";
@@ -20,6 +21,7 @@ export function reportSections(report: Report): Section[] {
     coverageSection(report),
     ...loadSections(report),
     skippedSection(report),
+    upcomingSection(report),
     readingsSection(report),
     observationsSection(report),
     createdSection(report),
@@ -241,6 +243,7 @@ function aboutSection({ suite, target, started, finished, durationMs, waitedMs }
     { label: own("Started"), value: outside(started) },
     { label: own("Finished"), value: text`${outside(finished)}, after ${own(`${duration(durationMs)}${waited}`)}` },
     { label: own("Suite"), value: text`agent-hosting-conformance ${outside(suite.version, 40)}` },
+    { label: own("Requirement set"), value: outside(suite.requirements, 40) },
     { label: own("Hash of the clauses"), value: outside(suite.clauses, 80) },
   ];
   return { name: "about", title: "About this report", blocks: [{ kind: "facts", facts }] };

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { DeepReadonly } from "../../base/deep-readonly.ts";
 import { levels } from "../../spec/clauses.ts";
+import { firstRequirements } from "../../spec/requirements.ts";
 import { loadResultsSchema, findingTrialSchema } from "./load-results.ts";
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
@@ -61,6 +62,7 @@ const findingSchema = z
     level: z
       .enum(rowLevels)
       .describe("Level of the clause; `load`: a load scenario demands it although no clause does."),
+    since: z.string().describe("Requirement set in which the check first counts; absent: 1.0.").exactOptional(),
     outcome: z.enum(outcomes),
     instance: z
       .string()
@@ -118,7 +120,12 @@ const untestableSchema = z.object({ clause: z.string(), level: z.enum(levels), r
 export const reportSchema = z
   .object({
     format: z.literal("agent-hosting-conformance/report/1"),
-    suite: z.object({ version: z.string(), clauses: z.string().describe("Hash of the clauses judged by.") }),
+    suite: z.object({
+      version: z.string(),
+      clauses: z.string().describe("Hash of the clauses judged by."),
+      // Earlier versions had no sets, and judged by the first.
+      requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
+    }),
     target: z.object({
       name: z.string(),
       baseUrl: z.string(),
@@ -161,6 +168,13 @@ export const reportSchema = z
       .exactOptional(),
     totals: totalsSchema,
     findings: z.array(findingSchema),
+    upcoming: z
+      .array(findingSchema)
+      // Earlier versions had no sets, and so no later checks.
+      .default([])
+      .describe(
+        "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
+      ),
     created: z
       .array(createdSchema)
       // Earlier versions created nothing on a target, and had no such property.

@@ -11,6 +11,7 @@ export type SectionName =
   | "streams"
   | "caveats"
   | "skipped"
+  | "upcoming"
   | "readings"
   | "observations"
   | "created"

@@ -1,3 +1,4 @@
+import { newestRequirements } from "../../spec/requirements.ts";
 import { duration } from "../../base/duration.ts";
 import { formatCount } from "../../base/text.ts";
 import type { Report, Verdict } from "./report.ts";
@@ -23,6 +24,9 @@ export function verdictReasons(report: Report): Text {
   if (verdict === "unreachable") return unreachableText(report);
   const invalid = (load?.runs ?? []).filter(({ validity }) => validity.invalid !== null).length;
   const ofLoad = load !== undefined;
+  const { requirements } = report.suite;
+  const bySet =
+    requirements === newestRequirements ? [] : [text`judged by requirement set ${outside(requirements, 40)}`];
   const costs = [
     ...counts(totals.error, "the harness itself failed at ", ofLoad ? "run" : "check"),
     ...counts(invalid, "", "invalid run"),
@@ -37,6 +41,7 @@ export function verdictReasons(report: Report): Text {
   ];
   return joinTexts([
     ...basisOf(report),
+    ...bySet,
     ...namedInVain(report),
     ...unmetDemands(report),
     ...costs.map(own),

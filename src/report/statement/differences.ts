@@ -1,3 +1,4 @@
+import { firstRequirements } from "../../spec/requirements.ts";
 import { isDeepStrictEqual } from "node:util";
 
 import { sanitizeLine } from "../../base/sanitize.ts";
@@ -22,8 +23,13 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const comparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-const fieldsOf = (statement: Statement): object =>
-  Object.fromEntries(Object.entries(statement).filter(([name]) => !comparedByRow.has(name)));
+/** The fields that are compared as a whole. A statement of a version without requirement sets names none: it is of the first. */
+const fieldsOf = ({ suite, ...others }: Statement): object =>
+  Object.fromEntries(
+    Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
+      ([name]) => !comparedByRow.has(name),
+    ),
+  );
 
 /**
  * Lists the differences between two values, one on each line. Objects, and lists of equal length, are compared part by part.
@@ -130,6 +136,7 @@ export function rejudgeDifferences(
   return {
     differences: [
       ...findingDifferences(report.findings, findings),
+      ...findingDifferences(report.upcoming, again.upcoming),
       ...computedDifferences(report, { ...again, totals: totalsOf(findings) }),
     ],
     leftOut: listedOutcomes.flatMap((outcome) =>

@@ -46,7 +46,11 @@ export const statementSchema = z
       fingerprint: z.string().describe("Hash of what identifies the deployment."),
       tiers: z.array(z.string()).describe("Tiers of the keys in use."),
     }),
-    suite: z.strictObject({ version: z.string(), clauses: z.string().describe("Hash of the clauses judged by.") }),
+    suite: z.strictObject({
+      version: z.string(),
+      clauses: z.string().describe("Hash of the clauses judged by."),
+      requirements: z.string().describe("The requirement set that was judged by; absent: 1.0.").exactOptional(),
+    }),
     verdict: z.enum(verdicts),
     stopped: z.string().describe("Why the run was stopped early.").exactOptional(),
     started: z.iso.datetime(),

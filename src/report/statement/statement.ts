@@ -27,7 +27,11 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
       fingerprint: published(target.fingerprint),
       tiers: [...new Set(Object.values(target.tiers).map(published))].toSorted(),
     },
-    suite: { version: published(suite.version), clauses: published(suite.clauses) },
+    suite: {
+      version: published(suite.version),
+      clauses: published(suite.clauses),
+      requirements: published(suite.requirements),
+    },
     verdict: report.verdict,
     ...(report.stopped === undefined ? {} : { stopped: published(report.stopped) }),
     started: report.started,

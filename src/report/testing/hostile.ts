@@ -113,7 +113,7 @@ const documentSaying = (findings: readonly ReportFinding[], text: string, isLoad
     isLoad ? findings.map((finding) => ({ ...finding, load: { scenario: text, tier: text, engine: text } })) : findings,
     {
       target: { name: text, baseUrl: text, fingerprint: text, tiers: {} },
-      suite: { version: text, clauses: text },
+      suite: { version: text, clauses: text, requirements: text },
       stopped: text,
       ...(isLoad
         ? {

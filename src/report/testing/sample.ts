@@ -115,7 +115,7 @@ export const sampleLoadRun = (run: Partial<LoadRun> = {}): LoadRun => ({
 
 export const sampleReport = (findings: readonly ReportFinding[], report: Partial<Report> = {}): Report => ({
   format: "agent-hosting-conformance/report/1",
-  suite: { version: "0.1.0", clauses: "0123456789abcdef" },
+  suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements: "1.1" },
   target: { name: "Acme", baseUrl: "http://127.0.0.1:8080/v1", fingerprint: "f00d", tiers: { key: "free" } },
   started: "2030-01-01T00:00:00.000Z",
   finished: "2030-01-01T00:00:01.840Z",
@@ -125,6 +125,7 @@ export const sampleReport = (findings: readonly ReportFinding[], report: Partial
   verdict: "conformant",
   totals: totalsOf(findings),
   findings,
+  upcoming: [],
   created: [],
   unselected: [],
   untestable: [],

@@ -144,7 +144,11 @@ describe("the summary above the tables", () => {
   it("warns of different suites and of equal deployments, and names earlier reports", () => {
     const [acme, other] = [aVendor("A", []), aVendor("B", [])];
     const { report } = acme.document;
-    const older = { ...report, suite: { version: "0.0.1", clauses: "x" }, target: other.document.report.target };
+    const older = {
+      ...report,
+      suite: { version: "0.0.1", clauses: "x", requirements: "1.1" },
+      target: other.document.report.target,
+    };
     const all = compareVendors(
       [{ ...acme, isKept: true, document: { ...acme.document, report: older } }, other],
       createdAt,

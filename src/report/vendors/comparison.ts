@@ -89,7 +89,11 @@ export function vendorSummary(vendor: Vendor): VendorSummary {
     baseUrl: sanitizeLine(report.target.baseUrl, 200),
     fingerprint: sanitizeLine(report.target.fingerprint, 40),
     tiers: [...new Set(Object.values(report.target.tiers).map((tier) => sanitizeLine(tier, 40)))],
-    suite: { version: sanitizeLine(report.suite.version, 40), clauses: sanitizeLine(report.suite.clauses, 40) },
+    suite: {
+      version: sanitizeLine(report.suite.version, 40),
+      clauses: sanitizeLine(report.suite.clauses, 40),
+      requirements: sanitizeLine(report.suite.requirements, 40),
+    },
     started: report.started,
     isKept: vendor.isKept,
     verdict: report.verdict,

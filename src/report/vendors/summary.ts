@@ -47,6 +47,7 @@ export function overview({ vendors, sections, gaps, readings }: VendorComparison
 export function notesOf({ vendors, sections }: VendorComparison): string[] {
   const judged = vendors.flatMap((each) => (each.kind === "judged" ? [each] : []));
   const suites = new Set(judged.map(({ suite }) => `${suite.version} (clauses ${suite.clauses})`));
+  const sets = new Set(judged.map(({ suite }) => suite.requirements));
   const places = Map.groupBy(judged, ({ fingerprint }) => fingerprint);
   const same = [...places.values()].filter((members) => members.length > 1);
   const kept = judged
@@ -57,6 +58,9 @@ export function notesOf({ vendors, sections }: VendorComparison): string[] {
       ? [
           `They were judged by different versions of the suite, which may explain differences: ${[...suites].join(", ")}.`,
         ]
+      : []),
+    ...(sets.size > 1
+      ? [`They were judged by different requirement sets, which may explain differences: ${[...sets].join(", ")}.`]
       : []),
     ...absentText(vendors, sections),
     ...same.map((members) => `${members.map(({ name }) => name).join(" and ")} look like the same deployment.`),

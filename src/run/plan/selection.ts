@@ -1,3 +1,4 @@
+import { countsIn, newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import { type ClauseId, clauseOf } from "../../spec/clauses.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -15,6 +16,8 @@ export interface Selection {
 /** The selected checks, the bounds of the run, and the texts of its caller. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
+  /** The requirement set to judge by. Later checks run, too, and do not count. */
+  readonly requirements: RequirementSet;
   /** The patterns that selected `suites`. Absent if they are all suites. */
   readonly selection?: Selection;
   /** Texts for skipped checks in the report and the evidence. */
@@ -49,11 +52,18 @@ export function selectChecks(
   );
 }
 
-/** Must clauses without a selected check. */
-export function unselectedMusts(all: readonly Suite[], selected: readonly Suite[]): ClauseId[] {
+/** Must clauses of a requirement set without a selected check of that set. */
+export function unselectedMusts(
+  all: readonly Suite[],
+  selected: readonly Suite[],
+  requirements: RequirementSet = newestRequirements,
+): ClauseId[] {
   const mustsOf = (suites: readonly Suite[]): Set<ClauseId> =>
     new Set(
-      suites.flatMap(({ checks }) => checks.map(({ clause }) => clause)).filter((id) => clauseOf(id).level === "must"),
+      suites
+        .flatMap(({ checks }) => checks.filter(({ since }) => countsIn(since, requirements)))
+        .map(({ clause }) => clause)
+        .filter((id) => clauseOf(id).level === "must"),
     );
   return [...mustsOf(all).difference(mustsOf(selected))];
 }

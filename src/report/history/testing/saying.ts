@@ -4,7 +4,7 @@ import type { Night } from "../night.ts";
 export const nightWithText = (night: Night, text: string): Night => ({
   ...night,
   target: { ...night.target, name: text, baseUrl: text },
-  suite: { version: text, clauses: text },
+  suite: { version: text, clauses: text, requirements: text },
   stopped: text,
   findings: night.findings.map((each) => ({
     ...each,

@@ -104,7 +104,7 @@ export function nightWith(at: number, load: readonly NightLoad[], findings: read
     id: `${started.replace(/[:.]/g, "-")}-${randomUUID().slice(0, 8)}`,
     started,
     finished: new Date(firstMs + at * dayMs + 300_000).toISOString(),
-    suite: { version: "0.1.0", clauses: "0123456789abcdef" },
+    suite: { version: "0.1.0", clauses: "0123456789abcdef", requirements: "1.1" },
     target: { name: "Acme", baseUrl: "https://acme.example/v1", fingerprint: "f00d", tiers: {} },
     verdict: verdictOf(findings, null),
     requests: 5000,

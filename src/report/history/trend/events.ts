@@ -1,11 +1,12 @@
+import { countsIn } from "../../../spec/requirements.ts";
 import { findingKey } from "../../compare/find-changes.ts";
 import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isJudged } from "../gate/flaky.ts";
 import { type Night, trialIdText } from "../night.ts";
 
-/** A regression or a latency shift that a night reported. */
+/** A regression or a latency shift that a night reported, or another requirement set than before. */
 export interface TrendEvent {
-  readonly kind: "regression" | "slower" | "also slower" | "faster";
+  readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
   /** Start of the night that reported it, ISO 8601. */
   readonly reported: string;
   /** Start of the first night that had it, ISO 8601. */
@@ -18,7 +19,7 @@ export interface TrendEvent {
 /** Everything that the nights reported, newest first. */
 export function trendEvents(nights: readonly Night[]): TrendEvent[] {
   return nights
-    .flatMap(({ started, reported }, at): TrendEvent[] => {
+    .flatMap(({ started, suite, reported }, at): TrendEvent[] => {
       const after = nights.slice(at + 1);
       const changes = groupByLoad(reported.changes).map((group): TrendEvent => {
         const [{ direction, isKnown, ...name }] = group;
@@ -39,9 +40,21 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
         says,
         over: check === null ? null : fixedOn(after, check, instance),
       }));
-      return [...regressions, ...changes];
+      return [...requirementsChange(started, nights[at - 1]?.suite, suite), ...regressions, ...changes];
     })
     .toReversed();
+}
+
+/** A night that was judged by another requirement set than the night before: what differs in checks of the later set is no change of the target. */
+function requirementsChange(
+  started: string,
+  before: Night["suite"] | undefined,
+  { requirements }: Night["suite"],
+): TrendEvent[] {
+  if (before === undefined || before.requirements === requirements) return [];
+  const later = countsIn(before.requirements, requirements) ? requirements : before.requirements;
+  const says = `judged by requirement set ${requirements}, before by ${before.requirements}: a difference in a check of ${later} is a change of the requirements, not of the target`;
+  return [{ kind: "requirements", reported: started, since: started, says, over: null }];
 }
 
 function fixedOn(nights: readonly Night[], check: string, instance: string | null): string | null {

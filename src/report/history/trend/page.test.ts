@@ -42,6 +42,20 @@ describe("the trend page", () => {
     expect(openFailures(mended)).toEqual([]);
   });
 
+  it("names the night from which on another requirement set judged", () => {
+    const [first, second, ...others] = nights.slice(0, 4);
+    if (first === undefined || second === undefined) throw new Error("there are nights");
+    const before = [first, second].map((night) => ({ ...night, suite: { ...night.suite, requirements: "1.0" } }));
+    expect(trendEvents([...before, ...others])).toMatchObject([
+      {
+        kind: "requirements",
+        reported: others[0]?.started,
+        says: expect.stringMatching(/^judged by requirement set 1\.1, before by 1\.0: .* not of the target$/) as string,
+      },
+    ]);
+    expect(page([...before, ...others])).toContain("judged by requirement set 1.1, before by 1.0");
+  });
+
   it("marks the change only on the charts of the load that became slower", () => {
     const charts = page(nights).split("<figure").slice(1);
     const marked = charts.filter((chart) => /\+1\d % from \d+ Feb 2030 on/.test(chart));

@@ -49,7 +49,8 @@ function spanText(nights: readonly Night[], last: Night): Html {
   const first = nights[0] ?? last;
   const [from, to] = [dateText(first.started), dateText(last.started)];
   return html`${formatCount(nights.length, "night")}, ${from === to ? from : `${from} to ${to}`} ·
-  ${sanitizeLine(last.target.baseUrl, 120)} · suite ${sanitizeLine(last.suite.version, 40)}`;
+  ${sanitizeLine(last.target.baseUrl, 120)} · suite ${sanitizeLine(last.suite.version, 40)}, requirement set
+  ${sanitizeLine(last.suite.requirements, 40)}`;
 }
 
 function bodyOf(nights: readonly Night[], last: Night, linkOf: (night: Night) => string | null): Html {

@@ -23,12 +23,20 @@ export const eventsTable = (events: readonly TrendEvent[]): Html =>
           <th scope="row">${day(since)}</th>
           <td class="says">${kindBadge(kind)} ${prose(says)}</td>
           <td>${day(reported)}</td>
-          <td class="tight">${over === null ? (kind === "faster" ? "" : "not yet") : day(over)}</td>
+          <td class="tight">
+            ${over === null ? (kind === "faster" || kind === "requirements" ? "" : "not yet") : day(over)}
+          </td>
         </tr>`,
     ),
   );
 
-const badgeTones = { regression: "fail", slower: "fail", "also slower": "warning", faster: "pass" } as const;
+const badgeTones = {
+  regression: "fail",
+  slower: "fail",
+  "also slower": "warning",
+  faster: "pass",
+  requirements: "observed",
+} as const;
 const kindBadge = (kind: TrendEvent["kind"]): Html => html`<span class="badge ${badgeTones[kind]}">${kind}</span>`;
 
 /** A row for each open failure, with its first night. */

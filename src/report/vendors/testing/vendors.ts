@@ -63,7 +63,7 @@ export function vendorsWithText(text: string): Vendor[] {
     [fails, skips, follows, own, anObservation("LST-9", text), anObservation("LIM-16", text, "free")],
     [exchange],
   );
-  const report = { ...first.document.report, suite: { version: text, clauses: text } };
+  const report = { ...first.document.report, suite: { version: text, clauses: text, requirements: text } };
   return [
     { ...first, document: { ...first.document, report }, load, isKept: true, notes: [text] },
     aVendor("other", [sampleFinding({ clause: "INV-3" }), anObservation("LST-9", "nothing")]),

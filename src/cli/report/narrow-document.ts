@@ -1,0 +1,13 @@
+import type { ReportDocument } from "../../report/model/report.ts";
+import { narrowReport } from "../../report/model/requirements.ts";
+import { readRequirements, type RequirementsFlag } from "../requirements-flag.ts";
+
+/**
+ * Returns a saved report as the set of `--requirements` judges it; as it was judged, without the flag.
+ *
+ * @throws {UsageError} if there is no such set, or the report was judged by an earlier one
+ */
+export const narrowDocument = (document: ReportDocument, flags: RequirementsFlag): ReportDocument =>
+  flags.requirements === undefined
+    ? document
+    : { ...document, report: narrowReport(document.report, readRequirements(flags)) };

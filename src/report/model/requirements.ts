@@ -1,0 +1,66 @@
+import { line } from "../../base/line.ts";
+import { UsageError } from "../../base/usage-error.ts";
+import { clauseOf, isClauseId } from "../../spec/clauses.ts";
+import {
+  countsIn,
+  firstRequirements,
+  isRequirementSet,
+  newestRequirements,
+  type RequirementSet,
+} from "../../spec/requirements.ts";
+import type { Report, ReportFinding } from "./report.ts";
+import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
+
+/** The requirement set in which a finding's check first counts. */
+export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
+
+/** The field of a finding for its set. Absent for the first set, as in reports of versions that had no sets. */
+export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
+  since === firstRequirements ? {} : { since };
+
+/** Splits findings into those that count in a requirement set, and those of later checks. */
+export const splitFindings = (
+  findings: readonly ReportFinding[],
+  requirements: string,
+): Pick<Report, "findings" | "upcoming"> => ({
+  findings: findings.filter((finding) => countsIn(sinceOf(finding), requirements)),
+  upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
+});
+
+/** Whether a clause is in a requirement set. A demand of load is in no clause, and so in every set. */
+export const isClauseIn = (clause: string, requirements: string): boolean =>
+  !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
+
+/** The set by which a report was judged; the newest if this version does not know it. */
+export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
+  isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
+
+/**
+ * Returns a report as an earlier requirement set judges it: later checks no longer count.
+ *
+ * @throws {UsageError} if the report was judged by an earlier set, because its run may lack later checks
+ */
+export function narrowReport(report: Report, requirements: RequirementSet): Report {
+  const { suite } = report;
+  if (!countsIn(requirements, suite.requirements))
+    throw new UsageError(
+      line`The report of ${report.target.name} (${report.started}) was judged by requirement set ${suite.requirements}. To judge its evidence by ${requirements}: conformance rejudge --requirements ${requirements}.`,
+    );
+  const { findings, upcoming } = splitFindings([...report.findings, ...report.upcoming], requirements);
+  const unselected = report.unselected.filter((clause) => isClauseIn(clause, requirements));
+  return {
+    ...report,
+    suite: { ...suite, requirements },
+    verdict: verdictWith({
+      findings,
+      end: runEndOf(report),
+      unselected,
+      hasInvalidLoad: hasInvalidLoad(report.load),
+    }),
+    totals: totalsOf(findings),
+    findings,
+    upcoming,
+    unselected,
+    untestable: report.untestable.filter(({ clause }) => isClauseIn(clause, requirements)),
+  };
+}

@@ -1,0 +1,35 @@
+import { formatCount } from "../../base/text.ts";
+import { breachText } from "./broken-clauses.ts";
+import { type Outcome, outcomes, type Report, type ReportFinding } from "./report.ts";
+import { sinceOf } from "./requirements.ts";
+import type { Fact, Section } from "./section.ts";
+import { outside, outsideProse, own, text } from "./text.ts";
+
+/** Findings of checks that only a later requirement set has: how many there are, and each that would be broken. They do not count. */
+export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upcoming">): Section {
+  const counts = outcomes.flatMap((outcome) => {
+    const count = upcoming.filter((each) => each.outcome === outcome).length;
+    return count === 0 ? [] : [`${count} ${outcome}`];
+  });
+  const summary: Fact = {
+    label: own("Upcoming"),
+    value: text`${own(formatCount(upcoming.length, "check"))} not in requirement set ${outside(suite.requirements, 40)}, so not counted: ${own(counts.join(", "))}`,
+  };
+  const broken = upcoming.filter(isBroken).map((finding): Fact => ({
+    label: text`${outside(upcomingName(finding), 100)} ${own(finding.outcome)}`,
+    value: text`counts from requirement set ${outside(sinceOf(finding), 40)}; ${finding.outcome === "error" ? outsideProse(finding.reason ?? "") : breachText(finding)}`,
+  }));
+  return {
+    name: "upcoming",
+    title: "Upcoming",
+    blocks: upcoming.length === 0 ? [] : [{ kind: "facts", facts: [summary, ...broken] }],
+  };
+}
+
+const upcomingName = ({ check, instance }: ReportFinding): string =>
+  instance === undefined ? check : `${check} (${instance})`;
+
+const brokenOutcomes: ReadonlySet<Outcome> = new Set(["fail", "warning", "note", "error"]);
+
+/** Whether an upcoming finding would be broken, or its check failed. */
+export const isBroken = ({ outcome }: ReportFinding): boolean => brokenOutcomes.has(outcome);

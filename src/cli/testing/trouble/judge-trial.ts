@@ -2,6 +2,7 @@ import { tracesIn } from "../../../evidence/testing/traces.ts";
 import { reportSchema, type Report } from "../../../report/model/report.ts";
 import { findPatch } from "../../../reference/catalogue.ts";
 import { tryParseJson } from "../../../base/json.ts";
+import { exitCodes } from "../../exit-codes.ts";
 import { incompleteFiles, leftOverFiles } from "./files.ts";
 import type { Observation, Observed } from "./trial.ts";
 import type { Trial } from "./trial-environment.ts";
@@ -116,9 +117,11 @@ function problemsOfCode({ ended }: Observation, reports: readonly Report[], expe
   const says = `${code === null ? String(signal) : `exit code ${code}`}: ${lastLine(ended.err, ended.out)}`;
   if (code === null)
     return signal !== null && trouble?.deaths?.includes(signal) === true ? [] : problem("exit code", says);
-  if ((code === 0 || code === 1) && reports.length === 0)
-    return problem("file", `${says}, although no report was written`);
-  const hasFailed = reports.some(({ totals }) => totals.fail > 0);
+  // A broken clause decides the exit code even where the report is lost.
+  const mustReport = code === 0 || (code === 1 && !allowed.includes(exitCodes.harnessFailed));
+  if (mustReport && reports.length === 0) return problem("file", `${says}, although no report was written`);
+  const hasFailed =
+    reports.length === 0 ? /^nonconformant/m.test(ended.out) : reports.some(({ totals }) => totals.fail > 0);
   if (code === 1) return hasFailed && trial.fault !== null ? [] : problem("exit code", says);
   if (code === 0 && hasFailed) return problem("exit code", `${says}, although a clause is broken`);
   if (code === 0 && reports.some(({ verdict }) => verdict === "incomplete" || verdict === "unreachable"))

@@ -76,7 +76,8 @@ function failWrites({ from, lasts, code, below, log }: Extract<Interference, { k
   for (const name of ["writeFileSync", "appendFileSync", "writeSync"])
     patch(fs, name, (original, args) => {
       if (!failsNow(args[0])) return original(...args);
-      writeHalf(args[0], args[1]);
+      // A write at a position overwrites a lock, as one block of the disk.
+      if (name !== "writeSync" || args[2] === undefined) writeHalf(args[0], args[1]);
       return fail(args[0]);
     });
   for (const name of ["writeFile", "appendFile"])

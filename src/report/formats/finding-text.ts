@@ -35,7 +35,7 @@ export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): st
   return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${sanitizeLine(needs, max)}`;
 }
 
-/** What a check that only a later requirement set has found, on one line. */
+/** Formats an upcoming finding on one line: the set from which it counts, and the result. */
 export function formatUpcoming(finding: ReportFinding, max = 300): string {
   const { outcome, reason = "" } = finding;
   const found = isBroken(finding) && outcome !== "error" ? formatBreach(finding, max) : sanitizeLine(reason, max);

@@ -25,17 +25,28 @@ async function runWithout(paths: RegExp) {
 
 const complete = await runWithout(/^$/);
 
-it.each(
-  sampleOf(
-    [
-      ["usage", /^\/v1\/usage$/],
-      ["list", /^\/v1\/agents$/],
-      ["invoke", /\/invoke$/],
-    ] as const,
-    { of: 2 },
-  ),
-)("a target without %s takes no more requests than a complete one", async (_, paths) => {
-  const { requests, executions } = await runWithout(paths);
-  expect(requests).toBeLessThanOrEqual(complete.requests);
-  expect(executions).toBeLessThanOrEqual(complete.executions);
-});
+/** A repeated request on a busy machine is no part of the cost. */
+const marginFactor = 1.01;
+
+const endpoints = [
+  ["invoke", /\/invoke$/],
+  ["stream", /\/stream$/],
+  ["health", /\/health$/],
+  ["list", /^\/v1\/agents$/],
+  ["usage", /^\/v1\/usage$/],
+  ["webhooks", /^\/v1\/webhooks$/],
+  ["deliveries", /\/deliveries$/],
+  ["alerts", /^\/v1\/alerts$/],
+  ["keyUsage", /^\/v1\/keys\/usage$/],
+  ["operations", /^\/v1\/operations\//],
+  ["batch", /\/batch$/],
+] as const;
+
+it.each(sampleOf(endpoints, { of: 4 }))(
+  "a target without %s takes no more requests than a complete one",
+  async (_, paths) => {
+    const { requests, executions } = await runWithout(paths);
+    expect(requests).toBeLessThanOrEqual(complete.requests * marginFactor);
+    expect(executions).toBeLessThanOrEqual(complete.executions * marginFactor);
+  },
+);

@@ -1,7 +1,8 @@
-import { minuteMs } from "../../base/duration.ts";
+import { hourMs, minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
-import { tierProbe } from "../../run/probe.ts";
+import { dateSeconds } from "../../rules/limits/sample.ts";
+import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   exhaustWithPause,
@@ -52,6 +53,7 @@ export const hourExhausted = tierProbe(
     const sender = senderOf(context);
     const { beganFresh, idleSinceMs } = await expireEarlierUse(context);
     const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
+    await passFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
     const siblingControl = await sendSiblingControl(context);
     const { admitted, end } = await exhaustHour(sender, { pauseMs, before: 0, admittedBefore: null });
     const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
@@ -92,6 +94,19 @@ export const hourExhausted = tierProbe(
     };
   },
 );
+
+/** How far from a full hour the exhaustion of an hour should begin and end. */
+const marginMs = 2 * minuteMs;
+
+/** Passes the next full hour by the target's clock if it would come within `neededMs`: a fixed window may end there, and the count would start anew. */
+async function passFullHour({ time, recorder }: TierProbeContext<"agents.answering">, neededMs: number): Promise<void> {
+  const last = recorder.exchanges().findLast((each) => dateSeconds(each) !== null);
+  const lastSeconds = last === undefined ? null : dateSeconds(last);
+  if (!time.canAdvance || last === undefined || lastSeconds === null) return;
+  const targetMs = lastSeconds * 1000 + time.targetMs() - (last.sentMs + last.clockMs);
+  const leftMs = hourMs - (targetMs % hourMs);
+  if (leftMs < neededMs + marginMs) await time.passTime(leftMs + marginMs, "no full hour must come meanwhile");
+}
 
 interface HourOptions {
   /** Pause between the bursts of two minutes. */

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
-import type { SlotsHeld, FailuresBeyondSlots, StreamsHeld } from "./slot-probes.ts";
+import type { SlotsHeld, FailuresBeyondSlots } from "./slot-probes.ts";
+import type { StreamsHeld } from "./stream-slot-probes.ts";
 import { slotChecks } from "./slot-checks.ts";
 import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";

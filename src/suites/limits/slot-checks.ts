@@ -3,7 +3,8 @@ import { sampleOf } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
-import { failedStreamsBeyondSlots, failuresBeyondSlots, slotsHeld, streamsHeld } from "./slot-probes.ts";
+import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
+import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 
 /** Minimum duration of a request to an agent with the role `slow`. */
 const minSlowMs = 1000;

@@ -37,7 +37,7 @@ const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
  * Skips a probe if the target has no such endpoint for any agent. Its requests would show nothing about limits.
  * @throws {SkipError}
  */
-function requireEndpoint(
+export function requireEndpoint(
   endpoint: "invoke" | "stream",
   { client, recorder }: Pick<ProbeContext, "client" | "recorder">,
 ): void {

@@ -5,7 +5,9 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaders, type RateValue, rateValues } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-const rateValue = (name: RateValue) => (rateHeaders[name].unit === "requests" ? z.int() : z.number()).nullable();
+/** Absent in samples that were taken before the header was added to the table. */
+const rateValue = (name: RateValue) =>
+  (rateHeaders[name].unit === "requests" ? z.int() : z.number()).nullable().default(null);
 const instant = z.number().describe("Epoch milliseconds of the machine that sent the load.");
 
 export const tierLimitsSchema = z.object({

@@ -43,13 +43,47 @@ const dataAsJson: Plugin = {
   },
 };
 
+/**
+ * cli-table3 measures each cell for each of its lines. Its `string-width` builds three regular expressions for each measurement, which takes longer
+ * than all the rest of a short command.
+ */
+const quickWidths: Plugin = {
+  name: "quick widths",
+  load: {
+    filter: { id: /\/string-width\/index\.js$/ },
+    handler: () => ({
+      code: `
+        const { displayWidth } = require(${JSON.stringify(join(root, "src", "base", "display-width.ts"))});
+        const known = new Map();
+        module.exports = (text) => {
+          if (!known.has(text)) known.set(text, displayWidth(text));
+          return known.get(text);
+        };`,
+      moduleType: "js",
+    }),
+  },
+};
+
+/** cli-table3 cuts each cell for a debug message that it does not print. */
+const noDebugText: Plugin = {
+  name: "no debug text",
+  transform: {
+    filter: { id: /\/cli-table3\/src\/cell\.js$/ },
+    handler: (code) => {
+      const unused = "utils.truncate(this.content, 10, this.truncate)";
+      if (!code.includes(unused)) throw new Error("cli-table3 has changed: it no longer cuts cells for debug messages");
+      return code.replace(unused, '""');
+    },
+  },
+};
+
 /** The bundles of these sources, by name, not yet written. */
 export const bundleOf = (input: Readonly<Record<string, string>>): Promise<RolldownBuild> =>
   rolldown({
     cwd: root,
     input,
     platform: "node",
-    plugins: [catalogueAsData, dataAsJson],
+    plugins: [catalogueAsData, dataAsJson, quickWidths, noDebugText],
     onLog: (level, log, pass) => {
       // These warnings concern parts of a library that are not used here.
       if (log.code === "EVAL" && log.id?.includes("/node_modules/") === true) return;

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { devNull } from "node:os";
+import { performance } from "node:perf_hooks";
 
 import { HarnessLimit, harnessLimitOf } from "./harness-limit.ts";
 
@@ -50,3 +51,22 @@ export function assertOpenFiles(connections: number): void {
 
 /** A limit with room for what is open already: a power of two, as such limits usually are. */
 const enoughFor = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
+
+/** How often the limit is looked at, and how rarely it is reported. */
+const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
+
+/**
+ * Calls back when this process can open no further file, at most once a minute. Node reports nothing when it closes a connection for that reason.
+ *
+ * @returns ends the watch
+ */
+export function watchOpenFiles(onLimit: () => void): () => void {
+  let reportedMs = -Infinity;
+  const timer = setInterval(() => {
+    if (performance.now() - reportedMs < reportedEveryMs || availableFiles(1) > 0) return;
+    reportedMs = performance.now();
+    onLimit();
+  }, watchedEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

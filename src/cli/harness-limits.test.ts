@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 
 import type { Report } from "../report/model/report.ts";
 
@@ -62,6 +63,20 @@ describe.skipIf(process.platform === "win32")(
       expect([code, out]).toEqual([4, ""]);
       expect(err).toMatch(
         /^No verdict, and not the target's fault: the harness may need \d+ more open files, and can open \d+: raise the limit, such as with `ulimit -n \d+`\.\n$/,
+      );
+    });
+
+    it("serve says once that it closes connections without a response", async () => {
+      const few = ["-c", 'ulimit -n 256 && exec "$0" "$@"', process.execPath, main, "serve", "--port", "0", "--quiet"];
+      const child = spawn("sh", few, { env: { PATH: process.env["PATH"] }, stdio: ["ignore", "pipe", "pipe"] });
+      onTestFinished(() => void child.kill());
+      const [banner] = (await once(child.stdout, "data")) as [Buffer];
+      const port = Number(/127\.0\.0\.1:(\d+)/.exec(banner.toString())?.[1]);
+      const sockets = Array.from({ length: 300 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+      const [said] = (await once(child.stderr, "data")) as [Buffer];
+      for (const socket of sockets) socket.destroy();
+      expect(said.toString()).toBe(
+        "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.\n",
       );
     });
 

@@ -12,6 +12,7 @@ import {
   type TrialSetup,
 } from "./run-trials.ts";
 import { stopReason } from "./stall-timeout.ts";
+import { TargetDied } from "./target-watch.ts";
 import type { LoadTrial } from "./trials.ts";
 import { type Engine, EngineProblem } from "./engine.ts";
 import { evidenceOf, sample } from "./testing/samples.ts";
@@ -199,6 +200,17 @@ describe("a target that dies", () => {
       { kind: "judged", evidence: { stopped: reason, outage: { backMs: null } } },
       { kind: "skipped", reason },
     ]);
+  });
+
+  it("ends the load if the test clock cannot be moved: that is no failure of the harness", async () => {
+    const deaths: string[] = [];
+    const error = new TargetDied("the clock did not advance: answered 503");
+    const outcomes = await conduct([trial("burst"), trial("minute-limit")], {
+      environment: { ...ground, setUp: () => Promise.reject(error) },
+      onDeath: (reason) => deaths.push(reason),
+    });
+    expect(kindsOf(outcomes)).toEqual(["skipped", "skipped"]);
+    expect([...outcomes.map(reasonOf), ...deaths]).toEqual(Array.from({ length: 3 }, () => error.message));
   });
 
   it("ends a pause between two trials", async () => {

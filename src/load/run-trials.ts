@@ -139,6 +139,10 @@ async function runTrial(
       options.stop.abort(limit);
       return { kind: "broken", trial, error: limit.message, evidence: null };
     }
+    if (error instanceof TargetDied) {
+      options.stop.abort(error);
+      return skipped(stopOf(signal));
+    }
     if (error instanceof EngineProblem) return skipped({ reason: error.message, needs: null });
     return { kind: "broken", trial, error: traceOf(error), evidence: null };
   }

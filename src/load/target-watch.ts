@@ -30,7 +30,7 @@ const deadAfterMs = 8000;
 /** A refusal is faster than this. A connection that takes longer may wait in the queue of a busy server. */
 const refusalMs = 1500;
 
-/** The reason of a load that ends because its target died. */
+/** The reason of a load that ends because its target died, or its test clock cannot be moved. */
 export class TargetDied extends Error {
   override name = "TargetDied";
 }

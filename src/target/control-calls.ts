@@ -1,5 +1,6 @@
 import { request } from "undici";
 
+import { messageOf } from "../base/errors.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { isLoopback } from "./base-url.ts";
@@ -10,6 +11,21 @@ import type { ClockControl } from "./target.ts";
 const callDeadlineMs = 30_000;
 /** How long the effects of a clock advance take to arrive if the target file does not say. */
 const defaultSettleMs = { near: 150, far: 1000 } as const;
+
+/** A call of a target file that failed: the target or a gateway refused it, or nothing responded. */
+export class ControlCallFailed extends Error {
+  override readonly name = "ControlCallFailed";
+  /** Whether the same call may succeed later: there was no response, or that of a gateway. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, { isTemporary, cause }: { readonly isTemporary: boolean; readonly cause?: unknown }) {
+    super(message, { cause });
+    this.isTemporary = isTemporary;
+  }
+}
+
+/** Statuses of a gateway whose server is away. Source: RFC 9110, 15.6.3 to 15.6.5. */
+const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** A test clock that is advanced by the HTTP call of the target file. */
 export function clockOverHttp(
@@ -36,11 +52,13 @@ export const triggerOverHttp =
  * Sends a call of a target file.
  *
  * @returns the body of the response
- * @throws {Error} that begins with `failure` if the call is refused
+ * @throws {ControlCallFailed} that begins with `failure` if the call is refused, or gets no response
  */
 export async function send(call: HttpCall, network: Network, seconds: number, failure: string): Promise<string> {
   const { url, method, body } = call;
   const dispatchers = openDispatchers(network, { connectMs: callDeadlineMs, idleTimeoutMs: callDeadlineMs });
+  const fail = (what: string, details: ConstructorParameters<typeof ControlCallFailed>[1]): ControlCallFailed =>
+    new ControlCallFailed(`${failure}: ${method} ${urlWithoutQuery(url)} ${what}`, details);
   try {
     const response = await request(url, {
       dispatcher: dispatchers.of(url),
@@ -49,9 +67,12 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
       body: body === undefined ? null : JSON.stringify(withTime(body, seconds)),
     });
     const text = await response.body.text();
-    if (response.statusCode >= 300)
-      throw new Error(`${failure}: ${method} ${urlWithoutQuery(url)} answered ${response.statusCode}`);
+    const { statusCode } = response;
+    if (statusCode >= 300) throw fail(`answered ${statusCode}`, { isTemporary: gatewayStatuses.has(statusCode) });
     return text;
+  } catch (error) {
+    if (error instanceof ControlCallFailed) throw error;
+    throw fail(`got no response: ${messageOf(error)}`, { isTemporary: true, cause: error });
   } finally {
     await dispatchers.close();
   }

@@ -1,4 +1,6 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { Socket } from "node:net";
+
+import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { startReferenceProcess } from "../../reference/embedded/process/server-process.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
@@ -28,5 +30,20 @@ describe("the look before load", () => {
     expect([Object.keys(roleAssignments), [...used.keys()]]).toEqual(
       isNeeded ? [["slowStreaming"], ["pro"]] : [[], []],
     );
+  });
+
+  it.each([
+    ["everything is named", { answering: "echo", streaming: "echo" }],
+    ["agents have to be found", {}],
+  ])("ends with the limit that this machine met where %s", async (_, agents) => {
+    const { key } = await served.issueKey("pro");
+    const target = aTarget(served.baseUrl, { keys: { pro: aKey({ name: "pro", key, tier: "pro" }) }, agents });
+    const connect = vi.spyOn(Socket.prototype, "connect").mockImplementation(function (this: Socket) {
+      process.nextTick(() => this.destroy(Object.assign(new Error("connect EMFILE"), { code: "EMFILE" })));
+      return this;
+    });
+    onTestFinished(() => connect.mockRestore());
+    const discovered = await discoverForLoad(target, new AbortController().signal, new Set());
+    expect(discovered).toMatchObject({ kind: "harness limit", limit: { code: "EMFILE" } });
   });
 });

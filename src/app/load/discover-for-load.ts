@@ -1,3 +1,4 @@
+import { type HarnessLimit, harnessLimitOf } from "../../base/harness-limit.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { type Client, openClient } from "../../run/send/client.ts";
 import { type AgentWithoutPath, UnsendablePath } from "../../run/skip-reason.ts";
@@ -23,7 +24,7 @@ export type LoadDiscovery =
       /** Keys that discovery used, and when it ended, by `performance.now()`. These keys must pause before the first trial. */
       readonly used: ReadonlyMap<string, number>;
     }
-  | Extract<NotSentReason, { readonly kind: "nothing to load" | "unsendable agent" | "interrupted" }>;
+  | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
 
 /** Maximum wait of discovery. It sends few requests, so it should not wait until a rate-limit window ends. */
 const maxWaitMs = 5000;
@@ -43,7 +44,15 @@ export async function discoverForLoad(
   const key = mainKey(target);
   if (key === null) return { kind: "nothing to load", sentence: noUsableKey };
   const time = startRunClock({ clock: null, maxWaitMs, signal });
-  const transport = openTransport({ now: time.now, clockOffsetMs: time.clockOffsetMs, network: target.network });
+  let limit: HarnessLimit | null = null;
+  const transport = openTransport({
+    now: time.now,
+    clockOffsetMs: time.clockOffsetMs,
+    network: target.network,
+    onHarnessLimit: (met) => (limit ??= met),
+  });
+  // TypeScript does not see that the transport sets it.
+  const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };
   const stop = (): void => void transport.close();
@@ -51,6 +60,8 @@ export async function discoverForLoad(
   try {
     const client = openClient({ ...parts, ...defaultBounds, maxRequests: 20, signal }, key);
     const discovered = await discoverAgentAndTier(target, client, () => pacer.detectedTier(key));
+    const met = limitMet();
+    if (met !== null) return { kind: "harness limit", limit: met };
     if (discovered.kind !== "ready") return discovered;
     const sentBefore = parts.recorder.executions();
     const withRoles = await withDerivedRoles(client, discovered.target, { time, signal, needed });
@@ -58,6 +69,8 @@ export async function discoverForLoad(
     return { kind: "ready", target: withRoles, used: new Map(isUsed ? [[key.name, performance.now()]] : []) };
   } catch (error) {
     if (signal.aborted) return { kind: "interrupted" };
+    const met = limitMet() ?? harnessLimitOf(error);
+    if (met !== null) return { kind: "harness limit", limit: met };
     if (error instanceof UnsendablePath) return { kind: "unsendable agent", problem: error.message };
     throw error;
   } finally {

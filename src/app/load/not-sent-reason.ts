@@ -1,4 +1,5 @@
 import { scenarios } from "../../load/scenarios.ts";
+import type { HarnessLimit } from "../../base/harness-limit.ts";
 import type { TierName } from "../../spec/tiers.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -16,6 +17,8 @@ export type NotSentReason =
   | { readonly kind: "lacks what it needs"; readonly scenario: string; readonly missing: SkipText }
   /** Discovery found no usable target. */
   | { readonly kind: "nothing to load"; readonly sentence: string }
+  /** This machine lacks what discovery needs, such as files. */
+  | { readonly kind: "harness limit"; readonly limit: HarnessLimit }
   /** The agent's name cannot be part of a URL. */
   | { readonly kind: "unsendable agent"; readonly problem: string }
   /** Load invokes agents, and only GET requests are allowed. */
@@ -52,6 +55,8 @@ export function describeNotSent(why: NotSentReason): string {
       return `${why.scenario}: ${why.missing.reason}${why.missing.needs === null ? "" : ` (${why.missing.needs})`}.`;
     case "nothing to load":
       return why.sentence;
+    case "harness limit":
+      return `No verdict, and not the target's fault: ${why.limit.message}.`;
     case "unsendable agent":
       return `${why.problem}: name another agent. Nothing was sent.`;
     case "read only":

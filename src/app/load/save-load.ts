@@ -86,6 +86,6 @@ export function openLoadWriter(
 /** Describes for the report why no load was sent. `null`: there is no report, because the load parameters or the user prevented the load. */
 export function endOfNotSent(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
-  const isStopped = why.kind === "unsendable agent" || why.kind === "interrupted";
+  const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);
   return isStopped ? { kind: "stopped", why: describeNotSent(why) } : null;
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { defaultRegressionRules } from "../../report/compare/regression-rules.ts";
 import { type EmbeddedServer, startEmbedded } from "../../reference/embedded/embedded-server.ts";
@@ -20,6 +20,9 @@ import { judgeVendors } from "../vendors/judge-vendors.ts";
 import { silentLoadEvents, type SendLoadOptions, sendLoad } from "./send-load.ts";
 import { defaultLoadParameters } from "./load-parameters.ts";
 import { cliMessages } from "../../cli/messages.ts";
+import { nightExitCode } from "../../cli/nightly/present-night.ts";
+import { startLink } from "../../cli/testing/trouble/link.ts";
+import type { Target } from "../../target/target.ts";
 
 /** The options of the last load. */
 const conducted: RunTrialsOptions[] = [];
@@ -63,12 +66,19 @@ const bounds = {
   signal,
 };
 
-async function byNight(history: string, readOnly = false) {
+async function byNight(
+  history: string,
+  readOnly = false,
+  { target, onRunEnd }: { readonly target: Target; readonly onRunEnd: () => void } = {
+    target: targetHere(),
+    onRunEnd: () => {},
+  },
+) {
   return await runNight({
     ...bounds,
     readOnly,
     history,
-    target: targetHere(),
+    target,
     patches: [],
     load: { ...defaultLoadParameters, scenarios },
     engines,
@@ -76,7 +86,7 @@ async function byNight(history: string, readOnly = false) {
     keep: { nights: 10, reports: 10 },
     rules: defaultRegressionRules,
     page: null,
-    view: { damaged() {}, run: { events: {}, done() {} }, load: silentLoadEvents, again() {} },
+    view: { damaged() {}, run: { events: {}, done: onRunEnd }, load: silentLoadEvents, again() {} },
   });
 }
 
@@ -125,6 +135,22 @@ describe("load that is sent by load, nightly and vendors", () => {
       expect(each?.environment.cooldownMs(trial)).toBeGreaterThan(30_000);
       expect((await each?.environment.setUp(trial))?.target.isFresh).toBe(false);
     }
+  });
+
+  it("leaves a night incomplete, and ends it with 3, if the target is gone after the run", async () => {
+    const { target } = embedded;
+    const link = await startLink(Number(new URL(target.baseUrl).port), () => 0);
+    onTestFinished(link.close);
+    const night = await byNight(join(root, "gone"), false, {
+      target: { ...target, baseUrl: target.baseUrl.replace(/:\d+/, `:${link.port}`) },
+      onRunEnd: () => void link.setMode({ kind: "refusing", cutsOpen: true }),
+    });
+    if (night.kind !== "kept") throw new Error("the night was not kept");
+    expect(night.night).toMatchObject({
+      verdict: "incomplete",
+      stopped: expect.stringMatching(/^No load was sent: No /),
+    });
+    expect(nightExitCode(night, false)).toBe(3);
   });
 
   it("is not sent where nothing but GET may be", async () => {

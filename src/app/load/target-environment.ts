@@ -11,6 +11,7 @@ import { type AnnouncedRun, announceRun } from "../../run/disturbances/other-run
 import { watchStalls } from "../../run/disturbances/stalls.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { withRepeatedAdvance } from "./repeated-advance.ts";
 import { keepInStep, readTimes, standsStill } from "./standing-clock.ts";
 
 /** The limits of a target's tier, and the keys that load is sent with. */
@@ -49,6 +50,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
   const announced = announceRun(target);
   let receiver: Promise<Receiver> | null = null;
   let standing: Promise<boolean> | null = null;
+  const setUpClock = target.clock === null ? null : withRepeatedAdvance(target.clock);
   const isStanding = (clock: ClockControl, main: TargetKey): Promise<boolean> =>
     (standing ??= standsStill({ clock, read: readTimes(target, main) }));
   const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
@@ -63,10 +65,13 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     const { limits, main, second } = found;
     const keys = keysOf(trial);
     const isFresh = keys.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
-    if (!isFresh) await target.clock?.advance(minuteOverMs);
+    if (!isFresh) await setUpClock?.advance(minuteOverMs);
     const needsReceiver = trial.scenario.needs.includes("receiver");
     const listening = needsReceiver ? await (receiver ??= listenFor(target)) : null;
-    const inStep = target.clock !== null && (await isStanding(target.clock, main)) ? keepInStep(target.clock) : null;
+    const inStep =
+      target.clock !== null && setUpClock !== null && (await isStanding(setUpClock, main))
+        ? keepInStep(target.clock)
+        : null;
     // Some targets finish an advance only after its deliveries, so the clock may lag. That does no harm if deliveries
     // are counted: their number does not depend on the clock.
     const clockProblem = (): string | null => (needsReceiver ? null : (inStep?.problem() ?? null));

@@ -20,6 +20,7 @@ import { type LoadEvents, openLoad, type OpenedLoad } from "../load/send-load.ts
 import type { LoadParameters } from "../load/load-parameters.ts";
 import type { NotSentReason } from "../load/not-sent-reason.ts";
 import type { LoadPreview } from "../load/plan-load.ts";
+import { endOfNotSent } from "../load/save-load.ts";
 import { documentOf } from "../report-folder/read-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 
@@ -69,7 +70,10 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   };
   if (plan.load === null || interrupted) return { ...first, noLoad: null };
   const opened = await openedAfter(plan, plan.load, run.report);
-  if (opened.kind === "not sent") return { ...first, noLoad: opened.why, interrupted: plan.signal.aborted };
+  if (opened.kind === "not sent") {
+    const night = nightFromReports({ id: plan.id, run: run.report, load: null, loadEnd: endOfNotSent(opened.why) });
+    return { ...first, night, noLoad: opened.why, interrupted: plan.signal.aborted };
+  }
   try {
     return await withLoad(plan, run, opened);
   } finally {

@@ -1,4 +1,4 @@
-import { assertOpenFiles } from "../../base/open-files.ts";
+import { assertOpenFiles, watchOpenFiles } from "../../base/open-files.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type Reference, type ReferenceOptions, startReference } from "../../reference/reference.ts";
 import { DataFolderProblem } from "../../reference/webhooks/disk-store.ts";
@@ -17,6 +17,8 @@ export interface ServeOptions extends ReferenceOptions {
   readonly names: ServeOptionNames;
   /** Prints a line for each change of an agent file. */
   readonly onAgentChange: (line: string) => void;
+  /** Called with a sentence whenever the limit of open files is reached: new connections are closed then. */
+  readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
 /** A reference server with the agents of its files. */
@@ -25,6 +27,9 @@ export interface ServingReference {
   readonly hosted: readonly HostedAgent[];
   readonly close: () => Promise<void>;
 }
+
+const atOpenFilesLimit =
+  "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
 /** A client that tests the concurrent requests of a key needs as many, and so does each webhook. */
 const minConnections = 128;
@@ -40,6 +45,7 @@ export async function serve({
   targetFile,
   names,
   onAgentChange,
+  onOpenFilesLimit,
   ...options
 }: ServeOptions): Promise<ServingReference> {
   assertOpenFiles(minConnections);
@@ -49,7 +55,9 @@ export async function serve({
     const hosted = hostAgents(reference, loaded, names);
     if (targetFile !== null) writeTargetDocument(targetFile, targetDocument(reference, options.controlToken), names);
     const watch = followAgents(reference, hosted, names, onAgentChange);
+    const endWatch = watchOpenFiles(() => onOpenFilesLimit(atOpenFilesLimit));
     const close = async (): Promise<void> => {
+      endWatch();
       watch.close();
       await reference.close();
     };

@@ -78,19 +78,28 @@ describe("vendors that are judged at the same time", () => {
 });
 
 describe("the exit code of several vendors", () => {
-  const fine = { vendor: aVendor("fine", [sampleFinding()]), target: null, isHarness: false };
-  const broken = { vendor: aVendor("broken", [sampleFinding({ outcome: "fail" })]), target: null, isHarness: false };
+  const fine = { vendor: aVendor("fine", [sampleFinding()]), target: null, isHarness: false, noLoad: null };
+  const broken = {
+    vendor: aVendor("broken", [sampleFinding({ outcome: "fail" })]),
+    target: null,
+    isHarness: false,
+    noLoad: null,
+  };
   const down = {
     vendor: { kind: "unjudged", name: "down", baseUrl: null, reason: "" },
     target: null,
     isHarness: false,
+    noLoad: null,
   } as const;
+  const unloaded = { ...fine, noLoad: { kind: "nothing to load", sentence: "No answer." } } as const;
   const harness = { ...down, isHarness: true };
 
   it.each([
     ["all fine", [fine, fine], 0],
     ["one broken", [fine, broken, down, harness], 1],
     ["one not judged", [fine, down], 3],
+    ["one lost before its load", [fine, unloaded], 3],
+    ["one lost before its load, and something broken", [broken, unloaded], 1],
     ["the harness failed", [fine, harness], 4],
     ["one cannot be reached, and the harness failed", [harness, down], 3],
   ] as const)("%s", (_, judged, code) => {

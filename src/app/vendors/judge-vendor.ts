@@ -17,6 +17,7 @@ import type { Vendor } from "../../report/vendors/vendor.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import type { Target } from "../../target/target.ts";
 import { connectionsOfRun, judge } from "../judge/judge.ts";
+import type { NotSentReason } from "../load/not-sent-reason.ts";
 import { documentOf, readDocument } from "../report-folder/read-document.ts";
 import { saveRun } from "../report-folder/saved-run.ts";
 import { warnOfLoss } from "../report-folder/write-files.ts";
@@ -39,6 +40,8 @@ export interface JudgedVendor {
   readonly target: Target | null;
   /** Whether the harness itself failed. */
   readonly isHarness: boolean;
+  /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
+  readonly noLoad: NotSentReason | null;
 }
 
 /**
@@ -56,15 +59,15 @@ export async function judgeVendor(
   const { name } = named;
   try {
     if (named.kind === "report")
-      return { vendor: readSavedVendor(named, judging.requirements), target: null, isHarness: false };
+      return { vendor: readSavedVendor(named, judging.requirements), target: null, isHarness: false, noLoad: null };
     if (target === null) throw new Error("the target was not read");
-    return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false };
+    return { vendor: await runVendor(named, target, judging, folder, say), target, isHarness: false, noLoad: null };
   } catch (error) {
     const isHarness = !(error instanceof UsageError);
     const text = messageOf(error);
     const reason = isHarness ? `The harness itself failed; this is not the target's fault: ${text}` : text;
     say(`not judged: ${reason}`);
-    return { vendor: unjudged(name, target, reason), target: null, isHarness };
+    return { vendor: unjudged(name, target, reason), target: null, isHarness, noLoad: null };
   }
 }
 
@@ -199,7 +202,7 @@ export async function judgeConcurrently({
       named,
       failed === null
         ? await judgeVendor(named, target, judging, folderOf(named.name), say)
-        : { vendor: unjudged(named.name, target, failed), target: null, isHarness: false },
+        : { vendor: unjudged(named.name, target, failed), target: null, isHarness: false, noLoad: null },
     );
   };
   const work = async (): Promise<void> => {

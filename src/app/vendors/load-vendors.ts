@@ -59,7 +59,11 @@ export async function sendVendorLoads(
     };
     const sent = await sendLoad(options, `${folderOf(vendor.name)}-load`);
     usedAtMs.set(target.baseUrl, performance.now());
-    done.push({ ...each, vendor: sent.kind === "sent" ? loaded(vendor, sent) : notLoaded(vendor, sent, say) });
+    done.push(
+      sent.kind === "sent"
+        ? { ...each, vendor: loaded(vendor, sent) }
+        : { ...each, vendor: notLoaded(vendor, sent, say), noLoad: sent.why },
+    );
   }
   return done;
 }

@@ -25,7 +25,7 @@ import {
   targetFlagsOf,
   withLoadOptions,
 } from "../load/load-flags.ts";
-import { formatNotSentReason, withLoadSteps } from "../load/not-sent.ts";
+import { formatNotSentReason, notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { reportLoss } from "../losses.ts";
@@ -163,8 +163,8 @@ async function present(outcome: LoadOutcome, prepared: Prepared): Promise<number
 /** Presents the report that says why no load was sent, if there is one. */
 async function presentNotSent({ why, kept }: NotSentLoad, prepared: Prepared, outputs: Outputs): Promise<number> {
   if (kept !== null) await presentLoad(kept, prepared, outputs, process.stderr);
-  if (why.kind === "interrupted") return exitCodes.interrupted;
-  if (why.kind === "nothing to load" || why.kind === "unsendable agent") return exitCodes.nothingExercised;
+  const code = notSentExitCode(why);
+  if (code !== null) return code;
   if (why.kind !== "not agreed") throw new UsageError(fromOutside(formatNotSentReason(why)));
   printLine(line`No load was sent.`);
   return exitCodes.usage;

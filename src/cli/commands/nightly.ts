@@ -59,7 +59,7 @@ Examples:
   conformance trend --history nights --html trend.html                   the page again, nothing sent
 
 Exit codes: 0 nothing broken and nothing worse; 1 a must is broken now, or something became worse; 2 usage; 3 the target could not be
-reached, or nothing was exercised; 4 the harness itself failed, or an output could not be written; 130 interrupted (the night is not kept).`;
+reached (or its load not sent), or nothing was exercised; 4 the harness itself failed, or an output could not be written; 130 interrupted (the night is not kept).`;
 
 /** `conformance nightly`: runs the suites, sends load, compares with earlier nights, and saves the night. */
 export function nightlyCommand(): Command {

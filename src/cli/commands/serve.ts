@@ -78,6 +78,7 @@ function prepare(flags: ServeFlags) {
     targetFile: flags.writeTarget ?? null,
     names: { agentFile: "--agent", allowDeliveriesTo: "--allow-deliveries-to", targetFile: "--write-target" },
     onAgentChange: print,
+    onOpenFilesLimit: print,
   };
   return { options, control, patches };
 }

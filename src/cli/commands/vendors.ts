@@ -23,7 +23,7 @@ import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { registerSecrets } from "../harness-errors.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { readEngine } from "../load/load-flags.ts";
-import { withLoadSteps } from "../load/not-sent.ts";
+import { notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { reportLoss } from "../losses.ts";
 import { collect, readCount } from "../option-parsers.ts";
@@ -60,7 +60,7 @@ Examples:
   conformance vendors vendors.json --json - | jq '.vendors[] | { name, verdict }'
 
 Exit codes: 0 all were judged, and none is nonconformant; 1 one is nonconformant, or broke what load demands; 2 usage; 3 one could not be
-judged, or its load was invalid; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and
+judged, or its load was invalid or could not be sent; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and
 written).`;
 
 /** `conformance vendors FILE`: judges several deployments and compares them. */
@@ -208,9 +208,10 @@ function present(
 export const vendorsExitCode = (judged: readonly JudgedVendor[], isInterrupted: boolean): number =>
   isInterrupted ? exitCodes.interrupted : decisiveExitCode(judged.flatMap(exitCodesOf));
 
-function exitCodesOf({ vendor, isHarness }: JudgedVendor): number[] {
+function exitCodesOf({ vendor, isHarness, noLoad }: JudgedVendor): number[] {
   if (vendor.kind === "unjudged") return [isHarness ? exitCodes.harnessFailed : exitCodes.nothingExercised];
   const { document, load } = vendor;
   const own = exitCodeOf(document.report, { strict: false, complete: false });
-  return load === null ? [own] : [own, loadExitCode(load.report)];
+  const ofLoad = noLoad === null ? null : notSentExitCode(noLoad);
+  return [own, ofLoad ?? own, load === null ? own : loadExitCode(load.report)];
 }

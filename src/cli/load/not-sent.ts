@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { describeNotSent, type NotSentReason, UnsendableLoadError } from "../../app/load/not-sent-reason.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { type CommandSteps, withSteps } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
 import { fromOutside } from "../../base/line.ts";
 
 /** Why no load was sent, with the flags that would change it. */
@@ -23,11 +24,19 @@ export function formatNotSentReason(why: NotSentReason): string {
     case "nothing to send":
     case "lacks what it needs":
     case "nothing to load":
+    case "harness limit":
     case "read only":
     case "interrupted":
     case "not agreed":
       return describeNotSent(why);
   }
+}
+
+/** The exit code of a command whose load was not sent; `null` if load parameters or the user prevented it. */
+export function notSentExitCode({ kind }: NotSentReason): number | null {
+  if (kind === "harness limit") return exitCodes.harnessFailed;
+  if (kind === "interrupted") return exitCodes.interrupted;
+  return kind === "nothing to load" || kind === "unsendable agent" ? exitCodes.nothingExercised : null;
 }
 
 /** Like {@link withSteps}, for commands that send load. The error messages about load parameters name the flags to change. */

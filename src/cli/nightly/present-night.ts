@@ -9,7 +9,7 @@ import type { DamagedNight } from "../../report/history/night.ts";
 import { isWorse } from "../../report/history/summary.ts";
 import { exitCodeOf } from "../../report/model/verdict.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
-import { formatNotSentReason } from "../load/not-sent.ts";
+import { formatNotSentReason, notSentExitCode } from "../load/not-sent.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { reportLoss } from "../losses.ts";
 import { displayPath, type OutputFiles, writeOutput } from "../output-files.ts";
@@ -71,11 +71,13 @@ export function printDamaged(damaged: readonly DamagedNight[]): void {
  * @param onlyRegressions whether to ignore findings that were already broken before
  */
 export function nightExitCode({ executed, judgement }: SavedNight, onlyRegressions: boolean): number {
-  const { run, load, night } = executed;
+  const { run, load, night, noLoad } = executed;
   if (run === null) return exitCodes.nothingExercised;
   if (isWorse(judgement)) return exitCodes.broken;
   const all = [...run.report.findings, ...(load?.report.findings ?? [])];
   const findings = onlyRegressions ? all.filter(({ outcome }) => outcome !== "fail") : all;
   const code = exitCodeOf({ findings, unselected: [] }, { strict: false, complete: false });
-  return decisiveExitCode([code, ...(night.verdict === "incomplete" ? [exitCodes.nothingExercised] : [])]);
+  const ofLoad = noLoad === null ? null : notSentExitCode(noLoad);
+  const isIncomplete = night.verdict === "incomplete" && ofLoad === null;
+  return decisiveExitCode([code, ofLoad ?? code, isIncomplete ? exitCodes.nothingExercised : code]);
 }

@@ -50,6 +50,15 @@ describe("a load that lost its target", () => {
     expect(validity.counts).toContain("a gateway responded");
   });
 
+  it("is invalid if only a gateway responded", () => {
+    const requests = Array.from({ length: 30 }, (_, index) => at(1200 + index, page));
+    const { generator } = evidenceOf(requests);
+    for (const all of [judged(requests), judged([], { summary: countBySecond(requests), generator })]) {
+      expect(all.red).toEqual([]);
+      expect(all.validity.invalid).toMatch(/^a gateway responded/);
+    }
+  });
+
   it.each([
     ["with the target's headers", { ...page, limit: 10, remaining: 3, reset: 60, resetAfter: 59 }],
     ["in the target's form", { ...page, flaws: [] }],

@@ -23,16 +23,14 @@ const hasGatewayResponses = ({ heads, bodies }: SecondCounts): boolean =>
   );
 
 /**
- * When a gateway responded in place of the target, in epoch milliseconds; `null` if it never did. The target itself must have sent rate-limit
- * headers in other responses. In front of the embedded server there is no gateway.
+ * When a gateway responded in place of the target, in epoch milliseconds; `null` if it never did. In front of the embedded server there is no
+ * gateway. The target itself need not have responded to the load: discovery has reached it before.
  */
 export function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;
-  const isReached =
-    requests.some(hasHeaders) || summary.some(({ heads }) => heads.some(({ lacking, answered }) => lacking < answered));
   const responses = requests.filter(isOfGateway);
   const seconds = summary.filter(hasGatewayResponses);
-  if (!isReached || responses.length + seconds.length === 0) return null;
+  if (responses.length + seconds.length === 0) return null;
   return {
     fromMs: smallest([...responses.map(({ headMs }) => headMs), ...seconds.map(({ firstSentMs }) => firstSentMs)]),
     toMs: -smallest([...responses.map(({ endMs }) => -endMs), ...seconds.map(({ lastEndMs }) => -lastEndMs)]),

@@ -32,10 +32,14 @@ export function validityOf(evidence: LoadEvidence): Validity {
 
 /** The validity of evidence from before the load lost its target: only what single responses and breaches prove counts. */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
-  const { requests, summary } = evidence;
-  const invalid = requests.length + summary.length === 0 ? reason : loadProblem({ ...evidence, stopped: null });
+  const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
   return { invalid, counts: invalid ?? reason, pace: reason };
 }
+
+/** Whether the target responded to nothing. */
+const isAllLost = ({ requests, summary }: LoadEvidence): boolean =>
+  requests.every(({ status }) => status === null) &&
+  summary.every(({ admitted, refused, failed }) => admitted + refused + failed === 0);
 
 function paceProblem({ generator: { busiest, late, sent } }: LoadEvidence): string | null {
   if (busiest !== null && busiest >= busyShare)

@@ -1,7 +1,7 @@
 import { truncate } from "../../base/sanitize.ts";
 import type { LoadRun } from "../model/load-results.ts";
 import type { Report, ReportFinding } from "../model/report.ts";
-import { totalsOf, verdictOf } from "../model/verdict.ts";
+import { type RunEnd, totalsOf, verdictOf } from "../model/verdict.ts";
 import { isBroken } from "./gate/flaky.ts";
 import {
   type Night,
@@ -19,6 +19,8 @@ export interface NightParts {
   readonly run: Report;
   /** `null` if no load was sent. */
   readonly load: Report | null;
+  /** How a load ended that could not be sent; `null` if it was sent, or none was wanted. */
+  readonly loadEnd?: RunEnd | null;
 }
 
 /** The entry of a night on which nothing could be judged, for example because the target did not respond. */
@@ -46,9 +48,9 @@ export function emptyNight(
 }
 
 /** The entry of a night before it is compared and confirmed. */
-export function nightFromReports({ id, run, load }: NightParts): Night {
+export function nightFromReports({ id, run, load, loadEnd = null }: NightParts): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
-  const stopped = run.stopped ?? load?.stopped;
+  const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
   return {
     format: nightFormat,
     id,
@@ -68,6 +70,9 @@ export function nightFromReports({ id, run, load }: NightParts): Night {
     reported: nothingReported,
   };
 }
+
+const loadProblem = (end: RunEnd | null): string | undefined =>
+  end === null || end.kind === "planned" ? undefined : `No load was sent: ${end.why}`;
 
 const maxCharacters = 300;
 

@@ -46,6 +46,11 @@ export interface Hook {
   readonly release: () => void;
   /** Replies 204 to every attempt from now on, so that the target does not retry. */
   readonly acceptAll: () => void;
+  /**
+   * Gives up the hook, because its probe runs again: another hook may take its name. Late deliveries are accepted, and
+   * all are kept under a name that no check looks for.
+   */
+  readonly setAside: () => void;
 }
 
 /** The state of a hook, to open it again at the same address. Plain JSON. */
@@ -89,7 +94,7 @@ export function openHook(
   const stored: Delivery[] = [];
   const arriving = createCountWaiter(() => count - arrivals);
   const releases: (() => void)[] = [];
-  let [count, dropped, isClosed] = [arrivals, 0, false];
+  let [count, dropped, isClosed, isSetAside] = [arrivals, 0, false, false];
 
   /** Adds a delivery with its reply. Returns a function that updates the reply, such as after a disconnect. */
   const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
@@ -119,18 +124,25 @@ export function openHook(
     return true;
   };
 
+  const release = (): void => {
+    isReleased = true;
+    for (const then of releases.splice(0)) then();
+  };
+
   const hook: Hook = {
     name,
     url,
     secret,
-    deliveries: () => [...stored],
+    deliveries: () => stored.map((each) => (isSetAside ? { ...each, hook: `interrupted-${name}` } : each)),
     droppedCount: () => dropped,
     waitForDeliveries: arriving.waitFor,
-    release: () => {
-      isReleased = true;
-      for (const then of releases.splice(0)) then();
-    },
+    release,
     acceptAll: () => void (replies = []),
+    setAside: () => {
+      isSetAside = true;
+      replies = [];
+      release();
+    },
   };
 
   return {
@@ -139,6 +151,7 @@ export function openHook(
     nextReply: (): Reply => replyTo(count, replies, isReleased),
     take,
     countOnly,
+    isSetAside: (): boolean => isSetAside,
     record: (): HookRecord => ({ name, token, secret, replies, arrivals: count, isReleased }),
     /** Registers a callback for the release of the hook. */
     whenReleased: (then: () => void): void => void releases.push(then),

@@ -17,7 +17,7 @@ export interface Receiver {
   readonly baseUrl: string;
   /** The address `host:port` with the actual port. */
   readonly address: string;
-  /** Opens a hook. Its name must be unique in a run, with letters, digits, `-`, `_` and `.`. */
+  /** Opens a hook. Its name must be unique among hooks that are not set aside, with letters, digits, `-`, `_` and `.`. */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
@@ -126,7 +126,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       listen: formatAddress(listening),
       publicUrl,
       hooks: hooks.records(),
-      deliveries: (resumed?.deliveries ?? 0) + arrivalsAt(hooks.records()) - arrivalsAt(resumed?.hooks ?? []),
+      deliveries: (resumed?.deliveries ?? 0) + hooks.arrivals() - arrivalsAt(resumed?.hooks ?? []),
     }),
     ignored: () => ({ ...ignored }),
     droppedByHook: hooks.droppedByHook,
@@ -185,7 +185,10 @@ function openRegistry(onDelivery: (delivery: Delivery) => void, storage: Storage
         .toSorted((one, other) => numberOf(one) - numberOf(other)),
     droppedByHook: (): Record<string, number> =>
       Object.fromEntries(all().flatMap((hook) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : []))),
-    records: (): HookRecord[] => [...hooks.values()].map(({ record }) => record()),
+    /** The states of the hooks that are not set aside. */
+    records: (): HookRecord[] =>
+      [...hooks.values()].filter(({ isSetAside }) => !isSetAside()).map(({ record }) => record()),
+    arrivals: (): number => arrivalsAt([...hooks.values()].map(({ record }) => record())),
     close: (): void => {
       for (const { close } of hooks.values()) close();
     },

@@ -5,6 +5,7 @@ import { moreTime, type SkipCause, SkipError, RequestBudgetExhausted, TargetUnav
 import { describeStop } from "./time/stop-signal.ts";
 import { type ResolvedNeeds, hasFewRequests, type Need, resolveNeeds } from "./plan/needs.ts";
 import type { TargetKey } from "../target/target.ts";
+import { receiverByTry } from "./hooks-of-tries.ts";
 import { trackInterruptions } from "./interruptions.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 import type { Pacer } from "./send/pacing.ts";
@@ -51,14 +52,16 @@ const maxConcurrentProbes = 16;
 const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
-export const executeProbes = (planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> =>
-  executeStages(planned, {
+export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
+  const receiverFor = receiverByTry(context.receiver);
+  return executeStages(planned, {
     ...context,
     hasFewRequests: hasFewRequests(context.target),
     availableRequests: () => context.pacer.availableRequests(context.client.key),
     hasWebhookAgent: context.target.agents.webhooked !== undefined,
-    perform: (each, time) => runProbe(each, { ...context, time }),
+    perform: (each, time) => runProbe(each, { ...context, time, receiver: receiverFor(each) }),
   });
+}
 
 /** Runs probes in the order of the schedule, within the budget of requests and waiting time. */
 export async function executeStages(planned: readonly PlannedProbe[], context: StageContext): Promise<ExecutionResult> {

@@ -5,7 +5,7 @@ import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { moreTime } from "../../run/skip-reason.ts";
-import { agentInPath, allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { agentInPath, allExchanges, type AllExchanges, endpointOf, splitAtReturns } from "../shared/all-exchanges.ts";
 import type { JudgedResponse } from "../shared/cases.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { type StreamAccounted, streamAccounted } from "../usage/probes.ts";
@@ -20,6 +20,10 @@ const minGapMs = 3000;
 /** When a request was sent, by the target's clock. */
 const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
+/** Time that has certainly passed for the target between two requests: a test clock may stand still until it is advanced. */
+const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
+  canAdvance ? last.clockMs - first.clockMs : sentAt(last) - sentAt(first);
+
 /** A time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
@@ -28,46 +32,51 @@ function fieldOf(exchange: Exchange, name: TimeField): unknown {
 }
 
 /** The first and the last report that have a field; `null` if the reports are too close together for the field to differ. */
-function firstAndLast(reports: readonly Exchange[], name: TimeField): ReportPair | null {
+function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExchanges): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
   const [first, last] = [readable[0], readable.at(-1)];
-  return first !== undefined && last !== undefined && sentAt(last) - sentAt(first) >= minGapMs ? [first, last] : null;
+  return first !== undefined && last !== undefined && gapMs(first, last, all) >= minGapMs ? [first, last] : null;
 }
 
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/** Judges that reports change: `uptime` with time, `last_request` with each request. */
-export function judgeChangingValues({ exchanges }: AllExchanges, agent: string | null): Finding<never> {
-  const own = exchanges
-    .filter((each) => agentInPath(each) === agent)
-    .toSorted((one, other) => sentAt(one) - sentAt(other));
+/** Judges that reports change while the target is not away: `uptime` with time, `last_request` with each request. */
+export function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
+  const own = all.exchanges.filter((each) => agentInPath(each) === agent);
+  const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
+  const found = (kind: Finding["kind"]) => findings.find((each) => each.kind === kind);
+  return found("breach") ?? found("holds") ?? tooClose;
+}
+
+const tooClose = unproven("no two reports with `uptime` or `last_request` are some seconds apart", moreTime);
+
+function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding<never> {
+  const own = exchanges.toSorted((one, other) => sentAt(one) - sentAt(other));
   const reports = own.filter((each) => endpointOf(each) === "health" && hasStatus(each, 200));
-  const uptimes = firstAndLast(reports, "uptime");
+  const uptimes = firstAndLast(reports, "uptime", all);
   if (uptimes !== null && isConstant(uptimes, "uptime"))
     return breach(
       "an `uptime` that rises with time",
       `always ${formatValue(fieldOf(uptimes[0], "uptime"))}`,
       ...uptimes,
     );
-  const requests = firstAndLast(reports, "last_request");
-  const isUsed = requests !== null && own.some((each) => isInvokeBetween(each, requests));
+  const requests = firstAndLast(reports, "last_request", all);
+  const isUsed = requests !== null && own.some((each) => isInvokeBetween(each, requests, all));
   if (isUsed && isConstant(requests, "last_request"))
     return breach(
       "a `last_request` that changes with each request",
       `always ${formatValue(fieldOf(requests[0], "last_request"))}`,
       ...requests,
     );
-  return uptimes === null && !isUsed
-    ? unproven("no two reports with `uptime` or `last_request` are some seconds apart", moreTime)
-    : holds();
+  return uptimes === null && !isUsed ? tooClose : holds();
 }
 
 /** Whether an exchange is a successful invoke between two reports, late enough after the first that whole seconds differ. */
-const isInvokeBetween = (each: Exchange, [first, last]: ReportPair): boolean =>
+const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExchanges): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
-  sentAt(each) - sentAt(first) >= minGapMs &&
+  gapMs(first, each, all) >= minGapMs &&
   each.answer.endMs <= last.sentMs;
 
 /** Judges that a stream changes `last_request`, as any request does. */

@@ -151,6 +151,16 @@ describe("health from one report to a later one", () => {
     expect(judged(health, "HLT-22", evidence)).toBe(expected);
   });
 
+  const still = [0, 10].map((seconds) => reportAfter({ uptime: 0 }, seconds));
+  it.each([
+    ["before the target was away and after", { returnsMs: [5000] }, "unproven"],
+    ["after the target was away", { returnsMs: [500] }, "breach"],
+    ["while its test clock stands still", { canAdvance: true }, "unproven"],
+  ] as const)("HLT-22 with the same uptime %s", (_, known, expected) => {
+    const all = { exchanges: still, validKeys: ["main"], ...known };
+    expect(judged(health, "HLT-22", { all, first: twice(), later: { report: report() } })).toBe(expected);
+  });
+
   it.each([
     ["404 AGENT_NOT_FOUND", exchange({ status: 404, json: { error: { code: "AGENT_NOT_FOUND" } } }), "holds"],
     ["404 with another code", exchange({ status: 404, json: { error: { code: "NOT_FOUND" } } }), "breach"],

@@ -77,16 +77,28 @@ describe("the fields of an invoke's answer", () => {
   });
 
   it("wants the total to be the sum, and request ids to differ", () => {
+    const all = { exchanges: [], validKeys: ["main"] };
     const others = { atMin: tried(exchange({ json: full })), atMax: tried(exchange({ json: answer })) };
     expect(judged(invoke, "INV-7", { plain: timed(full), ...others })).toBe("holds");
-    expect(judged(invoke, "INV-8", { plain: timed(full), ...others })).toBe("breach");
+    expect(judged(invoke, "INV-8", { all, plain: timed(full), ...others })).toBe("breach");
     const other = { ...full, usage: { ...full.usage, total_tokens: 8 }, metadata: { request_id: "r2" } };
     const distinct = { ...others, atMin: tried(exchange({ json: other })) };
     expect(judged(invoke, "INV-7", { plain: timed(full), ...distinct })).toBe("breach");
-    expect(judged(invoke, "INV-8", { plain: timed(full), ...distinct })).toBe("holds");
-    expect(judged(invoke, "INV-8", { plain: timed(answer), atMin: others.atMax, atMax: others.atMax })).toBe(
-      "unproven",
-    );
+    expect(judged(invoke, "INV-8", { all, plain: timed(full), ...distinct })).toBe("holds");
+    expect(judged(invoke, "INV-8", { ...others, all, plain: timed(answer), atMin: others.atMax })).toBe("unproven");
+  });
+
+  it("lets request ids begin again after the target was away", () => {
+    const later = { ...exchange({ json: full }), sentMs: 5000 };
+    const judgedWith = (returnsMs: readonly number[]) =>
+      judged(invoke, "INV-8", {
+        all: { exchanges: [], validKeys: ["main"], returnsMs },
+        plain: timed(full),
+        atMin: tried(later),
+        atMax: tried(exchange({ json: { ...full, metadata: { request_id: "r2" } } })),
+      });
+    expect(judgedWith([])).toBe("breach");
+    expect(judgedWith([4000])).toBe("holds");
   });
 
   it("wants no more tokens than were asked for", () => {

@@ -6,10 +6,10 @@ import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exch
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
 import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { breach, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, follows, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { need } from "../../run/skip-reason.ts";
 import type { ErrorCodeName } from "../../spec/errors.ts";
-import { allExchanges, byEndpoint, hasValidKey } from "../shared/all-exchanges.ts";
+import { allExchanges, byEndpoint, hasValidKey, splitAtReturns } from "../shared/all-exchanges.ts";
 import { bodyCases, responseCases } from "../shared/cases.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
 import { checkFields, judgeOk } from "../shared/common-checks.ts";
@@ -69,6 +69,22 @@ const accepts =
 const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<string> }) =>
   judgeCombined(tried, plain.exchange, isSuccess);
 
+const noRequestIds = unproven("fewer than two responses have a `request_id`");
+
+/** Judges that the responses of one process have different request ids. */
+function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
+  const byId = new Map<string, Exchange>();
+  for (const exchange of exchanges) {
+    const id = getPath(bodyJson(exchange), "metadata", "request_id");
+    if (typeof id !== "string" || !isSuccess(exchange)) continue;
+    const before = byId.get(id);
+    if (before !== undefined)
+      return breach("another `request_id` for each request", `${formatValue(id)} twice`, before, exchange);
+    byId.set(id, exchange);
+  }
+  return byId.size < 2 ? noRequestIds : holds();
+}
+
 const judgeExecutionTime = ({ exchange, clockAfterMs }: TimedExchange) => {
   const missing = missingBody(exchange);
   if (missing !== null) return missing;
@@ -121,18 +137,12 @@ export const invoke = suite("Invoke", [
       whenEmpty: unproven("no response has a complete `usage`"),
     },
   ),
-  check("INV-8", { plain: invoked, atMin: invokedAtMin, atMax: invokedAtMax }, (evidence) => {
+  check("INV-8", { all: allExchanges, plain: invoked, atMin: invokedAtMin, atMax: invokedAtMax }, (evidence) => {
     const combined = [evidence.atMin, evidence.atMax].flatMap((each) => [each.together, ...Object.values(each.apart)]);
-    const byId = new Map<string, Exchange>();
-    for (const exchange of [evidence.plain.exchange, ...combined]) {
-      const id = getPath(bodyJson(exchange), "metadata", "request_id");
-      if (typeof id !== "string" || !isSuccess(exchange)) continue;
-      const before = byId.get(id);
-      if (before !== undefined)
-        return breach("another `request_id` for each request", `${formatValue(id)} twice`, before, exchange);
-      byId.set(id, exchange);
-    }
-    return byId.size < 2 ? unproven("fewer than two responses have a `request_id`") : holds();
+    const findings = splitAtReturns([evidence.plain.exchange, ...combined], evidence.all).map(judgeRequestIds);
+    return (
+      findings.find(({ kind }) => kind === "breach") ?? findings.find(({ kind }) => kind === "holds") ?? noRequestIds
+    );
   }),
   check("INV-9", invoked, judgeExecutionTime),
   check("INV-9", slowAgentInvoked, judgeExecutionTime, { as: "slow" }),

@@ -30,6 +30,10 @@ export interface AllExchanges {
   readonly mayDeploy?: boolean;
   /** Maximum offset of the target's test clock at the end of the run. Absent in the evidence of earlier versions. */
   readonly endClockMs?: number;
+  /** Whether the run can advance the target's clock, which may stand still otherwise. Absent in the evidence of earlier versions. */
+  readonly canAdvance?: boolean;
+  /** When the target came back after each time away, in milliseconds since the start of the run. Absent in the evidence of earlier versions. */
+  readonly returnsMs?: readonly number[];
 }
 
 /**
@@ -48,8 +52,18 @@ export const allExchanges = probe(
     // A target that was away may have been deployed anew.
     mayDeploy: Object.keys(target.triggers).length > 0 || outages.count() > 0,
     endClockMs: time.maxClockOffsetMs(),
+    canAdvance: time.canAdvance,
+    returnsMs: outages.all().flatMap(({ toMs }) => toMs ?? []),
   }),
 );
+
+/** Splits exchanges at each return of the target: a server that was restarted may count and measure from zero again. */
+export const splitAtReturns = <E extends Pick<Exchange, "sentMs">>(
+  exchanges: readonly E[],
+  { returnsMs = [] }: Pick<AllExchanges, "returnsMs">,
+): (readonly E[])[] => [
+  ...Map.groupBy(exchanges, ({ sentMs }) => returnsMs.filter((ms) => ms <= sentMs).length).values(),
+];
 
 type Requested = Pick<Exchange, "request">;
 type Paths = Pick<AllExchanges, "batchPath">;

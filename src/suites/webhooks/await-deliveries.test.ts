@@ -14,6 +14,7 @@ const slowAddress = (takesMs: number): Hook => ({
   waitForDeliveries: async (_count, realMs) => realMs >= takesMs,
   release: () => {},
   acceptAll: () => {},
+  setAside: () => {},
 });
 
 const movedTime = (agentsFollow: boolean) =>

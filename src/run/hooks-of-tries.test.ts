@@ -1,0 +1,27 @@
+import { expect, it, onTestFinished } from "vitest";
+
+import { startReceiver } from "../receiver/receiver.ts";
+import { receiverByTry } from "./hooks-of-tries.ts";
+
+it("keeps deliveries of an interrupted try apart from those of the next", async () => {
+  const time = { now: () => 0, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
+  const receiver = await startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time });
+  onTestFinished(receiver.close);
+  const receiverFor = receiverByTry<string>(() => Promise.resolve(receiver));
+  const plan = { secret: null, replies: [{ kind: "status", status: 500 }] } as const;
+  const deliver = async (url: string): Promise<number> => (await fetch(url, { method: "POST", body: "{}" })).status;
+
+  const other = (await receiverFor("other")()).open("other", plan);
+  const interrupted = await receiverFor("probe")();
+  const first = interrupted.open("failing", plan);
+  expect(await deliver(first.url)).toBe(500);
+  const second = (await receiverFor("probe")()).open("failing", plan);
+  const late = interrupted.open("late", plan);
+  expect([await deliver(first.url), await deliver(late.url)]).toEqual([204, 204]);
+  expect([await deliver(second.url), await deliver(other.url)]).toEqual([500, 500]);
+
+  const names = ["interrupted-failing", "interrupted-failing", "interrupted-late", "failing", "other"];
+  expect(receiver.deliveries().map(({ hook }) => hook)).toEqual(names);
+  const { hooks, deliveries } = receiver.record();
+  expect({ hooks: hooks.map(({ name }) => name), deliveries }).toEqual({ hooks: ["other", "failing"], deliveries: 5 });
+});

@@ -1,0 +1,37 @@
+import type { Hook, Receiver } from "../receiver/receiver.ts";
+
+/** The hooks that one try of a probe has opened. */
+interface Try {
+  readonly hooks: Hook[];
+  isOver: boolean;
+}
+
+/**
+ * Returns the receiver for each try of a probe. When a probe is run again after an outage, sets the hooks of its earlier
+ * try aside: a webhook that outlived the outage would add its deliveries to those of the new try.
+ */
+export function receiverByTry<P>(open: () => Promise<Receiver>): (each: P) => () => Promise<Receiver> {
+  const tries = new Map<P, Try>();
+  return (each) => {
+    const earlier = tries.get(each);
+    if (earlier !== undefined) {
+      earlier.isOver = true;
+      for (const hook of earlier.hooks) hook.setAside();
+    }
+    const current: Try = { hooks: [], isOver: false };
+    tries.set(each, current);
+    return async () => {
+      const receiver = await open();
+      return {
+        ...receiver,
+        open: (name, plan) => {
+          const hook = receiver.open(name, plan);
+          current.hooks.push(hook);
+          // An interrupted try may go on for a while.
+          if (current.isOver) hook.setAside();
+          return hook;
+        },
+      };
+    };
+  };
+}

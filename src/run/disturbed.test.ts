@@ -9,6 +9,7 @@ import { runSuites, type RunOptions } from "./run.ts";
 import { mainKey } from "./plan/needs.ts";
 
 const chosen = ["Authentication", "Invoke", "Rate-limit headers", "Limits"];
+const limitSuites = allSuites.filter(({ title }) => /Health|headers|Limits/.test(title));
 const suites = allSuites.filter(({ title }) => chosen.includes(title));
 
 type Identify = Behaviour["identify"];
@@ -103,5 +104,17 @@ describe("a run on a machine whose clock jumps", () => {
     expect(broken).toEqual([]);
     expect(reasons).toContainEqual(expect.stringMatching(/^this machine slept, or a clock of it jumped, by 60 min/));
     expect([...held]).not.toContain("LIM-1");
+  });
+});
+
+describe("a run that looks out for other clients", () => {
+  it.each([
+    ["health-counts", "HLT-16"],
+    ["remaining-skips", "HDR-12"],
+    ["keys-share", "LIM-9"],
+  ])("still blames a target with the fault %s", async (name, clause) => {
+    const watched = { suites: limitSuites, announces: true, target: await start(patchesByName([name], [])) };
+    const { broken } = await judge(watched);
+    expect(broken).toEqual(expect.arrayContaining([clause]));
   });
 });

@@ -13,7 +13,7 @@ import { messageOf, traceOf } from "../base/errors.ts";
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
 import type { Suite } from "./judge/check.ts";
-import { describeDisturbance } from "./disturbances/disturbance.ts";
+import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch.ts";
 import { withoutDisturbed } from "./disturbances/without-disturbed.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
@@ -54,7 +54,7 @@ export interface RunOptions extends Partial<RunBounds> {
   readonly onWait?: (ms: number, why: string) => void;
   /** The source of real time. Default: the machine's clock. */
   readonly timers?: Timers;
-  /** Looks out for other runs of this machine that use the same keys. Default `false`. */
+  /** Looks out for other runs of this machine, and other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
 }
 
@@ -322,7 +322,8 @@ async function judgeTarget(
     onProbe: (run: ProbeRun) => options.onProbe?.(run),
   };
   const executed = await executeProbes(planned, execution);
-  const disturbances = await watch.find(target, client.begin(), recorder);
+  const limitsBroken = (): boolean => hasBrokenLimits(options.suites, executed.runs);
+  const disturbances = await watch.find(target, { client: client.begin(), recorder }, limitsBroken);
   const reviews = planned.filter(({ probe }) => probe.stage === "review");
   const runs = await withoutDisturbed(disturbances, {
     suites: options.suites,
@@ -342,6 +343,12 @@ async function judgeTarget(
     listening: options.keepsListening === true && !signal.aborted ? receiver.handOver() : null,
   };
 }
+
+/** Whether a clause about the number of requests seems broken. */
+const hasBrokenLimits = (suites: readonly Suite[], runs: readonly ProbeRun[]): boolean =>
+  judgeAll(suites, resultsByProbe(runs)).some(
+    ({ check, finding }) => finding.kind === "breach" && isAboutCounts(check.clause),
+  );
 
 /** The result if the harness itself failed. Finished probes are judged, the others are marked as failed. */
 function brokenRun(options: RunOptions, context: ClientContext, done: readonly ProbeRun[], error: unknown): RunResult {

@@ -7,12 +7,17 @@ import type { Sample } from "../../rules/limits/sample.ts";
  * milliseconds since the start of the run.
  *
  * - `key refused`: a key that had worked is refused for good, as a revoked key is.
- * - `keys shared`: another run uses keys of this run.
+ * - `keys shared`: another run, or some other client, uses keys of this run.
  * - `stalled`: this machine slept, the harness was stopped, or a clock jumped.
  */
 export type Disturbance =
   | { readonly kind: "key refused"; readonly fromMs: number; readonly key: string }
-  | { readonly kind: "keys shared"; readonly fromMs: number; readonly keys: readonly string[] }
+  | {
+      readonly kind: "keys shared";
+      readonly by: "another run" | "somebody else";
+      readonly fromMs: number;
+      readonly keys: readonly string[];
+    }
   | { readonly kind: "stalled"; readonly fromMs: number; readonly toMs: number; readonly lastedMs: number };
 
 /** Describes a disturbance as part of a sentence. */
@@ -20,9 +25,15 @@ export function describeDisturbance(disturbance: Disturbance): string {
   const since = `from ${duration(Math.round(disturbance.fromMs))} of the run on`;
   if (disturbance.kind === "key refused")
     return `the target refused the key \`${disturbance.key}\` ${since}, though it had accepted it`;
-  if (disturbance.kind === "keys shared") return `another run used the same keys on this target ${since}`;
+  if (disturbance.kind === "keys shared") return describeSharing(disturbance, since);
   const lasted = duration(Math.round(disturbance.lastedMs));
   return `this machine slept, or a clock of it jumped, by ${lasted} at ${duration(Math.round(disturbance.fromMs))} of the run`;
+}
+
+function describeSharing({ by, keys }: Extract<Disturbance, { kind: "keys shared" }>, since: string): string {
+  if (by === "another run") return `another run used the same keys on this target ${since}`;
+  const names = keys.map((key) => `\`${key}\``).join(", ");
+  return `somebody else used ${names} during the run: requests were counted while the run sent none`;
 }
 
 /** Whether a disturbance makes an exchange worthless for every check. */

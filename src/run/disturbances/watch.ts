@@ -6,6 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 import { announceRun } from "./other-runs.ts";
+import { findForeignUse } from "./foreign-use.ts";
 import { findRefusedKeys } from "./refused-keys.ts";
 import { watchStalls } from "./stalls.ts";
 
@@ -18,9 +19,17 @@ export interface DisturbanceWatch {
    * last.
    */
   readonly endedMs: (run: ProbeRun) => number;
-  /** All disturbances so far. Sends a request for each key that may have been revoked. */
-  readonly find: (target: Target, client: Client, recorder: Recorder) => Promise<readonly Disturbance[]>;
+  /**
+   * All disturbances so far. Sends a request for each key that may have been revoked, and some more if limits seem
+   * broken, which another client may have used up.
+   */
+  readonly find: (target: Target, sending: Sending, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
+}
+
+interface Sending {
+  readonly client: Client;
+  readonly recorder: Recorder;
 }
 
 interface WatchOptions {
@@ -28,7 +37,7 @@ interface WatchOptions {
   readonly time: RunClock;
   /** Whether the run lives on simulated time. */
   readonly isSimulated: boolean;
-  /** Whether to look out for other runs. */
+  /** Whether to look out for other users of the keys. */
   readonly announces: boolean;
 }
 
@@ -40,18 +49,23 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
   const shared = (): Disturbance[] => {
     const found = announced?.shared() ?? null;
     if (found === null) return [];
-    return [{ kind: "keys shared", fromMs: Math.max(0, found.sinceMs - startedUnixMs), keys: found.keys }];
+    return [
+      { kind: "keys shared", by: "another run", fromMs: Math.max(0, found.sinceMs - startedUnixMs), keys: found.keys },
+    ];
   };
   return {
     ended: (run) => void endings.set(run, time.now()),
     endedMs: (run) => endings.get(run) ?? Infinity,
-    find: async (known, client, recorder) => {
-      const refused = await findRefusedKeys(known, client, recorder).catch((error: unknown) => {
-        // The run may send nothing more.
-        if (error instanceof SkipError) return [];
-        throw error;
-      });
-      return [...refused, ...(stalls?.all() ?? []), ...shared()];
+    find: async (known, { client, recorder }, limitsBroken) => {
+      const refused = await orNone(findRefusedKeys(known, client, recorder));
+      const ofRuns = [...refused, ...(stalls?.all() ?? []), ...shared()];
+      const isInDoubt = announces && !isSimulated && ofRuns.length === 0 && limitsBroken();
+      const agent = known.agents.answering;
+      if (!isInDoubt || agent === undefined) return ofRuns;
+      const keys = Object.values(known.keys).filter(
+        ({ name, expired }) => !expired && recorder.samplesOf(name).length > 0,
+      );
+      return orNone(findForeignUse({ keys, health: (key) => client.as(key).health(agent), time }));
     },
     close: () => {
       stalls?.close();
@@ -59,3 +73,10 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
     },
   };
 }
+
+/** Finds nothing if the run may send nothing more. */
+const orNone = (finding: Promise<Disturbance[]>): Promise<Disturbance[]> =>
+  finding.catch((error: unknown) => {
+    if (error instanceof SkipError) return [];
+    throw error;
+  });

@@ -1,0 +1,99 @@
+import type { Exchange } from "../../evidence/exchange.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { secondsHeader, wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { rateHeaders } from "../../spec/headers.ts";
+import type { TargetKey } from "../../target/target.ts";
+import type { RunClock } from "../time/run-clock.ts";
+import type { Disturbance } from "./disturbance.ts";
+
+/** Real time in which requests of the run may still be counted. */
+const settleMs = 1000;
+/** Pauses between readings, in real time. */
+const pauseMs = 750;
+const pauses = 4;
+/** Readings without a pause, which show whether reading itself is counted. */
+const readingsAtOnce = 3;
+/** A key is used by somebody else if this many requests, or more, were counted while the run sent none. */
+const minCounted = 2;
+
+/** The rate-limit headers of one response. */
+interface Reading {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAfter: number | null;
+}
+
+/** What the search needs of a run. */
+interface Search {
+  /** The keys that the run has used. */
+  readonly keys: readonly TargetKey[];
+  readonly health: (key: TargetKey) => Promise<Exchange>;
+  readonly time: Pick<RunClock, "canWait" | "passTime" | "sleepReal">;
+}
+
+/**
+ * Finds keys that somebody else uses: their `Remaining` falls while the run sends nothing but health requests, which no
+ * limit counts. Sends 9 of them for each key, within 4 s.
+ */
+export async function findForeignUse({ keys, health, time }: Search): Promise<Disturbance[]> {
+  const read: Read = async (key) => readingOf(await health(key));
+  await time.sleepReal(settleMs);
+  await Promise.all(keys.map((key) => refill(key, read, time)));
+  const found = await Promise.all(
+    keys.map(async (key) => ((await isUsedElsewhere(key, read, time)) ? [key.name] : [])),
+  );
+  const names = found.flat();
+  return names.length === 0 ? [] : [{ kind: "keys shared", by: "somebody else", fromMs: 0, keys: names }];
+}
+
+type Read = (key: TargetKey) => Promise<Reading | null>;
+
+/** Lets the window of an exhausted key end, as its `Remaining` cannot fall. */
+async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
+  const reading = await read(key);
+  if (reading === null || reading.remaining >= minCounted || reading.resetAfter === null) return;
+  const waitMs = (reading.resetAfter + 0.2) * 1000;
+  if (time.canWait(waitMs)) return time.passTime(waitMs, "to see whether somebody else uses the key");
+  // A minute more is better than a verdict that is false. A budget of 0 allows no wait at all.
+  if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
+}
+
+async function isUsedElsewhere(key: TargetKey, read: Read, time: Search["time"]): Promise<boolean> {
+  const atOnce = await readings(readingsAtOnce, () => read(key));
+  const apart = await readings(
+    pauses + 1,
+    () => read(key),
+    () => time.sleepReal(pauseMs),
+  );
+  const perReading = Math.max(0, ...falls(atOnce));
+  const counted = falls(apart).map((fall) => Math.max(0, fall - perReading));
+  return counted.reduce((sum, fall) => sum + fall, 0) >= minCounted;
+}
+
+async function readings(
+  count: number,
+  read: () => Promise<Reading | null>,
+  pause: () => Promise<void> = async () => {},
+): Promise<(Reading | null)[]> {
+  const found: (Reading | null)[] = [];
+  for (let index = 0; index < count; index += 1) {
+    if (index > 0) await pause();
+    found.push(await read());
+  }
+  return found;
+}
+
+/** By how much `Remaining` fell from one reading to the next. Headers may change from one window to another, which is no fall. */
+const falls = (those: readonly (Reading | null)[]): number[] =>
+  those.map((reading, index) => {
+    const before = those[index - 1] ?? null;
+    if (reading === null || before === null || reading.limit !== before.limit) return 0;
+    return before.remaining - reading.remaining;
+  });
+
+function readingOf(exchange: Exchange): Reading | null {
+  const limit = wholeNumberHeader(exchange, rateHeaders.limit.header);
+  const remaining = wholeNumberHeader(exchange, rateHeaders.remaining.header);
+  const resetAfter = secondsHeader(exchange, rateHeaders.resetAfter.header);
+  return limit === null || remaining === null ? null : { limit, remaining, resetAfter };
+}

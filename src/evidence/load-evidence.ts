@@ -236,6 +236,10 @@ export const loadEvidenceSchema = z
       })
       .optional()
       .describe("When the target first accepted no connection; absent: it always did."),
+    keyRefused: z
+      .object({ key: z.string(), fromMs: instant.describe("When the first refusal arrived.") })
+      .optional()
+      .describe("A key that the target refused for good after it had accepted it; absent: there is none."),
   })
   .describe("Requests and responses of one scenario.");
 

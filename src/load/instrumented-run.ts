@@ -10,6 +10,9 @@ import { openTransport, type Transport } from "../wire/transport.ts";
 import { type Engine, EngineProblem, type EngineOptions } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
+import { isKeyRefusal, type KeyRefusal, keyRefusalIn } from "./refused-key.ts";
+import { agentPath } from "../run/send/client.ts";
+import type { KeyRole } from "./scenarios.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
 import { TargetDied } from "./target-watch.ts";
@@ -57,23 +60,41 @@ export async function runInstrumented(
     const hook = scenario.needs.includes("receiver") ? await registerWebhook(scenario, options, receiver, wire) : null;
     const before = readsUsage ? await readUsage(options, wire) : null;
     const evidence = await engine(scenario, options);
+    const keyRefused = await refusedForGood(evidence, options, wire);
     const ledger =
       readsUsage && !(options.signal.reason instanceof TargetDied)
         ? await usageAfter(evidence, before, rssBytes === null ? usageRetryDelaysMs : [], { scenario, options, wire })
         : null;
     const deliveries =
-      hook === null ? null : await waitForDeliveries(hook, evidence, deliveryTimeoutMs, options.signal);
+      hook === null || keyRefused !== null
+        ? null
+        : await waitForDeliveries(hook, evidence, deliveryTimeoutMs, options.signal);
     return {
       ...evidence,
       notes: [...evidence.notes, ...notesOn(ledger, hook !== null)],
       ledger,
       deliveries: refused() > refusedBefore ? null : deliveries,
       server: rssBytes === null ? null : { rssBytes: [...memory.samples] },
+      ...(keyRefused !== null && { keyRefused }),
     };
   } finally {
     memory.end();
     await wire.close();
   }
+}
+
+/** Confirms that a key is refused for good: no limit applies to health, so that only the key can be the reason. */
+async function refusedForGood(
+  evidence: LoadEvidence,
+  options: EngineOptions,
+  wire: Transport,
+): Promise<KeyRefusal | null> {
+  const refusal = keyRefusalIn(evidence);
+  const key = refusal === null ? null : (options.keys[refusal.key as KeyRole] ?? null);
+  if (key === null || options.signal.reason instanceof TargetDied) return null;
+  const path = agentPath(options.agents.answering ?? "", "health");
+  const exchange = await sendJson({ ...options, keys: { ...options.keys, main: key } }, wire, "GET", path, null);
+  return isKeyRefusal(statusOf(exchange)) ? refusal : null;
 }
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;

@@ -103,4 +103,27 @@ describe("a load that lost its target", () => {
   it("is invalid if nothing came before", () => {
     expect(judged([at(1500, unanswered)], { outage }).validity.invalid).toMatch(/^the target died/);
   });
+
+  const unauthorized: Partial<LoadSample> = { status: 401, remaining: 9, tokens: null };
+  const keyRefused = { key: "main", fromMs: 1205 };
+  const revoked = [...admitted(5), at(1190, { headMs: 1230, endMs: 1231, ...unauthorized }), at(1200, unauthorized)];
+
+  it("proves nothing by what followed the refusal of a key", () => {
+    const { red, validity } = judged([...revoked, at(1300, unauthorized)], { keyRefused });
+    expect(red).toEqual([]);
+    expect(validity.invalid).toBeNull();
+    expect(validity.counts).toMatch(/^the target refused the key `main` from \S+ UTC on, though it had accepted it$/);
+  });
+
+  it("keeps what was proven before a key was refused", () => {
+    const without = at(1100, { ...noRateLimitInfo });
+    expect(judged([...admitted(5), without, ...revoked.slice(5)], { keyRefused }).red).toEqual(["HDR-1"]);
+  });
+
+  it("proves nothing by the counts of a long run whose key was refused", () => {
+    const requests = [...revoked, ...Array.from({ length: 9 }, (_, index) => at(2300 + index, unauthorized))];
+    const { generator } = evidenceOf(requests);
+    const { red, loss } = judged([], { summary: countBySecond(requests), generator, keyRefused });
+    expect([red, loss?.atMs]).toEqual([[], 1205]);
+  });
 });

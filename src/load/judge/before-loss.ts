@@ -1,8 +1,9 @@
 import type { LoadEvidence, LoadSample, SecondCounts } from "../../evidence/load-evidence.ts";
 import { describeOutage, timeText } from "../outage.ts";
+import { isKeyRefusal } from "../refused-key.ts";
 import { gatewaySpan, isOfGateway } from "./gateway.ts";
 
-/** When a load lost its target, by the clock of the evidence, and why. */
+/** When a load lost its target, or a key for it, by the clock of the evidence, and why. */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
@@ -15,11 +16,11 @@ export interface TargetLoss {
 const noticeMs = 250;
 
 /**
- * Finds when the load first lost its target: it accepted no connection, or a gateway responded in its place. `null` if neither happened. What
- * follows proves nothing, even if the target came back: a server that was restarted may have forgotten its counts.
+ * Finds when the load first lost its target: it accepted no connection, a gateway responded in its place, or it refused a key for good. `null` if
+ * none of these happened. What follows proves nothing, even if the target came back: a server that was restarted may have forgotten its counts.
  */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
-  const losses = [outageLoss(evidence), gatewayLoss(evidence)].filter((loss) => loss !== null);
+  const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
 }
 
@@ -41,21 +42,33 @@ function gatewayLoss(evidence: LoadEvidence): TargetLoss | null {
   };
 }
 
+const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
+  keyRefused === undefined
+    ? null
+    : {
+        atMs: keyRefused.fromMs,
+        reason: `the target refused the key \`${keyRefused.key}\` from ${timeText(keyRefused.fromMs)} on, though it had accepted it`,
+      };
+
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
 /** The evidence from before a loss. Without usage report and deliveries, which are of the whole load. */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
-  requests: evidence.requests.filter(({ sentMs }) => sentMs <= atMs).map((each) => inFlightAt(atMs, each)),
+  requests: evidence.requests.filter(({ sentMs }) => sentMs <= atMs).map((each) => inFlightAt(atMs, each, evidence)),
   summary: evidence.summary.filter(({ firstSentMs }) => firstSentMs <= atMs).map((each) => uncertainAt(atMs, each)),
-  streams: evidence.streams.filter(({ endMs, ending }) => endMs < atMs || ending !== "cut"),
+  streams: evidence.streams.filter(
+    ({ endMs, ending, status }) =>
+      endMs < atMs || (ending !== "cut" && !(evidence.keyRefused !== undefined && isKeyRefusal(status))),
+  ),
   ledger: null,
   deliveries: null,
 });
 
 /** Judges a request that lost its response like one whose client left: it may have been admitted. */
-function inFlightAt(atMs: number, sample: LoadSample): LoadSample {
-  if (isOfGateway(sample)) return { ...sample, status: null, left: true, flaws: null };
+function inFlightAt(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
+  const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
+  if (isOfKey || isOfGateway(sample)) return { ...sample, status: null, left: true, flaws: null };
   const isBroken = sample.endMs >= atMs && sample.flaws === null && sample.tokens === null;
   return isBroken ? { ...sample, left: true } : sample;
 }

@@ -36,14 +36,14 @@ export async function withoutDisturbed(
   const clauses = clausesByProbe(suites);
   const breachesIn = (those: readonly ProbeRun[]): Judgement[] =>
     judgeAll(suites, resultsByProbe(those)).filter(({ finding }) => finding.kind === "breach");
-  const broken = breachesIn(runs).filter(isSensitiveBreach);
+  const before = breachesIn(runs).filter(isSensitiveBreach);
   const without = async (spoils: Spoils): Promise<readonly ProbeRun[]> => {
     const reviewed = await review(withoutSpoiled(recorder, disturbances, spoils));
     return runs.map((run): ProbeRun => {
       const again = reviewed.find(({ planned }) => planned.probe === run.planned.probe);
       if (again !== undefined) return again;
       const own = clauses.get(run.planned.probe) ?? [];
-      const isBroken = broken.some((each) => isOf(each, run));
+      const isBroken = before.some((each) => isOf(each, run));
       const cause = disturbances.find((each) => isSpoiled(run, endedMs(run), each, { clauses: own, isBroken }));
       return cause === undefined ? run : skipped(run, cause);
     });

@@ -132,7 +132,10 @@ function watchTrial(announced: AnnouncedRun) {
   const all = (): readonly Disturbance[] => {
     const found = announced.shared(startedUnixMs);
     if (found === null) return stalls.all();
-    return [...stalls.all(), { kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys }];
+    return [
+      ...stalls.all(),
+      { kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys },
+    ];
   };
   return {
     describe: (): string | null => {

@@ -121,10 +121,11 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
-  const targetMs = ({ headMs, headClockMs }: Sample): number => headMs + headClockMs;
-  const beganMs = targetMs(refusal) + refusal.resetAfter * 1000 - hourMs;
+  const headTargetMs = ({ headMs, headClockMs }: Sample): number => headMs + headClockMs;
+  // The server read its clock between the request and the head: the earliest time keeps all requests of the hour.
+  const beganMs = refusal.sentMs + refusal.sentClockMs + refusal.resetAfter * 1000 - hourMs;
   const isInWindow = (each: Sample): boolean =>
-    targetMs(each) >= beganMs - toleranceMs && targetMs(each) <= targetMs(refusal);
+    headTargetMs(each) >= beganMs - toleranceMs && headTargetMs(each) <= headTargetMs(refusal);
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 

@@ -16,6 +16,7 @@ const suites = allSuites.filter(({ title }) => chosen.includes(title));
 /** A gateway before a server. It can refuse connections, or answer in the server's place. */
 async function startGate(origin: string) {
   let isGatewayError = false;
+  let crash: { readonly body: string; readonly onCrash: () => void } | null = null;
   const server: Server = createServer((incoming, response) => {
     if (isGatewayError) return void response.writeHead(502).end("<html>Bad Gateway</html>");
     const { method, headers, url } = incoming;
@@ -24,6 +25,9 @@ async function startGate(origin: string) {
       answer.on("error", () => response.destroy()).pipe(response);
     });
     forwarded.on("error", () => response.destroy());
+    incoming.on("data", (piece: Buffer) => {
+      if (piece.toString() === crash?.body) crash.onCrash();
+    });
     response.on("close", () => forwarded.destroy());
     incoming.pipe(forwarded);
   });
@@ -38,6 +42,8 @@ async function startGate(origin: string) {
     origin: `http://127.0.0.1:${port}`,
     refuse,
     accept: (): void => void server.listen(port, "127.0.0.1"),
+    /** Calls back when a request with this body arrives, before the server sees its end. */
+    crashAt: (body: string, onCrash: () => void): void => void (crash = { body, onCrash }),
     answerItself: (does: boolean): void => void (isGatewayError = does),
   };
 }
@@ -55,6 +61,7 @@ async function runWith(
   const { origin, pathname } = new URL(target.baseUrl);
   const gate = await startGate(origin);
   let done = 0;
+  if (after === 0) does(gate);
   return runSuites({
     target: { ...target, baseUrl: gate.origin + pathname },
     suites,
@@ -102,6 +109,22 @@ describe("a target that goes away during a run", () => {
     const result = await runWith(({ refuse }) => refuse(), 25, { patches });
     expect(brokenClauses(result)).toEqual(["INV-10"]);
     expect(result).toMatchObject({ stopped: expect.stringMatching(/^the target was lost after /) });
+  });
+
+  it("is not sent a request a third time that crashes it, and the request is named", async () => {
+    let crashes = 0;
+    const result = await runWith((gate) => {
+      gate.crashAt('{"query":""}', () => {
+        crashes += 1;
+        refusing(gate);
+      });
+    }, 0);
+    expect(crashes).toBe(2);
+    expect(brokenClauses(result)).toEqual([]);
+    expect(result).toMatchObject({
+      kind: "judged",
+      stopped: expect.stringMatching(/POST \/v1\/agents\/[\w-]+\/invoke preceded two losses, and may crash it$/),
+    });
   });
 
   it.each([

@@ -121,15 +121,22 @@ function createSigner(context: ProbeContext<"signing">): SendSigned {
   };
 }
 
+type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
+
 /**
  * The target's current time in Unix seconds, from its `Date` header, else from its rate-limit headers, plus the time that
  * elapsed since. So a clock difference between the machines does not invalidate the signature.
  */
-function targetSeconds({ discovery: { usage }, time }: ProbeContext<"signing">): number {
-  const date = dateSeconds(usage) ?? nowByReset(usage);
-  if (date === null || usage.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
-  return date + (time.targetMs() - usage.answer.headMs - usage.clockMs) / 1000;
+export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
+  // The test clock of a server that was restarted may have begun anew.
+  const latest = outages.count() === 0 ? usage : (recorder.allExchanges().findLast(hasTime) ?? usage);
+  const date = timeOf(latest);
+  if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
+  return date + (time.targetMs() - latest.answer.headMs - latest.clockMs) / 1000;
 }
+
+const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
+const hasTime = (exchange: Exchange): boolean => timeOf(exchange) !== null;
 
 /** The current time in Unix seconds: the end of a window minus the seconds until then. */
 function nowByReset(exchange: Exchange): number | null {

@@ -94,7 +94,9 @@ async function refusedForGood(
   if (key === null || options.signal.reason instanceof TargetDied) return null;
   const path = agentPath(options.agents.answering ?? "", "health");
   const exchange = await sendJson({ ...options, keys: { ...options.keys, main: key } }, wire, "GET", path, null);
-  return isKeyRefusal(statusOf(exchange)) ? refusal : null;
+  const status = statusOf(exchange);
+  // Many requests with a wrong key may meet a 429 on every endpoint.
+  return isKeyRefusal(status) || status === 429 ? refusal : null;
 }
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;

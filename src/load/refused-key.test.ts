@@ -20,7 +20,11 @@ describe("a key that a load was refused with", () => {
     ],
     ["was never accepted", [at(1, 401), at(10, 401)], null],
     ["was accepted again", [at(1, 200), at(10, 401), at(20, 200)], null],
-    ["was limited again, as by a server that refuses with 401", [at(1, 200), at(10, 401), at(20, 429)], null],
+    [
+      "was limited afterwards, as many wrong keys are",
+      [at(1, 200), at(10, 401), at(20, 429)],
+      { key: "main", fromMs: 12 },
+    ],
     ["got no more responses", [at(1, 200), at(10, null)], null],
   ])("%s", (_, requests, expected) => {
     expect(keyRefusalIn(evidenceOf(requests))).toEqual(expected);

@@ -4,10 +4,11 @@ import type { LoadEvidence, LoadSample } from "../evidence/load-evidence.ts";
 /** A key that the target refused for good, as a revoked one is. */
 export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 
+/** Whether a status refuses a key. */
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds a key that was accepted first, and then only refused. Evidence alone does not tell whether the key is refused
+ * Finds a key that was admitted first, and then only refused. Evidence alone does not tell whether the key is refused
  * everywhere: ask for the agent's health.
  */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
@@ -22,17 +23,15 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 /** What one response, or those of one second, say of a key. Times in epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
-  /** When an accepted request was last sent; `null` if none was accepted. */
-  readonly acceptedMs: number | null;
-  readonly isAdmitted: boolean;
+  /** When an admitted request was sent; `null` if none was. A 429 proves no key: many wrong keys meet one, too. */
+  readonly admittedMs: number | null;
   /** When a refusal first arrived; `null` if there was none. */
   readonly refusedMs: number | null;
 }
 
 const useOf = ({ key, status, sentMs, headMs }: LoadSample): KeyUse => ({
   key,
-  acceptedMs: status !== null && !isKeyRefusal(status) ? sentMs : null,
-  isAdmitted: is2xx(status),
+  admittedMs: is2xx(status) ? sentMs : null,
   refusedMs: isKeyRefusal(status) ? headMs : null,
 });
 
@@ -40,16 +39,15 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   const isRefused = heads.some(({ status }) => isKeyRefusal(status));
   return {
     key,
-    acceptedMs: heads.some(({ status }) => !isKeyRefusal(status)) ? firstSentMs : null,
-    isAdmitted: admitted > 0,
+    admittedMs: admitted > 0 ? firstSentMs : null,
     refusedMs: isRefused ? lastEndMs : null,
   };
 };
 
-/** When the first refusal arrived after which nothing was accepted. */
+/** When the first refusal arrived after which nothing was admitted. */
 function refusedSince(uses: readonly KeyUse[]): number | null {
-  if (!uses.some(({ isAdmitted }) => isAdmitted)) return null;
-  const acceptedMs = uses.reduce((last, use) => Math.max(last, use.acceptedMs ?? -Infinity), -Infinity);
-  const refused = uses.flatMap(({ refusedMs }) => (refusedMs === null || refusedMs < acceptedMs ? [] : [refusedMs]));
+  const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
+  if (admittedMs === -Infinity) return null;
+  const refused = uses.flatMap(({ refusedMs }) => (refusedMs === null || refusedMs < admittedMs ? [] : [refusedMs]));
   return refused.length === 0 ? null : refused.reduce((first, ms) => Math.min(first, ms), Infinity);
 }

@@ -1,6 +1,6 @@
 import type { Delivery } from "../evidence/delivery.ts";
 import type { Exchange } from "../evidence/exchange.ts";
-import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from "../receiver/receiver.ts";
+import type { Receiver, ReceiverRecord } from "../receiver/receiver.ts";
 import { sampleOf } from "../rules/limits/sample.ts";
 import { withConfirmedFreshness } from "../target/freshness.ts";
 import type { PublishedTier } from "../spec/tiers.ts";
@@ -20,6 +20,7 @@ import { type Client, type ClientContext, openClient } from "./send/client.ts";
 import { startStopSignal } from "./time/stop-signal.ts";
 import { executeProbes } from "./execute.ts";
 import type { ProbeRun } from "./probe-run.ts";
+import { receiverOnDemand } from "./receiver-on-demand.ts";
 import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
 import { type SkipCause, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { withoutVerdict } from "./judge/without-verdict.ts";
@@ -33,7 +34,7 @@ import { defaultDeadAfterMs, defaultIdlePollMs, watchOutages } from "./send/outa
 import { isGatewayError } from "./send/retry.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
-import { type RunClock, startRunClock, type Timers } from "./time/run-clock.ts";
+import { startRunClock, type Timers } from "./time/run-clock.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
 export interface RunOptions extends Partial<RunBounds> {
@@ -236,51 +237,6 @@ async function withReturn<T>({ outages }: ClientContext, action: () => Promise<T
   const before = outages.count();
   const result = await action();
   return outages.count() === before || !(await outages.awaitReturn()) ? result : action();
-}
-
-/** The receiver of a run, opened by the first probe that needs it. */
-function receiverOnDemand({ webhooks, network }: Target, time: RunClock) {
-  let opening: Promise<Receiver> | null = null;
-  let opened: Receiver | null = null;
-  let isOver = false;
-  const start = async (listen: string, publicUrl: string | null): Promise<Receiver> => {
-    const receiver = await startReceiver({ listen, publicUrl, time, network });
-    const unreachable = await receiver.reachable();
-    if (unreachable === null && !isOver) return receiver;
-    await receiver.close();
-    throw new ReceiverError(unreachable ?? "the run is over");
-  };
-  return {
-    /**
-     * Returns the receiver, which the first call starts.
-     *
-     * @throws {ReceiverError} if it cannot listen, or nobody can reach it. The probe then creates no webhook.
-     */
-    open: async (): Promise<Receiver> => {
-      if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
-      opening ??= start(webhooks.listen, webhooks.publicUrl);
-      opened = await opening;
-      return opened;
-    },
-    deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
-    record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /** Why a flood of deliveries makes the run incomplete. `null` if all were stored. */
-    floodReason: (): string | null => {
-      const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
-      const arrived = opened?.record().deliveries ?? 0;
-      return dropped === 0 ? null : `${arrived} deliveries arrived, of which ${dropped} were counted and not stored`;
-    },
-    /** Gives the open receiver to the caller, who must close it. */
-    handOver: (): Receiver | null => {
-      const receiver = opened;
-      opened = null;
-      return receiver;
-    },
-    close: async (): Promise<void> => {
-      isOver = true;
-      await opened?.close();
-    },
-  };
 }
 
 async function judgeTarget(

@@ -8,6 +8,7 @@ import {
 import { runSuites } from "../../run/run.ts";
 import { aKey, aTarget } from "../../run/testing/targets.ts";
 import { suites } from "../../suites/all.ts";
+import { newestRequirements } from "../../spec/requirements.ts";
 import { planRun } from "./run-plan.ts";
 import { cliMessages } from "../../cli/messages.ts";
 
@@ -30,7 +31,14 @@ describe("a plan for one Free key on a real clock", () => {
       agents: { answering: "echo", streaming: "echo" },
     });
   };
-  const options = { ...defaultBounds, suites, maxWaitMs, maxRequests: 1000, messages: cliMessages } as const;
+  const options = {
+    ...defaultBounds,
+    suites,
+    maxWaitMs,
+    maxRequests: 1000,
+    requirements: newestRequirements,
+    messages: cliMessages,
+  } as const;
   const planAt = async (ms: number) => {
     const planned = await planRun({ ...options, target: target(), maxWaitMs: ms });
     if (planned === null) throw new Error("nothing was planned");

@@ -4,6 +4,7 @@ import { mainKey } from "../../run/plan/needs.ts";
 import { type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
 import { stages } from "../../run/probe.ts";
 import type { Creations } from "../../run/probe.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { describeRoles, type Target, type TargetKey } from "../../target/target.ts";
 import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
 import { type KeyRow, keyRows, type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
@@ -34,6 +35,8 @@ export interface RunPlan {
   };
   /** Checks that the maximum wait leaves no time for, by estimate; `null` if there are none. */
   readonly shortOfTime: ShortOfTime | null;
+  /** The requirement set that the run would judge by. */
+  readonly requirements: RequirementSet;
   /** The effective limits. `maxRequests` is `null` if there is no limit. */
   readonly bounds: Omit<RunBounds, "readOnly"> & { readonly isReadOnly: boolean };
 }
@@ -45,13 +48,13 @@ export interface ShortOfTime {
   readonly enoughMinutes: number | null;
 }
 
-export interface PlanOptions extends Omit<RunScope, "requirements"> {
+export interface PlanOptions extends RunScope {
   readonly target: Target;
 }
 
 /** Plans a run. Returns `null` if the target has no key for general use. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
-  const { target: named, suites, messages, readOnly, selection: _, ...bounds } = options;
+  const { target: named, suites, messages, readOnly, selection: _, requirements, ...bounds } = options;
   const { maxWaitMs } = bounds;
   const target = withFoundAgent(named);
   const main = mainKey(target);
@@ -96,6 +99,7 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
             checks: [...new Set([...run.unaffordable].flatMap(({ probe }) => checks.get(probe) ?? []))],
             enoughMinutes: await enoughMinutes(tried, parts),
           },
+    requirements,
     bounds: {
       ...bounds,
       maxRequests: Number.isFinite(most) ? most : null,

@@ -10,6 +10,7 @@ import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { defaultBounds } from "../../run/plan/bounds.ts";
 import { publishedTierNames } from "../../spec/tiers.ts";
+import { newestRequirements } from "../../spec/requirements.ts";
 import { suites } from "../../suites/all.ts";
 import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { openPathsOf } from "../../target/file.ts";
@@ -140,7 +141,13 @@ async function propose(
 /** Plans a run with the proposed file: its skipped checks show what the file lacks. */
 async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile) {
   const target = { ...targetOf(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
-  const planned = await planRun({ ...defaultBounds, target, suites, messages: cliMessages });
+  const planned = await planRun({
+    ...defaultBounds,
+    target,
+    suites,
+    requirements: newestRequirements,
+    messages: cliMessages,
+  });
   return planned?.skipped ?? [];
 }
 

@@ -23,7 +23,7 @@ interface Reading {
   readonly resetAfter: number | null;
 }
 
-/** What the search needs of a run. */
+/** The parts of a run that the search uses. */
 interface Search {
   /** The keys that the run has used. */
   readonly keys: readonly TargetKey[];

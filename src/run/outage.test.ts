@@ -139,6 +139,11 @@ describe("a target that goes away during a run", () => {
     });
     const reconnects = new Set(result.exchanges.flatMap(({ reconnect }) => reconnect ?? []));
     expect([...reconnects]).not.toEqual([]);
+    // The read that showed its return says nothing: it belongs to neither time.
+    const isReturned = result.exchanges.some(
+      ({ answer, reconnect }) => answer.kind === "answered" && answer.status === 200 && reconnect !== undefined,
+    );
+    expect(isReturned).toBe(true);
     const left = result.judgements.filter(
       ({ finding }) => finding.kind === "unproven" && JSON.stringify(finding.reason).includes("the target was"),
     );

@@ -30,7 +30,7 @@ import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { startPacer } from "./send/pacing.ts";
 import { createsWebhooks, type PlannedProbe, planProbes } from "./plan/plan.ts";
 import { withWebhookAgent } from "./discovery/webhook-agent.ts";
-import { defaultDeadAfterMs, defaultIdlePollMs, watchOutages } from "./send/outages.ts";
+import { defaultDeadAfterMs, defaultIdlePollMs, type Outage, watchOutages } from "./send/outages.ts";
 import { isGatewayError } from "./send/retry.ts";
 import { startRecorder } from "./send/recorder.ts";
 import { limitsOf } from "./plan/key-limits.ts";
@@ -196,7 +196,7 @@ function createContext(options: StoppableRun): ClientContext {
   const outages = watchOutages({
     now: time.now,
     connect: () => acceptsConnection(target.baseUrl, target.network),
-    repeat: (exchange) => repeatExchange(exchange, { transport, recorder, time }),
+    repeat: (exchange, during) => repeatExchange(exchange, during, { transport, recorder, time }),
     sleep: (ms) => time.sleepReal(ms),
     onReturn: () => recorder.countOutage(time.now()),
     deadAfterMs: options.deadAfterMs ?? defaultDeadAfterMs,
@@ -219,15 +219,20 @@ function createContext(options: StoppableRun): ClientContext {
   return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
 }
 
-/** Sends the request of an exchange again, and records the new exchange. */
+/**
+ * Sends the request of an exchange again, and records the new exchange. The first response after an outage is recorded
+ * as a part of it: a server that was restarted may count and measure from zero again.
+ */
 async function repeatExchange(
   { key, request: { method, url, headers, body } }: Exchange,
+  during: Outage["kind"] | null,
   { transport, recorder, time }: Pick<ClientContext, "transport" | "recorder" | "time">,
 ): Promise<Exchange> {
   const text = body.kind === "text" ? body.text : null;
   const sent = await transport.open({ method, url, headers, body: text, key, deadlines: { headMs: 5000 } }).finished;
   const isLost = sent.answer.kind === "unanswered" || isGatewayError(sent.answer);
-  const exchange: Exchange = isLost ? { ...sent, reconnect: "gateway" } : sent;
+  const reconnect = during ?? (isLost ? "gateway" : null);
+  const exchange: Exchange = reconnect === null ? sent : { ...sent, reconnect };
   recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
   return exchange;
 }

@@ -53,8 +53,8 @@ interface OutageOptions {
   readonly now: () => number;
   /** Asks for a new connection. */
   readonly connect: () => Promise<boolean>;
-  /** Sends a request again, and records the exchange. */
-  readonly repeat: (exchange: Exchange) => Promise<Exchange>;
+  /** Sends a request again, and records the exchange. During an outage, it is recorded as a part of that. */
+  readonly repeat: (exchange: Exchange, during: Outage["kind"] | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
   /** Called when the target is back. */
@@ -116,8 +116,8 @@ export function watchOutages({
   };
 
   /** Whether the target itself responds to a read that it has answered before. */
-  const isAnswering = async (): Promise<boolean> => {
-    const { answer } = answeredRead === null ? { answer: null } : await repeat(answeredRead);
+  const isAnswering = async (during: Outage["kind"] | null): Promise<boolean> => {
+    const { answer } = answeredRead === null ? { answer: null } : await repeat(answeredRead, during);
     return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
   };
 
@@ -129,7 +129,7 @@ export function watchOutages({
       } catch {
         return false;
       }
-      if (!(await connect()) || !(await isAnswering())) continue;
+      if (!(await connect()) || !(await isAnswering(outage.kind))) continue;
       outage.toMs = now();
       resent.clear();
       onReturn();
@@ -174,9 +174,9 @@ export function watchOutages({
     const { request, sentMs } = exchange;
     const id = `${request.method} ${new URL(request.url).pathname}`;
     if (own.has(id)) return exchange;
-    if (outageAt(sentMs) === null && (await isAnswering())) {
+    if (outageAt(sentMs) === null && (await isAnswering(null))) {
       const isRepeated = mayRetry(request.method, request.url, {});
-      const again = isRepeated ? (await repeat(exchange)).answer : null;
+      const again = isRepeated ? (await repeat(exchange, null)).answer : null;
       if (again === null || again.kind === "unanswered" || isGatewayError(again)) {
         own.add(id);
         return exchange;

@@ -129,14 +129,15 @@ type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
  */
 export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
   // The test clock of a server that was restarted may have begun anew.
-  const latest = outages.count() === 0 ? usage : (recorder.allExchanges().findLast(hasTime) ?? usage);
+  const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
   const date = timeOf(latest);
   if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
   return date + (time.targetMs() - latest.answer.headMs - latest.clockMs) / 1000;
 }
 
 const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
-const hasTime = (exchange: Exchange): boolean => timeOf(exchange) !== null;
+/** Whether a response of the target, not of a gateway, shows the time. */
+const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
 /** The current time in Unix seconds: the end of a window minus the seconds until then. */
 function nowByReset(exchange: Exchange): number | null {

@@ -78,11 +78,6 @@ describe.concurrent("a third-party hosting service", () => {
       ["HOOK-22", "HOOK-26", "HOOK-26/302", "HOOK-26/404", "HOOK-26/reset", "HOOK-26/silence"],
     ],
     ["retries after an hour", { pauses: [3600, 300, 1800, 7200] }, ["HOOK-27"]],
-    [
-      "polls its queue in real time and retries too early",
-      { looksEveryMs: 60, pauses: [60, 300, 600, 7200] },
-      ["HOOK-27"],
-    ],
     ["makes a sixth attempt", { pauses: [60, 300, 1800, 7200, 7200] }, ["HOOK-28"]],
     ["accepts only 200 as a success", { isSuccess: (status) => status === 200 }, ["HOOK-25", "HOOK-25/after a retry"]],
     ["repeats events that were accepted", { lateDuplicateEvery: 1 }, ["HOOK-25", "HOOK-25/after a retry", "HOOK-38"]],
@@ -102,6 +97,11 @@ describe.concurrent("a third-party hosting service", () => {
     ["numbers its events", { shape: (event) => ({ ...event, id: 7 }) }, ["HOOK-1"]],
   ])("fails if it %s", async (_, habits, expected) => {
     expect(broken(await judge(habits)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  // A busy machine delays the queue, which may leave the times of retries unproven.
+  it("fails if it polls its queue in real time and retries too early", { retry: 4 }, async () => {
+    expect(broken(await judge({ looksEveryMs: 60, pauses: [60, 300, 600, 7200] }))).toEqual(["HOOK-27"]);
   });
 });
 

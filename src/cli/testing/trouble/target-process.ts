@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { getPath } from "../../../base/json.ts";
 
@@ -44,10 +45,21 @@ export async function startTarget(folder: string, fault: string | null): Promise
     signal: (name) => void child.kill(name),
     restart: async () => {
       await end();
-      child = await start(port);
+      child = await startAgain(() => start(port));
     },
     close: end,
   };
+}
+
+/** A connection of another process may hold the port for a moment. */
+async function startAgain(start: () => Promise<ChildProcess>, attemptsLeft = 10): Promise<ChildProcess> {
+  try {
+    return await start();
+  } catch (error) {
+    if (attemptsLeft === 0 || !String(error).includes("is taken")) throw error;
+    await sleep(500);
+    return startAgain(start, attemptsLeft - 1);
+  }
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;

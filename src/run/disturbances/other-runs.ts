@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { hostname, tmpdir, userInfo } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { z } from "zod";
@@ -40,7 +40,8 @@ const maxSilenceMs = 30_000;
 /** How long the record of a run is kept: longer than any other run lasts. */
 const keptMs = 24 * hourMs;
 
-const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${userInfo().uid}`);
+// A user without an entry in the list of users has an id, too.
+const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
 /** Announces a run, by a file in a folder that all runs of this user share. Without a folder, runs do not see each other. */
 export function announceRun(

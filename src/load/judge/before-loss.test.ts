@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { scenarioNamed } from "../scenarios.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
+import { sampleOfResponse } from "../load-sample.ts";
 import { countBySecond } from "../second-counts.ts";
 import { noRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
 import { evidenceOf, sample } from "../testing/samples.ts";
@@ -50,8 +51,13 @@ describe("a load that lost its target", () => {
     expect(validity.counts).toContain("a gateway responded");
   });
 
-  it("is invalid if only a gateway responded", () => {
-    const requests = Array.from({ length: 30 }, (_, index) => at(1200 + index, page));
+  it.each([502, 503, 504])("is invalid if a gateway's page with status %d is all that came", (status) => {
+    const body = "<html><h1>Bad Gateway</h1></html>";
+    const response = { flow: flow.name, key: "main", endpoint: "invoke", status, body, left: false } as const;
+    const headers = [["content-type", "text/html"]] as const;
+    const requests = Array.from({ length: 30 }, (_, index) =>
+      sampleOfResponse({ ...response, headers, sentMs: 1200 + index, headMs: 1300, endMs: 1300 }),
+    );
     const { generator } = evidenceOf(requests);
     for (const all of [judged(requests), judged([], { summary: countBySecond(requests), generator })]) {
       expect(all.red).toEqual([]);
@@ -61,7 +67,6 @@ describe("a load that lost its target", () => {
 
   it.each([
     ["with the target's headers", { ...page, limit: 10, remaining: 3, reset: 60, resetAfter: 59 }],
-    ["in the target's form", { ...page, flaws: [] }],
     ["with a status that no gateway sends", { ...page, status: 500 }],
   ])("judges a 5xx %s", (_, own) => {
     const { red, loss } = judged([...admitted(5), at(1200, own)]);

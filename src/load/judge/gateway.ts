@@ -7,19 +7,17 @@ const gatewayStatuses = new Set<number | null>([502, 503, 504]);
 const hasHeaders = (sample: LoadSample): boolean =>
   sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
 
-/** Whether a gateway responded in place of the target: without rate-limit headers, and not in an error form of the interface. */
-export const isOfGateway = (sample: LoadSample): boolean =>
-  gatewayStatuses.has(sample.status) && !hasHeaders(sample) && (sample.flaws === null || sample.flaws.length > 0);
+/**
+ * Whether a gateway responded in place of the target: without rate-limit headers. Its body shows nothing: the document has no form for these
+ * statuses, so no rule judges it.
+ */
+export const isOfGateway = (sample: LoadSample): boolean => gatewayStatuses.has(sample.status) && !hasHeaders(sample);
 
 /** The same for the counts of one second: whether all responses of one status may be those of a gateway. */
-const hasGatewayResponses = ({ heads, bodies }: SecondCounts): boolean =>
+const hasGatewayResponses = ({ heads }: SecondCounts): boolean =>
   heads.some(
     ({ status, answered, lacking, malformed }) =>
-      gatewayStatuses.has(status) &&
-      answered > 0 &&
-      lacking === answered &&
-      malformed === 0 &&
-      bodies.every((body) => body.status !== status || body.flaws.some(({ count }) => count === body.looked)),
+      gatewayStatuses.has(status) && answered > 0 && lacking === answered && malformed === 0,
   );
 
 /**

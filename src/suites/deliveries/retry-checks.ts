@@ -94,7 +94,30 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
     : tooShort("a late reply");
 });
 
-/** Judges whether no attempt followed the first 2xx. */
+/** This many repeated attempts or events are a pattern. A single one may be a duplicate, which receivers must tolerate. */
+const minRepeated = 2;
+
+/** Other receivers that fail at first and accept the retry. */
+const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
+
+/** Whether every other delivery that was accepted at a retry seems to have been sent again, too. */
+function areOthersRepeated(evidence: RetryEvidence): boolean {
+  const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
+  const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
+  return (
+    accepted.length > 0 &&
+    accepted.every((first) =>
+      deliveriesTo(evidence.all.deliveries, first.hook).some(
+        (each) => isSameEvent(first, each) && endMs(each, first) - endMs(first, first) > duplicateWithinMs,
+      ),
+    )
+  );
+}
+
+/**
+ * Judges whether no attempt followed the first 2xx. One more attempt of this delivery alone proves nothing: if the run
+ * advances the clock while a reply is on its way, the sender may give that reply up.
+ */
 const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
   const at = attempts.findIndex(wasAccepted);
@@ -103,9 +126,12 @@ const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retrie
     return evidence.sent.passed === null
       ? unproven("the schedule was not observed up to a successful attempt", longerRun)
       : unproven("no attempt got a 2xx; see HOOK-26");
-  const next = attempts.slice(at + 1).find((each) => isLater(each, accepted, evidence));
-  if (next !== undefined) return breach("no attempt after a reply of 2xx", "another attempt", accepted, next);
-  return isObservedFor(evidence, accepted, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
+  const later = attempts.slice(at + 1).filter((each) => isLater(each, accepted, evidence));
+  const last = later.at(-1);
+  if (last === undefined) return isObservedFor(evidence, accepted, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
+  if (later.length >= minRepeated || areOthersRepeated(evidence))
+    return breach("no attempt after a reply of 2xx", "another attempt", accepted, ...later);
+  return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
 /** A reply this early reaches the sender within its timeout, even over a slow network. */
@@ -125,9 +151,6 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
 /** Whether an attempt came so long after the first that it is not a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
-
-/** This many repeated events of one webhook are a pattern, not a single duplicate. */
-const minRepeated = 2;
 
 /**
  * Judges webhooks whose receivers answered every event with a 2xx. One repeated event is a duplicate, which receivers must

@@ -34,6 +34,8 @@ export interface Habits {
   readonly selects: (wanted: string, type: string) => boolean;
   readonly isTied: boolean;
   readonly isSuccess: (status: number) => boolean;
+  /** The attempt of each delivery whose reply is lost, so that it counts as failed; `null` if none is. */
+  readonly attemptWithLostReply: number | null;
   /** Whether a redirect is followed, by the same request. */
   readonly followsRedirects: boolean;
   readonly sign: (body: string, secret: string) => string;
@@ -60,6 +62,7 @@ const defaultHabits: Habits = {
   selects: (wanted, type) => wanted === type || (wanted === "agent.*" && type.startsWith("agent.")),
   isTied: true,
   isSuccess: is2xx,
+  attemptWithLostReply: null,
   followsRedirects: false,
   sign: (body, secret) => createHmac("sha256", secret).update(body).digest("hex"),
   duplicates: 0,
@@ -203,7 +206,8 @@ function senderOf(habits: Habits, clock: HostingClock) {
     const firstMs = clock.now();
     for (let tries = 0; ; tries++) {
       const previousMs = clock.now();
-      if (await attempt(webhook, body)) {
+      const isAccepted = await attempt(webhook, body);
+      if (isAccepted && tries + 1 !== habits.attemptWithLostReply) {
         webhook.states[at] = "delivered";
         for (let copies = 0; copies < habits.duplicates; copies++) void attempt(webhook, body);
         if (habits.lateDuplicateEvery > 0 && (at + 1) % habits.lateDuplicateEvery === 0)

@@ -35,6 +35,10 @@ export const deliverySchema = z
         "What X-Service-Signature has to be, computed over the raw bytes; null for a webhook without a secret.",
       ),
     reply: replySchema,
+    since: z
+      .string()
+      .describe("Requirement set of the probe that opened the address, if it is later than 1.0.")
+      .exactOptional(),
   })
   .meta({ id: "delivery" });
 

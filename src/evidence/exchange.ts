@@ -75,6 +75,12 @@ export const exchangeSchema = z
         "Whether the target accepted a new connection right after this one broke. `gateway`: a gateway answered in the place of the target. After `refused` and `gateway`, the exchange says nothing about the target. Absent for other exchanges, and in files of earlier versions.",
       )
       .exactOptional(),
+    since: z
+      .string()
+      .describe(
+        "Requirement set of the probe that sent the request, if it is later than 1.0. Checks of earlier sets do not judge the exchange.",
+      )
+      .exactOptional(),
   })
   .meta({ id: "exchange" });
 

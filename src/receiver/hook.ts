@@ -26,6 +26,8 @@ export interface HookPlan {
   readonly replies: readonly Reply[];
   /** Whether a GET is a delivery as well, as from a sender that follows a redirect. Default: it only tests the address. */
   readonly takesReads?: boolean;
+  /** Requirement set of the probe that opens the hook, if it is later than 1.0. */
+  readonly since?: string;
 }
 
 /** An address of the receiver for one webhook. */
@@ -86,7 +88,7 @@ function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean
 
 /** @param onDelivery called for each delivery with its reply, and again when the reply changes */
 export function openHook(
-  { name, token, secret, arrivals, replies, isReleased, takesReads = false }: HookRecord,
+  { name, token, secret, arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
   { hasRoom, isFull }: Storage,
   onDelivery: (delivery: Delivery) => void,
@@ -100,7 +102,13 @@ export function openHook(
   const take = (received: Received, reply: DeliveryReply): ((changed: DeliveryReply) => void) => {
     count += 1;
     const at = stored.length;
-    const delivery: Delivery = { ...received, hook: name, attempt: count, reply };
+    const delivery: Delivery = {
+      ...received,
+      hook: name,
+      attempt: count,
+      reply,
+      ...(since === undefined ? {} : { since }),
+    };
     const isStored = hasRoom(storageBytes(delivery), at);
     if (isStored) {
       stored.push(delivery);
@@ -152,7 +160,15 @@ export function openHook(
     take,
     countOnly,
     isSetAside: (): boolean => isSetAside,
-    record: (): HookRecord => ({ name, token, secret, replies, arrivals: count, isReleased }),
+    record: (): HookRecord => ({
+      name,
+      token,
+      secret,
+      replies,
+      arrivals: count,
+      isReleased,
+      ...(since === undefined ? {} : { since }),
+    }),
     /** Registers a callback for the release of the hook. */
     whenReleased: (then: () => void): void => void releases.push(then),
     /** Ends every wait. */

@@ -53,7 +53,7 @@ const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
 export function executeProbes(planned: readonly PlannedProbe[], context: ExecutionContext): Promise<ExecutionResult> {
-  const receiverFor = receiverByTry(context.receiver);
+  const receiverFor = receiverByTry(context.receiver, ({ probe }: PlannedProbe) => probe.since);
   return executeStages(planned, {
     ...context,
     hasFewRequests: hasFewRequests(context.target),
@@ -208,7 +208,7 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionCon
   const resolved = resolveNeeds(probe.needs, context.target);
   const found = resolved.kind === "given" ? resolved.given : {};
   const given = probe.needs.includes("receiver") ? { ...found, receiver: await context.receiver() } : found;
-  const client = context.client.begin();
+  const client = context.client.begin().since(probe.since);
   const probeContext: ProbeContext<Need> = { ...context, client, given: given as ResolvedNeeds<Need> };
   if (probe.per === "target") return probe.run(probeContext);
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);

@@ -7,7 +7,10 @@ it("keeps deliveries of an interrupted try apart from those of the next", async 
   const time = { now: () => 0, clockOffsetMs: () => 0, maxClockOffsetMs: () => 0 };
   const receiver = await startReceiver({ listen: "127.0.0.1:0", publicUrl: null, time });
   onTestFinished(receiver.close);
-  const receiverFor = receiverByTry<string>(() => Promise.resolve(receiver));
+  const receiverFor = receiverByTry<string>(
+    () => Promise.resolve(receiver),
+    (probe) => (probe === "other" ? "1.1" : "1.0"),
+  );
   const plan = { secret: null, replies: [{ kind: "status", status: 500 }] } as const;
   const deliver = async (url: string): Promise<number> => (await fetch(url, { method: "POST", body: "{}" })).status;
 
@@ -22,6 +25,10 @@ it("keeps deliveries of an interrupted try apart from those of the next", async 
 
   const names = ["interrupted-failing", "interrupted-failing", "interrupted-late", "failing", "other"];
   expect(receiver.deliveries().map(({ hook }) => hook)).toEqual(names);
+  expect(receiver.deliveries().flatMap(({ hook, since }) => (since === undefined ? [] : [hook, since]))).toEqual([
+    "other",
+    "1.1",
+  ]);
   const { hooks, deliveries } = receiver.record();
   expect({ hooks: hooks.map(({ name }) => name), deliveries }).toEqual({ hooks: ["other", "failing"], deliveries: 5 });
 });

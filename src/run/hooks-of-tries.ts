@@ -1,4 +1,5 @@
 import type { Hook, Receiver } from "../receiver/receiver.ts";
+import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 
 /** The hooks that one try of a probe has opened. */
 interface Try {
@@ -10,7 +11,10 @@ interface Try {
  * Returns the receiver for each try of a probe. When a probe is run again after an outage, sets the hooks of its earlier
  * try aside: a webhook that outlived the outage would add its deliveries to those of the new try.
  */
-export function receiverByTry<P>(open: () => Promise<Receiver>): (each: P) => () => Promise<Receiver> {
+export function receiverByTry<P>(
+  open: () => Promise<Receiver>,
+  sinceOf: (each: P) => RequirementSet,
+): (each: P) => () => Promise<Receiver> {
   const tries = new Map<P, Try>();
   return (each) => {
     const earlier = tries.get(each);
@@ -25,7 +29,8 @@ export function receiverByTry<P>(open: () => Promise<Receiver>): (each: P) => ()
       return {
         ...receiver,
         open: (name, plan) => {
-          const hook = receiver.open(name, plan);
+          const since = sinceOf(each);
+          const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
           // An interrupted try may go on for a while.
           if (current.isOver) hook.setAside();

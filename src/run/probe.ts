@@ -5,6 +5,7 @@ import type { OutageMonitor } from "./send/outages.ts";
 import type { Recorder } from "./send/recorder.ts";
 import type { ResolvedNeeds, Need, TierUnderTest } from "./plan/needs.ts";
 import type { RunClock } from "./time/run-clock.ts";
+import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 import type { Target, TargetKey } from "../target/target.ts";
 
 /**
@@ -126,8 +127,16 @@ interface TierProbeTraits {
   readonly concurrent?: true;
 }
 
-interface ProbeOptions<N extends Need> extends ProbeTraits {
+/** Options that probes of a target and of its tiers share. */
+interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
+  /** The requirement set that needs the probe. Checks of earlier sets do not judge what it sends. Default: 1.0. */
+  readonly since?: RequirementSet;
+  /** Returns the evidence without what later probes than those of a set sent. For reviews of the whole run. */
+  readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
+}
+
+interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, N> {
   readonly stage?: Stage;
   /** Sends only GET, so the probe also runs in read-only mode. */
   readonly reads?: true;
@@ -138,8 +147,7 @@ interface ProbeOptions<N extends Need> extends ProbeTraits {
   readonly createsFew?: Creations;
 }
 
-interface TierProbeOptions<N extends Need> extends TierProbeTraits {
-  readonly needs?: readonly N[];
+interface TierProbeOptions<E, N extends Need> extends TierProbeTraits, SharedOptions<E, N> {
   readonly stage?: "exclusive" | "concurrency" | "limits";
 }
 
@@ -152,6 +160,8 @@ interface ProbeBase {
   readonly creates: Creations;
   readonly createsFew: Creations;
   readonly after?: readonly Probe[];
+  readonly since: RequirementSet;
+  readonly narrow?: (evidence: never, requirements: RequirementSet) => unknown;
 }
 
 /** Does one thing to a target, and returns evidence as plain JSON. */
@@ -163,10 +173,19 @@ export type Probe<E = unknown> = ProbeBase &
 
 export const probe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], stage = "shared", reads, creates = {}, createsFew = creates, ...traits }: ProbeOptions<N>,
+  {
+    needs = [],
+    stage = "shared",
+    since = firstRequirements,
+    reads,
+    creates = {},
+    createsFew = creates,
+    ...traits
+  }: ProbeOptions<E, N>,
   run: (context: ProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
+  since,
   needs,
   stage,
   isReadOnly: reads === true || stage === "review",
@@ -180,10 +199,11 @@ export const probe = <E, const N extends Need = never>(
 /** Creates a probe that runs once for each tier that the target has a key for. */
 export const tierProbe = <E, const N extends Need = never>(
   name: string,
-  { needs = [], stage = "limits", ...traits }: TierProbeOptions<N>,
+  { needs = [], stage = "limits", since = firstRequirements, ...traits }: TierProbeOptions<E, N>,
   run: (context: TierProbeContext<N>) => Promise<E>,
 ): Probe<E> => ({
   name,
+  since,
   needs,
   stage,
   isReadOnly: false,

@@ -224,7 +224,7 @@ function createContext(options: StoppableRun): ClientContext {
  * as a part of it: a server that was restarted may count and measure from zero again.
  */
 async function repeatExchange(
-  { key, request: { method, url, headers, body } }: Exchange,
+  { key, since, request: { method, url, headers, body } }: Exchange,
   during: Outage["kind"] | null,
   { transport, recorder, time }: Pick<ClientContext, "transport" | "recorder" | "time">,
 ): Promise<Exchange> {
@@ -232,7 +232,11 @@ async function repeatExchange(
   const sent = await transport.open({ method, url, headers, body: text, key, deadlines: { headMs: 5000 } }).finished;
   const isLost = sent.answer.kind === "unanswered" || isGatewayError(sent.answer);
   const reconnect = during ?? (isLost ? "gateway" : null);
-  const exchange: Exchange = reconnect === null ? sent : { ...sent, reconnect };
+  const exchange: Exchange = {
+    ...sent,
+    ...(reconnect === null ? {} : { reconnect }),
+    ...(since === undefined ? {} : { since }),
+  };
   recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
   return exchange;
 }

@@ -26,6 +26,10 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
+/** Whether something that was sent or judged for the set `since` is no part of the set `requirements`. Absent: of the first set. */
+export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
+  !countsIn(since, requirements);
+
 /** The later one of two sets. */
 export const laterSet = (one: RequirementSet, other: RequirementSet): RequirementSet =>
   countsIn(one, other) ? other : one;

@@ -1,4 +1,4 @@
-import type { Suite } from "../run/judge/check.ts";
+import { type Suite, withWidened } from "../run/judge/check.ts";
 import { alerts } from "./alerts/checks.ts";
 import { authentication } from "./authentication/checks.ts";
 import { withCompanions } from "./companions.ts";
@@ -39,4 +39,4 @@ export const suites: readonly Suite[] = [
   otherEndpoints,
   headers,
   limits,
-].map(withCompanions);
+].map((suite) => withWidened(withCompanions(suite)));

@@ -1,5 +1,6 @@
 import { type ClauseId, clauseIds, clauseOf } from "../../src/spec/clauses.ts";
-import { probesOf } from "../../src/run/judge/check.ts";
+import { type Check, probesOf } from "../../src/run/judge/check.ts";
+import { newestRequirements } from "../../src/spec/requirements.ts";
 import { suites } from "../../src/suites/all.ts";
 
 /** The page `docs/clauses.md`: every clause in the order of the document, with the checks that cover it. */
@@ -45,14 +46,17 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 function coverage(id: ClauseId): string {
   const { untestable } = clauseOf(id);
   if (untestable !== undefined) return `not testable: ${untestable}`;
-  const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
-  const lines = checks.map(
-    (check) =>
-      `\`${check.id}\`${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
-        probesOf(check.on),
-      )
-        .map(({ name }) => `“${name}”`)
-        .join(", ")}`,
-  );
+  const all = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
+  const isWidened = (check: Check): boolean => all.some(({ widens }) => widens === check);
+  const lines = all
+    .filter(({ widens }) => widens === undefined)
+    .map(
+      (check) =>
+        `\`${check.id}\`${isWidened(check) ? " (also on requests of " + newestRequirements + ")" : ""}${check.since === clauseOf(id).since ? "" : ` (since ${check.since})`} on ${Object.values(
+          probesOf(check.on),
+        )
+          .map(({ name }) => `“${name}”`)
+          .join(", ")}`,
+    );
   return lines.length > 0 ? lines.join("<br>") : "**nothing**";
 }

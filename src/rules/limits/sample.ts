@@ -31,6 +31,8 @@ export interface Sample extends RequestSample {
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
+  /** Requirement set of the probe that sent the request, if it is later than 1.0. */
+  readonly since?: string;
 }
 
 /** Whether the limiter admitted the request. */
@@ -75,6 +77,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
     headClockMs,
     endClockMs,
     status,
+    ...(exchange.since === undefined ? {} : { since: exchange.since }),
     ...readRateLimitInfo(status, answer.kind === "answered" ? answer.headers : [], () => bodyJson(exchange)),
   };
 }

@@ -1,5 +1,5 @@
 import { type ClauseId, clauseOf, type GapId, type JudgedId, type ReadingOf } from "../../spec/clauses.ts";
-import { firstRequirements, laterSet, type RequirementSet } from "../../spec/requirements.ts";
+import { firstRequirements, laterSet, newestRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import type { Finding, Observation } from "./finding.ts";
 import type { Probe } from "../probe.ts";
 import type { CoverageMatrix } from "./coverage.ts";
@@ -27,6 +27,11 @@ export interface Check {
    * run they change nothing.
    */
   readonly companions?: readonly Probe[];
+  /**
+   * The check of an earlier set whose rule this check applies to requests of later probes, too. It has no finding of its
+   * own where the earlier check has the same one.
+   */
+  readonly widens?: Check;
   readonly judge: (evidence: never) => Finding | Observation;
 }
 
@@ -69,6 +74,23 @@ export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] ===
 
 /** The probes whose evidence a check judges, by name. A single probe is called `only`. */
 export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: on } : on);
+
+/** Whether the evidence of a check contains what other probes sent, those of later sets included. */
+const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
+
+/**
+ * Adds the checks of the newest set that apply the rules of earlier checks to requests of later probes. An earlier check
+ * does not see these requests: it would become stricter.
+ */
+export const withWidened = ({ title, checks }: Suite): Suite => ({
+  title,
+  checks: checks.flatMap((earlier) => {
+    const { id, clause, since } = earlier;
+    if (since === newestRequirements || clauseOf(clause).level === "gap" || !isOfWholeRun(earlier)) return [earlier];
+    const name = `${id}${id === clause ? "/" : " "}in requests of ${newestRequirements}`;
+    return [earlier, { ...earlier, id: name, since: newestRequirements, widens: earlier }];
+  }),
+});
 
 /** The checks of one section of the document. */
 export interface Suite {

@@ -1,10 +1,12 @@
 import { traceOf } from "../../base/errors.ts";
+import { memoizeByPair } from "../../base/memoize.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Probe } from "../probe.ts";
 import { type Check, probesOf, type Suite } from "./check.ts";
 import type { ProbeRunResult, ProbeRun } from "../probe-run.ts";
-import { type Finding, type Observation, type Unproven, unproven } from "./finding.ts";
+import { type Finding, inapplicable, type Observation, type Unproven, unproven } from "./finding.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import { type SkipReason, tierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
@@ -36,13 +38,18 @@ export const resultsByProbe = (runs: readonly ProbeRun[]): ProbeResults =>
 
 /** Judges the evidence by every check. Pure: the same evidence always gives the same findings. */
 export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judgement[] {
+  const judge = memoizeByPair((check: Check, instance: string | null): JudgedCheck =>
+    check.widens === undefined
+      ? judgeOne(check, instance, results)
+      : unlessSame(check.widens, judge(check.widens, instance), () => judgeOne(check, instance, results)),
+  );
   const rows = suites.flatMap(({ title, checks }) =>
     checks.flatMap((check) =>
       instancesOf(check, results).map((instance) => ({
         check,
         suite: title,
         instance,
-        ...judgeOne(check, instance, results),
+        ...judge(check, instance),
       })),
     ),
   );
@@ -66,11 +73,23 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   return tiers.size === 0 ? [null] : [...tiers];
 }
 
-function judgeOne(
-  check: Check,
-  instance: string | null,
-  results: ProbeResults,
-): Pick<Judgement, "finding" | "exchanges"> {
+type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
+
+/**
+ * The finding of a check about requests of later probes, too. Inapplicable if it says no more than the check that it
+ * widens, so that a report does not say the same twice.
+ */
+function unlessSame(earlier: Check, { finding: before }: JudgedCheck, judgeWider: () => JudgedCheck): JudgedCheck {
+  const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), exchanges: [] });
+  if (before.kind === "breach" || before.kind === "error") return nothing(`${earlier.id} is broken already`);
+  const wider = judgeWider();
+  if (wider.finding.kind === "breach" || wider.finding.kind === "error") return wider;
+  return casesIn(wider.finding) > casesIn(before) ? wider : nothing(`no other case than those of ${earlier.id}`);
+}
+
+const casesIn = (finding: Judgement["finding"]): number => ("seen" in finding ? (finding.seen?.looked ?? 0) : 0);
+
+function judgeOne(check: Check, instance: string | null, results: ProbeResults): JudgedCheck {
   const gathered = gather(check, instance, results);
   if (gathered.kind !== "evidence") return { finding: gathered, exchanges: [] };
   try {
@@ -115,10 +134,14 @@ function gather(check: Check, instance: string | null, results: ProbeResults): G
     const result = resultFor(probe, instance, results);
     if (result.kind === "skipped") return unproven(result.reason, result.needs);
     if (result.kind === "broken") return { kind: "error", reason: `the probe "${probe.name}" failed: ${result.error}` };
-    evidence[name] = result.evidence;
+    evidence[name] = narrowed(probe, result.evidence, check.since);
   }
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
+
+/** The evidence of a probe without what probes of later sets sent. */
+const narrowed = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
+  narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
 function resultFor(probe: Probe, instance: string | null, results: ProbeResults): ProbeRunResult {
   const all = results.get(probe.name) ?? [];

@@ -5,6 +5,7 @@ import type { RunBounds } from "../plan/bounds.ts";
 import { type Exchange, type Header, statusOf, type StreamEvent } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import { headerNames } from "../../spec/headers.ts";
+import { firstRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 import { retryAfterSeconds, sampleOf, wholeNumberHeader } from "../../rules/limits/sample.ts";
@@ -55,6 +56,8 @@ export interface Client {
   readonly as: (key: TargetKey) => Client;
   /** The same client for a probe that begins now. It stops sending as soon as the target goes away. */
   readonly begin: () => Client;
+  /** The same client for requests that only checks of a requirement set and of later ones judge. */
+  readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing, and without waiting for its end. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
@@ -104,10 +107,15 @@ interface SharedState extends ClientContext {
   readonly guard: SendGuard;
   /** Number of outages before the client began. */
   readonly outagesBefore: number;
+  /** The requirement set that needs the requests. */
+  readonly since: RequirementSet;
 }
 
 export const openClient = (context: ClientContext, key: TargetKey): Client =>
-  clientWith({ ...context, guard: openGuard(context), outagesBefore: context.outages.count() }, key);
+  clientWith(
+    { ...context, guard: openGuard(context), outagesBefore: context.outages.count(), since: firstRequirements },
+    key,
+  );
 
 function clientWith(shared: SharedState, key: TargetKey): Client {
   const send: Client["send"] = (method, path, options = {}) =>
@@ -116,6 +124,7 @@ function clientWith(shared: SharedState, key: TargetKey): Client {
     key,
     as: (other) => clientWith(shared, other),
     begin: () => clientWith({ ...shared, outagesBefore: shared.outages.count() }, key),
+    since: (requirements) => clientWith({ ...shared, since: requirements }, key),
     send,
     open: (method, path, options = {}) => {
       const call = { method, path, options };
@@ -254,7 +263,7 @@ function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest
 
 /** Waits for the end of an exchange. Records the exchange, or only its rate-limit sample. */
 async function settle(
-  { time, recorder, pacer, guard, outages }: SharedState,
+  { time, recorder, pacer, guard, outages, since }: SharedState,
   key: TargetKey,
   call: Call,
   { opened, finished }: Pick<PendingExchange, "opened" | "finished">,
@@ -264,7 +273,8 @@ async function settle(
   void opened.then(() => {
     headClockMs = time.maxClockOffsetMs();
   });
-  const exchange = await outages.examine(await finished);
+  const examined = await outages.examine(await finished);
+  const exchange = since === firstRequirements ? examined : { ...examined, since };
   const sample = sampleOf(exchange, headClockMs, time.maxClockOffsetMs());
   if (recorded === "exchange" || isLostWithTarget(exchange)) recorder.record(exchange, sample);
   else recorder.recordSample(exchange.key, sample);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 
+import { memoizeByPair } from "../../base/memoize.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { Receiver } from "../../receiver/receiver.ts";
@@ -7,6 +8,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { OutageMonitor } from "../../run/send/outages.ts";
 import { need, WaitRefused } from "../../run/skip-reason.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import { roleAssignmentOf, type Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
@@ -148,6 +150,11 @@ export interface AllDeliveries {
   readonly refusedConnections?: number;
 }
 
+const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: RequirementSet): AllDeliveries => {
+  const deliveries = all.deliveries.filter(({ since }) => !isLaterThan(requirements, since));
+  return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
+});
+
 /** Runs last, so that on a real clock the retries have the whole run to arrive. */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
@@ -156,6 +163,7 @@ export const allDeliveries = probe(
     requests: 0,
     waits: { mode: "until exhausted", after: failingReceivers.name, seconds: firstRetryWithinMs / 1000 },
     stage: "review",
+    narrow: deliveriesOfSet,
   },
   async ({ given: { receiver }, time, outages }): Promise<AllDeliveries> => {
     if (!time.canAdvance) await awaitRetries(receiver, time, outages);

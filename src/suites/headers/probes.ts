@@ -1,8 +1,10 @@
+import { memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { KeyHistory } from "../../rules/limits/key-history.ts";
 import { isAdmitted, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
@@ -11,6 +13,8 @@ import { fallBetween } from "../shared/compare-samples.ts";
 /** Requests of one key. Its limits are `null` if only the headers showed the tier, because the checks judge those headers. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
+  /** Requests of later sets than the one that judges. They may have used up the allowance, and are not judged. */
+  readonly unjudged?: readonly Sample[];
 }
 
 export interface AllSamples {
@@ -30,9 +34,25 @@ export interface AllSamples {
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
+/** Returns the samples without those of later probes. Those stay known, because they may explain what `Remaining` says. */
+const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
+  const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
+  const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));
+  if (later.length === 0) return all;
+  return {
+    ...all,
+    keys: all.keys.map((key) => ({
+      ...key,
+      samples: key.samples.filter((each) => !isLater(each)),
+      unjudged: key.samples.filter(isLater),
+    })),
+    keylessMs: [...all.keylessMs, ...later.map(({ sentMs }) => sentMs)],
+  };
+});
+
 export const allSamples = probe(
   "all rate-limit headers of the run are looked over",
-  { requests: 0, stage: "review" },
+  { requests: 0, stage: "review", narrow: samplesOfSet },
   async ({ recorder, target, time, discovery }): Promise<AllSamples> => ({
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({

@@ -38,7 +38,11 @@ const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
     return isAtEnd ? [] : [[previous, sample] as const];
   });
 
-function describeFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock: boolean): string | null {
+function describeFall(
+  run: SerialRun,
+  { isFresh, samples, unjudged = [] }: KeySamples,
+  hasClock: boolean,
+): string | null {
   const pairs = pairsOf(run);
   const jump = pairs.find(([a, b]) => (fallBetween(a, b)?.fell ?? 1) > 1);
   if (jump !== undefined) return `from ${jump[0].remaining} to ${jump[1].remaining} (${jump[0].id}, ${jump[1].id})`;
@@ -47,7 +51,7 @@ function describeFall(run: SerialRun, { isFresh, samples }: KeySamples, hasClock
   if (whole === null || first === undefined || last === undefined) return null;
   // Requests that the key sent before the run may leave a rolling window at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
-  const maxReturned = whole.mayRegain + mayExpire + countLeaving(first, last, samples, hasClock);
+  const maxReturned = whole.mayRegain + mayExpire + countLeaving(first, last, [...samples, ...unjudged], hasClock);
   if (whole.fell >= pairs.length - maxReturned) return null;
   return `from ${first.remaining} to ${last.remaining} over ${pairs.length + 1} requests (${first.id} to ${last.id})`;
 }
@@ -70,7 +74,8 @@ const countLeaving = (first: Sample, last: Sample, samples: readonly Sample[], h
   ).length;
 
 /** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
-function describeConstantWindow({ samples }: KeySamples): string | null {
+function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
+  const samples = [...judged, ...unjudged];
   for (const refusal of samples.filter(({ status }) => status === 429)) {
     // A request in flight may hold the last slot, which would explain the refusal.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))

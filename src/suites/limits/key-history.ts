@@ -29,6 +29,7 @@ import { isAdmitted, isAgentCall, type Sample, sampleOf } from "../../rules/limi
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import type { Discovery } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
+import { firstRequirements, isLaterThan } from "../../spec/requirements.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
@@ -46,7 +47,10 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly readsCount?: boolean;
   /** Earlier requests that no longer count, but whose slots a slow server may not have released yet. */
   readonly stragglers: readonly Sample[];
-  /** Requests with another spelling of the key, or with an invalid key that resembles it. */
+  /**
+   * Requests that may or may not have counted: with another spelling of the key, with an invalid key that resembles it,
+   * or from probes of a later requirement set.
+   */
   readonly lookalikes: readonly Sample[];
 }
 
@@ -62,17 +66,21 @@ export function keyHistoryOf(
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
   const all = [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name));
+  const isOfLaterSet = ({ since }: Sample): boolean => isLaterThan(firstRequirements, since);
   return {
     limits,
     isFresh: key.fresh || idleSinceMs !== null,
     hasClock: target.clock !== null,
-    samples: all.filter(isLater),
+    samples: all.filter((each) => isLater(each) && !isOfLaterSet(each)),
     countedRead: countedReadOf(discovery),
     stragglers: all.filter(isStraggler),
-    lookalikes: recorder
-      .exchanges()
-      .filter((exchange) => exchange.key === null && isLater(exchange) && resembles(exchange, key.key))
-      .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
+    lookalikes: [
+      ...recorder
+        .exchanges()
+        .filter((exchange) => exchange.key === null && isLater(exchange) && resembles(exchange, key.key))
+        .map((exchange) => sampleOf(exchange, exchange.clockMs, exchange.clockMs)),
+      ...all.filter((each) => isLater(each) && isOfLaterSet(each)),
+    ],
   };
 }
 

@@ -1,6 +1,7 @@
 import { isAdmitted, isAgentCall, type Sample } from "../../rules/limits/sample.ts";
 import { type Check, check } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { firstRequirements, isLaterThan } from "../../spec/requirements.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
@@ -32,8 +33,14 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    const keylessMs = recorder.allExchanges().flatMap(({ key, sentMs }) => (key === null ? [sentMs] : []));
-    const series = recorder.sampleSeriesOf(client.key.name);
+    // Requests of later sets are not judged here, and may have counted in between.
+    const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
+    const keylessMs = recorder
+      .allExchanges()
+      .flatMap((each) => (each.key === null || isUnjudged(each) ? [each.sentMs] : []));
+    const series = recorder
+      .sampleSeriesOf(client.key.name)
+      .map((samples) => samples.filter((each) => !isUnjudged(each)));
     return { neighbours: series.flatMap((samples) => consecutivePairs(samples, { eventsOf, keylessMs })) };
   },
 );

@@ -1,4 +1,4 @@
-import { memoizeByObject, memoizeByValue } from "../../base/memoize.ts";
+import { memoizeByObject, memoizeByPair, memoizeByValue } from "../../base/memoize.ts";
 import { bodyJson, type Exchange, headerValues, sentJson, statusOf } from "../../evidence/exchange.ts";
 import {
   type EndpointCall,
@@ -9,6 +9,7 @@ import {
 } from "../../spec/endpoints.ts";
 import { errorStatuses } from "../../spec/errors.ts";
 import { healthStatuses } from "../../spec/events.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import { probe } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
 import { usableKeys } from "../../target/target.ts";
@@ -36,13 +37,19 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
+/** Returns the exchanges without those of later probes. The same object for the same evidence, because checks cache by it. */
+const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
+  const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
+  return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };
+});
+
 /**
  * Collects all exchanges of the run, for checks of rules that apply to every response. Leaves out GET requests to paths
  * outside the base URL, where something else may answer.
  */
 export const allExchanges = probe(
   "all that was sent and seen is looked over",
-  { requests: 0, stage: "review" },
+  { requests: 0, stage: "review", narrow: exchangesOfSet },
   async ({ recorder, target, time, outages }): Promise<AllExchanges> => ({
     exchanges: withoutNetworkLosses(recorder.allExchanges()).filter(
       ({ request: { method, url } }) => method !== "GET" || url.startsWith(target.baseUrl),

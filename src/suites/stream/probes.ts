@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 
 import { tryParseJson, getPath } from "../../base/json.ts";
 
+import { memoizeByPair } from "../../base/memoize.ts";
 import type { Exchange, StreamEvent } from "../../evidence/exchange.ts";
+import { isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import { agentPath, type Client, type SendOptions } from "../../run/send/client.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
 import { withoutNetworkLosses } from "../../run/send/retry.ts";
@@ -191,9 +193,14 @@ export interface AllStreams {
   readonly failing: readonly string[];
 }
 
+const streamsOfSet = memoizeByPair((all: AllStreams, requirements: RequirementSet): AllStreams => {
+  const streams = all.streams.filter(({ since }) => !isLaterThan(requirements, since));
+  return streams.length === all.streams.length ? all : { ...all, streams };
+});
+
 export const everyStream = probe(
   "all streams of the run are looked at",
-  { requests: 0, stage: "review" },
+  { requests: 0, stage: "review", narrow: streamsOfSet },
   async ({ recorder, target }): Promise<AllStreams> => {
     const streams = withoutNetworkLosses(recorder.allExchanges()).filter(isEventStream);
     const assignments = (["failing", "failingInStream", "overloaded"] as const)

@@ -102,8 +102,9 @@ describe("a signal while results are written", () => {
   });
 
   it("ends the command at once if it is the second", async () => {
-    const module = new URL("signals.ts", import.meta.url).href;
-    const code = `import { letSignalsIn, withSignals, writeResults } from ${JSON.stringify(module)};
+    const moduleAt = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
+    const code = `import { withSignals, writeResults } from ${moduleAt("signals.ts")};
+      import { letSignalsIn } from ${moduleAt("../base/let-signals-in.ts")};
       await withSignals(() => writeResults(async () => { console.log("writing"); while (true) await letSignalsIn(); }));`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", code], { env });
     await once(child.stdout, "data");

@@ -6,7 +6,8 @@ import { text } from "node:stream/consumers";
 
 import { describe, expect, it } from "vitest";
 
-import { prepareFiles, writeOutput } from "./output-files.ts";
+import { writeOutput } from "../app/report-folder/write-output.ts";
+import { prepareFiles } from "./output-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outputs-"));
 const main = new URL("main.ts", import.meta.url).pathname;

@@ -1,32 +1,16 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
-import { errorCodeOrText, messageOf } from "../base/errors.ts";
+import type { OutputFiles } from "../app/report-folder/write-output.ts";
+import { errorCodeOrText } from "../base/errors.ts";
 import { FolderInUse, lockFolder, releaseFolders } from "../base/files/folder-lock.ts";
 import { followLinks } from "../base/files/follow-links.ts";
 import { makeFolder } from "../base/files/make-folder.ts";
 import { probeFile, probeFolder } from "../base/files/probe.ts";
-import { replaceFile } from "../base/files/replace-file.ts";
-import { line, type Line } from "../base/line.ts";
-import { sanitizeJson } from "../base/sanitize.ts";
+import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { atEndOfCommand } from "./cleanup.ts";
 import { flagOf } from "./option-parsers.ts";
-
-/** A text that a flag asks for, and its destination. */
-export interface OutputFile<Name extends string> {
-  readonly name: Name;
-  readonly flag: string;
-  /** `null`: standard output. */
-  readonly file: string | null;
-}
-
-/** Outputs of a command. Every file was checked to be writable. */
-export interface OutputFiles<Name extends string> {
-  readonly files: readonly OutputFile<Name>[];
-  /** Whether an output goes to standard output, so that nothing else may be printed there. */
-  readonly isStdoutTaken: boolean;
-}
 
 /**
  * Checks that every text has a writable file of its own, before there is anything to write.
@@ -65,25 +49,6 @@ function identityOf(file: string): string {
   const stats = statSync(place, { throwIfNoEntry: false });
   return stats === undefined ? join(followLinks(dirname(place)), basename(place)) : `${stats.dev}:${stats.ino}`;
 }
-
-/** Writes or prints a text. Returns a line with the problem if the text cannot be made or written. */
-export function writeOutput<Name extends string>(
-  { flag, file }: OutputFile<Name>,
-  textOf: () => string | Generator<string>,
-): Line[] {
-  try {
-    const text = textOf();
-    if (file === null) print(typeof text === "string" ? text : [...text].join(""));
-    else replaceFile(file, text);
-    return [];
-  } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : messageOf(error).replace(/\.$/, "");
-    return [line`${flag} could not be written${file === null ? "" : `: ${file}`} (${reason}).`];
-  }
-}
-
-/** Prints a format. A pipe gets every byte. A terminal gets escapes in place of control characters. */
-const print = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);
 
 /**
  * Checks, before anything is sent, that a folder can be written, and locks it until the end of the command. Creates it if it is missing.

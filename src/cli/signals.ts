@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { setImmediate } from "node:timers/promises";
 
+import { letSignalsIn } from "../base/let-signals-in.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -60,15 +60,6 @@ export async function writeResults(write: () => number | Promise<number>): Promi
   const code = await write();
   await letSignalsIn();
   return !wasInterrupted && state.firstMs !== null ? exitCodes.interrupted : code;
-}
-
-/**
- * Lets a pending signal be handled during work that blocks the event loop. Node handles a new signal after two turns
- * of the loop.
- */
-export async function letSignalsIn(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
 }
 
 /**

@@ -24,10 +24,6 @@ export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T)
   return hookRedactor(document.exchanges).deep(document);
 }
 
-/** Removes webhook secrets from the report only: evidence is many times longer. */
-export const reportWithoutWebhookSecrets = ({ report, exchanges }: ReportWithEvidence): Report =>
-  hookRedactor(exchanges).deep(report);
-
 /**
  * Removes webhook secrets from a report and, lazily, from each part of its evidence. A page shows little of the probe results, which are by
  * far the longest part.

@@ -7,11 +7,7 @@ import { contradictionInReport } from "../../report/model/contradictions.ts";
 import type { ReportDocument, Report } from "../../report/model/report.ts";
 import type { Evidence } from "../../evidence/evidence.ts";
 import { readEvidence, readReport, UnreadableFile } from "../../report/model/report-file.ts";
-import {
-  reportWithoutWebhookSecrets,
-  withoutWebhookSecretsInParts,
-  withoutWebhookSecretsIn,
-} from "../judge/secrets.ts";
+import { withoutWebhookSecretsInParts, withoutWebhookSecretsIn } from "../judge/secrets.ts";
 import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
@@ -91,13 +87,6 @@ export function documentOf(
   if (evidence === null) return { report, evidence, load };
   return { ...withoutWebhookSecretsInParts(report, evidence), load };
 }
-
-/** Removes webhook secrets from a report, and leaves out its evidence. */
-export const documentAlone = (report: Report, evidence: Evidence): ReportDocument => ({
-  report: reportWithoutWebhookSecrets({ report, ...evidence }),
-  evidence: null,
-  load: new Map(),
-});
 
 function evidenceIn(folder: string, { load }: Report): Evidence | null {
   const file = join(folder, "evidence.json");

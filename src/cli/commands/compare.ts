@@ -6,6 +6,7 @@ import { basename, dirname } from "node:path";
 import { Command } from "commander";
 
 import { rejudgeRun } from "../../app/rejudge.ts";
+import { writeOutput } from "../../app/report-folder/write-output.ts";
 import { documentOf, readReportAlone } from "../../app/report-folder/read-document.ts";
 import { readSavedRun } from "../../app/report-folder/saved-run.ts";
 import { line } from "../../base/line.ts";
@@ -21,7 +22,7 @@ import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { reportLoss } from "../losses.ts";
 import { cliMessages } from "../messages.ts";
-import { prepareFiles, writeOutput } from "../output-files.ts";
+import { prepareFiles } from "../output-files.ts";
 import { readRegressionRules } from "../regression-rules.ts";
 import { terminalOf } from "../terminal.ts";
 import { printLine } from "../print-line.ts";

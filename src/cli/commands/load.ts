@@ -34,13 +34,13 @@ import { readDuration } from "../option-parsers.ts";
 import { displayPath, prepareFile, prepareOwnFolder } from "../output-files.ts";
 import {
   type FormatFlags,
+  prepareFormats,
   readRules,
   type FailureFlags,
   withFormatOptions,
   withFailureOptions,
 } from "../report/format-flags.ts";
 import { loadExitCode, presentReport } from "../report/present-report.ts";
-import { prepareFormats } from "../report/write-formats.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { patchFlagsText, readPatches, readTarget } from "../target-flags.ts";
 import { readRequirements, requirementsOption, type RequirementsFlag } from "../requirements-flag.ts";

@@ -8,7 +8,7 @@ import { exitCodeOf } from "../../report/model/verdict.ts";
 import { withSteps } from "../command.ts";
 import { cliMessages } from "../messages.ts";
 import { presentReport } from "../report/present-report.ts";
-import { prepareFormats } from "../report/write-formats.ts";
+import { prepareFormats } from "../report/format-flags.ts";
 
 interface RejudgeFlags extends RequirementsFlag {
   readonly json?: boolean;

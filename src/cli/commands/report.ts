@@ -4,19 +4,22 @@ import { Command } from "commander";
 
 import { readDocument } from "../../app/report-folder/read-document.ts";
 import { digestsOfSaved, folderOf } from "../../app/report-folder/saved-run.ts";
+import type { OutputFiles } from "../../app/report-folder/write-output.ts";
+import type { FormatName } from "../../report/formats/registry.ts";
 import type { ReportDocument } from "../../report/model/report.ts";
 import type { FailurePolicy } from "../../report/model/failure-policy.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import {
+  assertSources,
   type FormatFlags,
+  prepareFormats,
   readRules,
   type FailureFlags,
   withFormatOptions,
   withFailureOptions,
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
-import { assertSources, type PreparedFormats, prepareFormats } from "../report/write-formats.ts";
 import { printLine } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 
@@ -66,7 +69,7 @@ export function reportCommand(): Command {
 }
 
 async function present(
-  { document, formats }: { readonly document: ReportDocument; readonly formats: PreparedFormats },
+  { document, formats }: { readonly document: ReportDocument; readonly formats: OutputFiles<FormatName> },
   { path, flags, rules }: { readonly path: string; readonly flags: ReportFlags; readonly rules: FailurePolicy },
 ): Promise<number> {
   const isQuiet = flags.quiet === true;

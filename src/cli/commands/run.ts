@@ -4,13 +4,11 @@ import { Command } from "commander";
 
 import { judge, type JudgedTarget } from "../../app/judge/judge.ts";
 import { secretsOf, webhookSecret } from "../../app/judge/secrets.ts";
-import { documentAlone, documentOf } from "../../app/report-folder/read-document.ts";
-import { saveRun } from "../../app/report-folder/saved-run.ts";
+import { documentOf } from "../../app/report-folder/read-document.ts";
 import { beginState } from "../../app/watch/state.ts";
 import { slug, timeInName } from "../../base/file-names.ts";
 import type { Patch } from "../../reference/patch.ts";
-import type { Report } from "../../report/model/report.ts";
-import type { Digests } from "../../report/statement/statement.ts";
+import type { Report, ReportDocument } from "../../report/model/report.ts";
 import type { Target } from "../../target/target.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -20,13 +18,13 @@ import { askTier } from "../ask-tier.ts";
 import { showRunProgress } from "../progress.ts";
 import {
   type FormatFlags,
+  prepareFormats,
   readRules,
   type FailureFlags,
   withFormatOptions,
   withFailureOptions,
 } from "../report/format-flags.ts";
 import { presentReport, reportExitCode } from "../report/present-report.ts";
-import { prepareFormats } from "../report/write-formats.ts";
 import { limitYoungGeneration } from "../runtime.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import {
@@ -98,15 +96,23 @@ function prepare(flags: RunFlags & ScopeFlags) {
 
 interface RunOutcome {
   readonly judged: JudgedTarget;
+  /** The report and its evidence without the secrets of webhooks: all that may be shown. */
+  readonly document: ReportDocument;
   /** Whether a watch after the run was stopped early. */
   readonly isWatchStopped: boolean;
 }
+
+const outcomeOf = (judged: JudgedTarget, isWatchStopped = false): RunOutcome => ({
+  judged,
+  document: documentOf(judged.report, judged.evidence),
+  isWatchStopped,
+});
 
 /** Judges the target. With `--watch`, waits for the retries of webhooks and judges again. */
 async function act(prepared: Prepared): Promise<RunOutcome> {
   const { judged, hasFailed } = await judgeTarget(prepared);
   const isWatched = prepared.flags.watch === true && !hasFailed && !judged.interrupted && judged.kind === "judged";
-  if (!isWatched) return { judged, isWatchStopped: false };
+  if (!isWatched) return outcomeOf(judged);
   try {
     return await watch(judged, prepared);
   } finally {
@@ -139,6 +145,7 @@ async function judgeTarget({ target, patches, scope, flags }: Prepared) {
 async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared: Prepared): Promise<RunOutcome> {
   const { flags, folder } = prepared;
   const { report, evidence, listening, target } = judged;
+  const unwatched = outcomeOf(judged);
   let isPresented = false;
   try {
     const watched = await watchInTerminal(
@@ -150,23 +157,24 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
         secrets: secretsOf(target),
         onListening: () => {
           isPresented = true;
-          return presentRun(judged, prepared, false);
+          return presentRun(unwatched, prepared, false);
         },
       },
       { isQuiet: flags.quiet === true },
     );
-    return { judged: { ...judged, ...watched.kept }, isWatchStopped: watched.kind === "interrupted" };
+    return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
     // The run itself succeeded: a watch that cannot start must not lose its report.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);
-    return { judged, isWatchStopped: false };
+    return unwatched;
   }
 }
 
-async function present({ judged, isWatchStopped }: RunOutcome, prepared: Prepared): Promise<number> {
-  await presentRun(judged, prepared, true);
+async function present(outcome: RunOutcome, prepared: Prepared): Promise<number> {
+  const { judged, isWatchStopped } = outcome;
+  await presentRun(outcome, prepared, true);
   if (isWatchStopped) {
     printLine(formatResumeHint(prepared.folder));
     return exitCodes.interrupted;
@@ -177,21 +185,12 @@ async function present({ judged, isWatchStopped }: RunOutcome, prepared: Prepare
 
 /** Presents and saves the report. */
 async function presentRun(
-  { kind, report, evidence, target }: JudgedTarget,
+  { judged: { kind, report, evidence, target }, document }: RunOutcome,
   { flags, rules, formats, patches, folder, target: named }: Prepared,
   isFinal: boolean,
 ): Promise<void> {
-  let digests: Digests = {};
-  // Removing secrets from evidence takes long. It is needed only if a broken clause or a requested format shows evidence.
-  const isEvidenceShown = isBroken(report) || formats.files.length > 0;
-  await presentReport(isEvidenceShown ? documentOf(report, evidence) : documentAlone(report, evidence), {
-    report,
-    save: () => {
-      const saved = saveRun(folder, { report, evidence });
-      ({ digests } = saved);
-      return saved.problem === null ? [] : [saved.problem];
-    },
-    digests: () => digests,
+  await presentReport(document, {
+    save: { folder, run: { report, evidence } },
     isQuiet: flags.quiet === true,
     folder: displayPath(folder),
     formats,

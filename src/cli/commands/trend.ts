@@ -4,12 +4,13 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 import { readHistory } from "../../app/nightly/history-store.ts";
+import { writeOutput } from "../../app/report-folder/write-output.ts";
 import { renderTrendPage } from "../../report/history/trend/page.ts";
 import { withSteps } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printDamaged } from "../nightly/present-night.ts";
 import { reportLoss } from "../losses.ts";
-import { prepareFiles, writeOutput } from "../output-files.ts";
+import { prepareFiles } from "../output-files.ts";
 import { printLine } from "../print-line.ts";
 
 interface TrendFlags {

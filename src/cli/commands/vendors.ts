@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 
 import { findEngines } from "../../app/load/engines.ts";
+import { writeOutput } from "../../app/report-folder/write-output.ts";
 import { defaultLoadParameters } from "../../app/load/load-parameters.ts";
 import { assertScenariosAndEngine } from "../../app/load/plan-load.ts";
 import { ContradictoryReport, readReportAlone } from "../../app/report-folder/read-document.ts";
@@ -27,7 +28,7 @@ import { notSentExitCode, withLoadSteps } from "../load/not-sent.ts";
 import { formatLoadPreview } from "../load/preview.ts";
 import { reportLoss } from "../losses.ts";
 import { collect, readCount } from "../option-parsers.ts";
-import { displayPath, prepareFiles, prepareOwnFolder, writeOutput } from "../output-files.ts";
+import { displayPath, prepareFiles, prepareOwnFolder } from "../output-files.ts";
 import { loadExitCode } from "../report/present-report.ts";
 import { readScope, type ScopeFlags, withScopeOptions } from "../scope-flags.ts";
 import { terminalOf } from "../terminal.ts";

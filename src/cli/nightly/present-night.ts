@@ -2,6 +2,7 @@ import { join } from "node:path";
 
 import type { NightEvents } from "../../app/nightly/execute-night.ts";
 import type { SavedNight } from "../../app/nightly/run-night.ts";
+import { type OutputFiles, writeOutput } from "../../app/report-folder/write-output.ts";
 import { formatCount } from "../../base/text.ts";
 import { renderNightJson, renderNightMarkdown, renderNightTerminal } from "../../report/history/renderers.ts";
 import { trendFile } from "../../app/nightly/history-store.ts";
@@ -12,7 +13,7 @@ import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
 import { formatNotSentReason, notSentExitCode } from "../load/not-sent.ts";
 import { showLoadProgress } from "../load/progress.ts";
 import { reportLoss } from "../losses.ts";
-import { displayPath, type OutputFiles, writeOutput } from "../output-files.ts";
+import { displayPath } from "../output-files.ts";
 import { showRunProgress } from "../progress.ts";
 import { appendStepSummary } from "../report/present-report.ts";
 import { terminalOf } from "../terminal.ts";

@@ -1,14 +1,23 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
+import type { OutputFiles } from "../../app/report-folder/write-output.ts";
 import { parseAs } from "../../base/parsing.ts";
 import { parseJsonFile, readTextFile } from "../../base/read-file.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { type FormatName, formatNames, formats, type FormatInput } from "../../report/formats/registry.ts";
+import {
+  type FormatInput,
+  type FormatName,
+  formatNames,
+  formats,
+  unavailableReason,
+} from "../../report/formats/registry.ts";
+import type { ReportDocument } from "../../report/model/report.ts";
 import type { Baseline } from "../../report/model/failure-policy.ts";
 import { type FailurePolicy, defaultPolicy } from "../../report/model/failure-policy.ts";
 import { flagOf } from "../option-parsers.ts";
+import { prepareFiles } from "../output-files.ts";
 
 /** A file for each requested format; `-` prints it on standard output. */
 export type FormatFlags = { readonly [name in FormatName]?: string };
@@ -27,6 +36,25 @@ export function withFormatOptions(
     if (name !== "json" && sources.includes(source)) command.option(`${flagOf(name)} <file>`, says);
   }
   return command;
+}
+
+/**
+ * Checks, before anything is sent, that every requested format has a writable file of its own.
+ *
+ * @throws {UsageError}
+ */
+export const prepareFormats = (flags: FormatFlags): OutputFiles<FormatName> => prepareFiles(formatNames, flags);
+
+/**
+ * Checks that a saved report contains what the requested formats need.
+ *
+ * @throws {UsageError}
+ */
+export function assertSources(document: ReportDocument, flags: FormatFlags): void {
+  for (const name of formatNames) {
+    const problem = flags[name] === undefined ? null : unavailableReason(name, document);
+    if (problem !== null) throw new UsageError(line`${flagOf(name)} cannot be written: ${problem}.`);
+  }
 }
 
 /** Flags that decide which findings fail a run. */

@@ -1,36 +1,35 @@
 import { appendFileSync, statSync } from "node:fs";
 
 import { invalidText } from "../../app/load/invalid-text.ts";
+import { saveAndWriteFormats, type WriteOptions } from "../../app/report-folder/write-formats.ts";
+import type { OutputFiles } from "../../app/report-folder/write-output.ts";
 import { errorCodeOrText } from "../../base/errors.ts";
+import { letSignalsIn } from "../../base/let-signals-in.ts";
 import { annotationLines } from "../../report/formats/annotations.ts";
 import { renderMarkdown } from "../../report/formats/markdown.ts";
-import type { FormatParts } from "../../report/formats/registry.ts";
+import type { FormatName } from "../../report/formats/registry.ts";
 import { applyBaseline, type Baseline } from "../../report/model/failure-policy.ts";
 import type { Report, ReportDocument, ReportFinding } from "../../report/model/report.ts";
 import { defaultPolicy, type FailurePolicy } from "../../report/model/failure-policy.ts";
 import { runExitCode } from "../../report/model/verdict.ts";
 import { renderTerminal } from "../../report/terminal/render.ts";
 import { decisiveExitCode, exitCodes } from "../exit-codes.ts";
-import { letSignalsIn } from "../signals.ts";
 import { reproductionCommands, type ReproductionOptions, unknownTarget } from "../load/reproduction.ts";
 import { reportLoss } from "../losses.ts";
-import type { OutputFiles } from "../output-files.ts";
 import { terminalOf } from "../terminal.ts";
-import { type PreparedFormats, writeFormats } from "./write-formats.ts";
 import { printLine, printText } from "../print-line.ts";
 import { line } from "../../base/line.ts";
 
-const noFormats: PreparedFormats = { files: [], isStdoutTaken: false } satisfies OutputFiles<never>;
+const noFormats: OutputFiles<FormatName> = { files: [], isStdoutTaken: false };
 
 /** How to present a report. */
-export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> {
+export interface PresentOptions extends WriteOptions {
   /** Prints only broken clauses and the verdict. */
   readonly isQuiet: boolean;
   /** Folder of the report, as shown to the user; `null` if it was not saved. */
   readonly folder: string | null;
   /** Formats to write. Default: none. */
-  readonly formats?: PreparedFormats;
-  readonly rules?: FailurePolicy;
+  readonly formats?: OutputFiles<FormatName>;
   /** Stream of the text report; `null`: no text report. Default: standard output, unless a format takes it. */
   readonly stream?: NodeJS.WriteStream | null;
   /** Shell variable that holds a key, for commands that reproduce a finding. */
@@ -41,10 +40,6 @@ export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> 
   readonly hint?: string;
   /** Sentences for standard error. */
   readonly notes?: readonly string[];
-  /** Writes the report itself, after it was printed. Returns a line for each file that was lost. */
-  readonly save?: () => readonly string[];
-  /** Whether this is the last report of the run. Before the last, no format prints to standard output. Default: `true`. */
-  readonly isFinal?: boolean;
   /** Writes a step summary and annotations if a CI system runs the command. Default: `false`. */
   readonly reportsToCi?: boolean;
 }
@@ -56,12 +51,11 @@ export interface PresentOptions extends Pick<FormatParts, "report" | "digests"> 
  * @returns the number of files that could not be written; a line for each was printed
  */
 export async function presentReport(document: ReportDocument, options: PresentOptions): Promise<number> {
-  const { formats = noFormats, rules = defaultPolicy, isFinal = true, notes = [], report, digests } = options;
+  const { formats = noFormats, rules = defaultPolicy, isFinal = true, notes = [] } = options;
   printReport(document, options);
   notes.forEach(printText);
   await letSignalsIn();
-  const parts = { rules, isFinal, ...(report && { report }), ...(digests && { digests }) };
-  const problems = [...(options.save?.() ?? []), ...(await writeFormats(document, formats, parts))];
+  const problems = await saveAndWriteFormats(document, formats, options);
   problems.forEach(reportLoss);
   if (options.reportsToCi === true && isFinal) reportToCi(document, rules, formats.isStdoutTaken);
   return problems.length;

@@ -2,7 +2,6 @@ import { isBroken } from "../model/upcoming-section.ts";
 import { sinceOf } from "../model/requirements.ts";
 import { paintFor } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import type { Exchange } from "../../evidence/exchange.ts";
 import { breachText } from "../model/broken-clauses.ts";
 import { trialInstance } from "../model/trial-id.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
@@ -53,7 +52,8 @@ export function failureDetails(finding: ReportFinding, context: FailureContext):
  * Total duration of a finding's exchanges, in milliseconds; 0 without evidence. Findings share exchanges, so these durations do not add up to the
  * time of the run.
  */
-export function findingMs({ evidence = [] }: ReportFinding, exchanges: ReadonlyMap<string, Exchange>): number {
+export function findingMs({ evidence = [] }: ReportFinding, { recorded }: FailureContext): number {
+  const { exchanges } = recorded();
   return evidence.reduce((sum, id) => {
     const exchange = exchanges.get(id);
     return exchange === undefined ? sum : sum + Math.max(0, exchange.answer.endMs - exchange.sentMs);

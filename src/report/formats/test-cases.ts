@@ -53,7 +53,7 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
   return {
     suite,
     title: findingTitle(finding),
-    ms: findingMs(finding, context.exchanges),
+    ms: findingMs(finding, context),
     status: status.kind === "known" ? "skipped" : status.kind,
     rawStatus: outcome,
     type: status.kind === "harness failed" ? "harness" : level,
@@ -63,10 +63,10 @@ function findingCase(finding: ReportFinding, status: TestStatus, context: Failur
 }
 
 /** A check that only a later requirement set has counts as skipped, whatever it found. */
-const upcomingCase = (finding: ReportFinding, { exchanges }: FailureContext): TestCase => ({
+const upcomingCase = (finding: ReportFinding, context: FailureContext): TestCase => ({
   suite: finding.suite,
   title: findingTitle(finding),
-  ms: findingMs(finding, exchanges),
+  ms: findingMs(finding, context),
   status: "skipped",
   rawStatus: "upcoming",
   type: finding.level,

@@ -1,4 +1,5 @@
 import { tryParseJson } from "../../base/json.ts";
+import { once } from "../../base/memoize.ts";
 import { shellQuote } from "../../base/shell-words.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { type Delivery, hasValidSignature } from "../../evidence/delivery.ts";
@@ -18,9 +19,8 @@ import {
 
 /** The evidence of a report, and what commands that reproduce a finding need. */
 export interface EvidenceContext extends CurlOptions {
-  /** Exchanges by id; empty if the report has no evidence. */
-  readonly exchanges: ReadonlyMap<string, Exchange>;
-  readonly deliveries: ReadonlyMap<string, Delivery>;
+  /** Returns the evidence by id; empty maps if the report has none. Evidence is redacted when it is first read, which takes long. */
+  readonly recorded: () => RecordedById;
   /** Path of a file in the report's folder, as a person would write it. */
   readonly pathOf: (file: string) => string;
   /** Commands that send the load of a finding again. */
@@ -45,14 +45,22 @@ export function evidenceContextOf(
   const pathOf = (file: string): string =>
     folder === null ? file : `${sanitizeLine(folder).replace(/\/$/, "")}/${file}`;
   return {
-    exchanges: new Map((evidence?.exchanges ?? []).map((each) => [each.id, each])),
-    deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
+    recorded: once(() => ({
+      exchanges: new Map((evidence?.exchanges ?? []).map((each) => [each.id, each])),
+      deliveries: new Map((evidence?.deliveries ?? []).map((each) => [each.id, each])),
+    })),
     shellVariableOf,
     loadCommands,
     pathOf,
     evidenceFile: pathOf("evidence.json"),
     connection: report.target.way,
   };
+}
+
+/** The exchanges and deliveries of a run, by id. */
+export interface RecordedById {
+  readonly exchanges: ReadonlyMap<string, Exchange>;
+  readonly deliveries: ReadonlyMap<string, Delivery>;
 }
 
 /** The exchanges and deliveries of a run. */
@@ -82,8 +90,9 @@ export function findingEvidence(
   context: EvidenceContext,
   bounds: Partial<MessageBounds>,
 ): FindingEvidence | null {
-  const exchanges = named.flatMap((id) => context.exchanges.get(id) ?? []);
-  const delivery = named.map((id) => context.deliveries.get(id)).find((each) => each !== undefined);
+  const recorded = context.recorded();
+  const exchanges = named.flatMap((id) => recorded.exchanges.get(id) ?? []);
+  const delivery = named.map((id) => recorded.deliveries.get(id)).find((each) => each !== undefined);
   if (delivery !== undefined)
     return {
       kind: "delivery",
@@ -110,7 +119,7 @@ const maxCauses = 2;
  * @param named exchanges that the finding names
  */
 export function deliveryCommands(delivery: Delivery, named: readonly Exchange[], context: EvidenceContext): string[] {
-  const creation = creationOf(delivery, context.exchanges);
+  const creation = creationOf(delivery, context.recorded().exchanges);
   const causes = named.filter(({ id, request }) => request.method === "POST" && id !== creation?.id);
   return [
     ...(creation === undefined ? [] : creationCommands(creation, context)),
@@ -120,7 +129,7 @@ export function deliveryCommands(delivery: Delivery, named: readonly Exchange[],
 }
 
 /** The request that gave the target the address of the delivery. */
-function creationOf({ request }: Delivery, exchanges: EvidenceContext["exchanges"]): Exchange | undefined {
+function creationOf({ request }: Delivery, exchanges: RecordedById["exchanges"]): Exchange | undefined {
   const address = addressOf(request.url);
   return exchanges.values().find((exchange) => {
     const body = bodyOf(exchange);

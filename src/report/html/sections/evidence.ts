@@ -15,9 +15,10 @@ const bounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharact
  */
 export function evidencePart(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];
+  const { exchanges, deliveries } = context.recorded();
   const all = [
-    ...named.flatMap((id) => context.deliveries.get(id) ?? []).map(deliveryName),
-    ...named.flatMap((id) => context.exchanges.get(id) ?? []).map(exchangeName),
+    ...named.flatMap((id) => deliveries.get(id) ?? []).map(deliveryName),
+    ...named.flatMap((id) => exchanges.get(id) ?? []).map(exchangeName),
   ];
   if (all.length === 0) return null;
   const isShown = finding.outcome !== "pass" && finding.outcome !== "skipped";

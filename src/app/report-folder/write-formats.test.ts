@@ -7,7 +7,8 @@ import { describe, expect, it } from "vitest";
 import { clauses } from "../../spec/clauses.ts";
 import { kinds } from "../../report/formats/testing/kinds.ts";
 import { sampleFinding, sampleReport } from "../../report/testing/sample.ts";
-import { prepareFormats, writeFormats } from "./write-formats.ts";
+import { prepareFormats } from "../../cli/report/format-flags.ts";
+import { saveAndWriteFormats } from "./write-formats.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "write-"));
 
@@ -17,7 +18,7 @@ describe("writing formats at the end of a run", () => {
     const prepared = prepareFormats({ html: html ?? "", junit: junit ?? "", har: har ?? "" });
     mkdirSync(html ?? "");
     const { evidence: _, ...rest } = kinds.broken;
-    const problems = await writeFormats({ ...rest, evidence: null }, prepared);
+    const problems = await saveAndWriteFormats({ ...rest, evidence: null }, prepared);
     expect(problems).toEqual([
       `--html could not be written: ${html} (EISDIR).`,
       expect.stringMatching(/^--har could not be written: .*a\.har \(an archive is made of exchanges/),
@@ -31,7 +32,7 @@ describe("writing formats at the end of a run", () => {
       sampleFinding({ clause, outcome: "warning", expected: "x".repeat(600), actual: "<".repeat(600) }),
     );
     const document = { report: sampleReport(findings), evidence: null, load: new Map() };
-    expect(await writeFormats(document, prepareFormats({ markdown: file }))).toEqual([]);
+    expect(await saveAndWriteFormats(document, prepareFormats({ markdown: file }))).toEqual([]);
     const markdown = readFileSync(file, "utf8");
     expect(markdown.length).toBeLessThan(65_536);
     expect(markdown).toMatch(/_Cut here: /);

@@ -5,7 +5,8 @@ import { configurationClauses, serviceClauses, requestClauses, versioningClauses
 import { deliveryClauses } from "./clauses/deliveries.ts";
 import { errorClauses } from "./clauses/errors.ts";
 import { healthClauses, invokeClauses, listingClauses, operationClauses } from "./clauses/agents.ts";
-import { headerClauses, limitClauses } from "./clauses/limits.ts";
+import { headerClauses } from "./headers.ts";
+import { limitClauses } from "./clauses/limits.ts";
 import { streamClauses } from "./clauses/stream.ts";
 
 /** Every clause of the interface document, in the document's order. */

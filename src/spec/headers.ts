@@ -1,3 +1,5 @@
+import { advisory, type ClauseTable, must } from "./clause.ts";
+
 /** Header names of the document, in the document's spelling. Sources: Limits (Scope of limits, 2), Authentication 4, Delivery security 1. */
 export const headerNames = {
   rateLimit: "X-RateLimit-Limit",
@@ -9,16 +11,104 @@ export const headerNames = {
   deliverySignature: "X-Service-Signature",
 } as const;
 
-/**
- * The four rate-limit headers, by the name that their value has in samples and evidence. Requests are whole numbers;
- * times may have decimals.
- */
-export const rateHeaders = {
-  limit: { header: headerNames.rateLimit, unit: "requests", says: "Requests allowed in the window." },
-  remaining: { header: headerNames.rateRemaining, unit: "requests", says: "Requests left in the window." },
-  reset: { header: headerNames.rateReset, unit: "Unix seconds", says: "When the window resets, in Unix seconds." },
-  resetAfter: { header: headerNames.rateResetAfter, unit: "seconds", says: "Seconds until the window resets." },
+const scope = "Limits / Scope of limits";
+const headerWindow = {
+  hour: "the headers speak of the hour",
+  minute: "the headers speak of the minute",
+  tighter: "the headers speak of whichever window is tighter now",
 } as const;
+
+/** Clauses of the rate-limit headers. */
+export const headerClauses = {
+  "HDR-1": must(`${scope} 2`, "All four rate-limit headers are on every successful response."),
+  "HDR-2": must(
+    `${scope} 2`,
+    "All four rate-limit headers are on every 400 and 404 response, and on any other refusal.",
+  ),
+  "HDR-3": must(`${scope} 2`, "All four rate-limit headers are on every 401 response."),
+  "HDR-4": must(`${scope} 2`, "All four rate-limit headers are on every 429 response."),
+  "HDR-5": must(`${scope} 2`, "All four rate-limit headers are on every 500 response, and on any other 5xx."),
+  "HDR-6": must(`${scope} 2`, "All four rate-limit headers are on a stream's response."),
+  "HDR-7": must(`${scope} 2`, "All four rate-limit headers are on every health response."),
+  "HDR-8": must(
+    `${scope} 2`,
+    "All four rate-limit headers are on the response to a path, or a method, that the document does not define.",
+  ),
+  "HDR-9": must(`${scope} 2`, "The four headers are numbers, not negative, the counts whole, each sent once."),
+  "HDR-10": must(
+    `${scope} 2`,
+    "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier; the minute's with the burst on top, where that is admitted.",
+    { readings: headerWindow },
+  ),
+  "HDR-11": must(`${scope} 2`, "`X-RateLimit-Remaining` is never above `X-RateLimit-Limit`."),
+  "HDR-12": must(
+    `${scope} 2`,
+    "`X-RateLimit-Remaining` falls by one with each counted request of a window, and by nothing else.",
+  ),
+  "HDR-13": must(
+    `${scope} 2`,
+    "Requests sent at once are counted each: what they and the next one see of `X-RateLimit-Remaining` is explained by some order of them.",
+  ),
+  "HDR-14": must(
+    `${scope} 2`,
+    "`X-RateLimit-Reset` is Unix seconds, and agrees with `X-RateLimit-Reset-After` within 2 seconds.",
+  ),
+  "HDR-15": must(`${scope} 2`, "`X-RateLimit-Reset-After` falls as time passes within a window."),
+  "HDR-16": must(`${scope} 2`, "`X-RateLimit-Reset-After` is not longer than the window it speaks of."),
+  "HDR-17": must(
+    `${scope} 2`,
+    "A 429 for the request rate says `X-RateLimit-Remaining: 0`, where its headers speak of the window that refused.",
+  ),
+  "HDR-18": advisory(
+    `${scope} 3`,
+    "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
+    { readings: { absent: "no 429 has the header", present: "a 429 has it" } },
+  ),
+  "HDR-19": must(
+    `${scope} 2`,
+    "Once an answer has said `X-RateLimit-Remaining: 0`, no further request of that window is admitted.",
+  ),
+} as const satisfies ClauseTable;
+
+type HeaderClauseId = keyof typeof headerClauses;
+
+/** A rate-limit header, as the document defines it. */
+interface RateHeader {
+  readonly header: string;
+  /** Requests are whole numbers; times may have decimals. */
+  readonly unit: "requests" | "seconds" | "Unix seconds";
+  readonly says: string;
+  /** The clauses that the header's name in the document stands for. */
+  readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
+}
+
+/** The four rate-limit headers, by the name that their value has in samples and evidence. */
+export const rateHeaders = {
+  limit: {
+    header: headerNames.rateLimit,
+    unit: "requests",
+    says: "Requests allowed in the window.",
+    clauses: ["HDR-9", "HDR-10"],
+  },
+  remaining: {
+    header: headerNames.rateRemaining,
+    unit: "requests",
+    says: "Requests left in the window.",
+    clauses: ["HDR-9", "HDR-11", "HDR-12", "HDR-13", "HDR-17", "HDR-19"],
+  },
+  reset: {
+    header: headerNames.rateReset,
+    unit: "Unix seconds",
+    says: "When the window resets, in Unix seconds.",
+    clauses: ["HDR-9", "HDR-14"],
+  },
+  resetAfter: {
+    header: headerNames.rateResetAfter,
+    unit: "seconds",
+    says: "Seconds until the window resets.",
+    clauses: ["HDR-9", "HDR-14", "HDR-15", "HDR-16"],
+  },
+} as const satisfies Readonly<Record<string, RateHeader>>;
 
 export type RateValue = keyof typeof rateHeaders;
 

@@ -2,63 +2,6 @@ import { advisory, gap, must, policy, type ClauseTable } from "../clause.ts";
 
 const rates = "Limits / Request rate (per API key)";
 const scope = "Limits / Scope of limits";
-const headerWindow = {
-  hour: "the headers speak of the hour",
-  minute: "the headers speak of the minute",
-  tighter: "the headers speak of whichever window is tighter now",
-} as const;
-
-/** The four rate-limit headers. */
-export const headerClauses = {
-  "HDR-1": must(`${scope} 2`, "All four rate-limit headers are on every successful response."),
-  "HDR-2": must(
-    `${scope} 2`,
-    "All four rate-limit headers are on every 400 and 404 response, and on any other refusal.",
-  ),
-  "HDR-3": must(`${scope} 2`, "All four rate-limit headers are on every 401 response."),
-  "HDR-4": must(`${scope} 2`, "All four rate-limit headers are on every 429 response."),
-  "HDR-5": must(`${scope} 2`, "All four rate-limit headers are on every 500 response, and on any other 5xx."),
-  "HDR-6": must(`${scope} 2`, "All four rate-limit headers are on a stream's response."),
-  "HDR-7": must(`${scope} 2`, "All four rate-limit headers are on every health response."),
-  "HDR-8": must(
-    `${scope} 2`,
-    "All four rate-limit headers are on the response to a path, or a method, that the document does not define.",
-  ),
-  "HDR-9": must(`${scope} 2`, "The four headers are numbers, not negative, the counts whole, each sent once."),
-  "HDR-10": must(
-    `${scope} 2`,
-    "`X-RateLimit-Limit` is the published number of the window it speaks of, for the key's tier; the minute's with the burst on top, where that is admitted.",
-    { readings: headerWindow },
-  ),
-  "HDR-11": must(`${scope} 2`, "`X-RateLimit-Remaining` is never above `X-RateLimit-Limit`."),
-  "HDR-12": must(
-    `${scope} 2`,
-    "`X-RateLimit-Remaining` falls by one with each counted request of a window, and by nothing else.",
-  ),
-  "HDR-13": must(
-    `${scope} 2`,
-    "Requests sent at once are counted each: what they and the next one see of `X-RateLimit-Remaining` is explained by some order of them.",
-  ),
-  "HDR-14": must(
-    `${scope} 2`,
-    "`X-RateLimit-Reset` is Unix seconds, and agrees with `X-RateLimit-Reset-After` within 2 seconds.",
-  ),
-  "HDR-15": must(`${scope} 2`, "`X-RateLimit-Reset-After` falls as time passes within a window."),
-  "HDR-16": must(`${scope} 2`, "`X-RateLimit-Reset-After` is not longer than the window it speaks of."),
-  "HDR-17": must(
-    `${scope} 2`,
-    "A 429 for the request rate says `X-RateLimit-Remaining: 0`, where its headers speak of the window that refused.",
-  ),
-  "HDR-18": advisory(
-    `${scope} 3`,
-    "A `Retry-After` header, where there is one, agrees with `retry_after` of the body.",
-    { readings: { absent: "no 429 has the header", present: "a 429 has it" } },
-  ),
-  "HDR-19": must(
-    `${scope} 2`,
-    "Once an answer has said `X-RateLimit-Remaining: 0`, no further request of that window is admitted.",
-  ),
-} as const satisfies ClauseTable;
 
 /** Tier limits and their scope. */
 export const limitClauses = {

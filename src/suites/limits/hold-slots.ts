@@ -19,6 +19,27 @@ export const maxSlowMs = 60_000;
 const maxTestedSlots = 40;
 export const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
+/** The requests of a probe that uses up all slots one after the other, and the wait if they exceed the minute's limit. */
+export const requestsFor = (requestsOfTries: (tries: number) => number) => {
+  const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesFor(limits));
+  return {
+    requests,
+    waitSeconds: (tested: { readonly limits: TierLimits }): number =>
+      requests(tested) > tested.limits.perMinute ? 62 : 0,
+  };
+};
+
+/** Sends requests, each after the end of the one before, until one is refused with 429. */
+export async function sendUntilRefused(
+  before: Exchange,
+  tries: number,
+  send: () => Promise<Exchange>,
+): Promise<Exchange[]> {
+  const sent: Exchange[] = [];
+  while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429)) sent.push(await send());
+  return sent;
+}
+
 /** Waits for a response, but at most one second: a request without a response by then is waiting for a slot. */
 export const settledOrWaiting = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);

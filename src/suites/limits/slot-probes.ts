@@ -7,7 +7,7 @@ import { agentPath, bodyFor } from "../../run/send/client.ts";
 import type { RoleAssignment } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { fillAgentId } from "../operations/probes.ts";
-import { hasStatus, isSuccess } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 import {
   agentsFollowClock,
@@ -15,6 +15,8 @@ import {
   invokeAfterMinute,
   invokeWithRetries,
   maxSlowMs,
+  requestsFor,
+  sendUntilRefused,
   settledOrWaiting,
   stepMs,
   triesFor,
@@ -143,8 +145,7 @@ export const failuresBeyondSlots = tierProbe(
   {
     needs: ["agents.answering", "agents.failing"],
     stage: "concurrency",
-    requests: ({ limits }) => 2 * triesFor(limits) + 3,
-    waitSeconds: ({ limits }) => (2 * triesFor(limits) + 3 > limits.perMinute ? 62 : 0),
+    ...requestsFor((tries) => 2 * tries + 3),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailuresBeyondSlots> => {
     const own = client.as(key);
@@ -152,12 +153,8 @@ export const failuresBeyondSlots = tierProbe(
     const tries = triesFor(limits);
     const room = (): Promise<void> =>
       ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
-    const spend = async (name: string | RoleAssignment, body: object): Promise<Exchange[]> => {
-      const sent: Exchange[] = [];
-      while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429))
-        sent.push(await invokeWithRetries(own, name, body));
-      return sent;
-    };
+    const spend = (name: string | RoleAssignment, body: object): Promise<Exchange[]> =>
+      sendUntilRefused(before, tries, () => invokeWithRetries(own, name, body));
     await room();
     const before = await invokeWithRetries(own, agent);
     const refusedInput = await spend(agent, { parameters: {} });

@@ -7,7 +7,7 @@ import type { Recorder } from "../../run/send/recorder.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import type { RoleAssignment } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
-import { hasStatus, isSuccess } from "../shared/response.ts";
+import { isSuccess } from "../shared/response.ts";
 import { briefParameters, minBriefMs } from "../stream/probes.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 import {
@@ -15,6 +15,8 @@ import {
   invokeAfterMinute,
   invokeWithRetries,
   maxSlowMs,
+  requestsFor,
+  sendUntilRefused,
   settledOrWaiting,
   stepMs,
   triesFor,
@@ -34,8 +36,7 @@ export const failedStreamsBeyondSlots = tierProbe(
   {
     needs: ["agents.answering", "agents.failingInStream"],
     stage: "concurrency",
-    requests: ({ limits }) => triesFor(limits) + 2,
-    waitSeconds: ({ limits }) => (triesFor(limits) + 2 > limits.perMinute ? 62 : 0),
+    ...requestsFor((tries) => tries + 2),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
     requireEndpoint("stream", { client, recorder });
@@ -44,9 +45,9 @@ export const failedStreamsBeyondSlots = tierProbe(
     const tries = triesFor(limits);
     await ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
     const before = await invokeWithRetries(own, agent);
-    const failed: Exchange[] = [];
-    while (failed.length < tries && !hasStatus(failed.at(-1) ?? before, 429))
-      failed.push(await own.stream(given["agents.failingInStream"], hello, unpaced));
+    const failed = await sendUntilRefused(before, tries, () =>
+      own.stream(given["agents.failingInStream"], hello, unpaced),
+    );
     return { before, failed, after: await invokeAfterMinute(own, agent, time) };
   },
 );

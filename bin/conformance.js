@@ -49,7 +49,7 @@ function runOnInstalledNode() {
     const child = spawn(installedNode, process.argv.slice(1), { stdio: "inherit" });
     ["SIGINT", "SIGTERM", "SIGHUP"].forEach((signal) => {
       process.on(signal, () => {
-        // A terminal sends Ctrl-C to the child as well; a second one could be taken for impatience.
+        // A terminal sends Ctrl-C to the child as well; a second signal would end the child at once.
         if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
       });
     });

@@ -10,7 +10,7 @@ import type { Catalogue } from "../src/cli/catalogue/entry.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The command, and the modules that run in a thread or process of their own. `src/base/spawn-module.ts` looks for these beside the command. */
+/** The command, and the modules that run in a thread or process of their own. `src/base/spawn-module.ts` looks for these next to the command. */
 export const entries = [
   "src/cli/main.ts",
   "src/reference/embedded/process/child.ts",

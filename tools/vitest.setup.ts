@@ -1,4 +1,4 @@
-// Runs before each test file: every property draws its cases by the seed of the run, and as many as the run asks for.
+// Runs before each test file. Property tests draw their cases by the seed of the run, and as many as the run asks for.
 import { configureGlobal } from "fast-check";
 
 import { runsOf, testSeed } from "../src/base/testing/test-scope.ts";

@@ -19,7 +19,7 @@ async function wholeRun(...flags: readonly string[]): Promise<CommandTook & { re
   return { ...took, requests: report.requests };
 }
 
-/** Share of reads of usage among a run's requests: most requests use up an hour's window by such reads. */
+/** Share of usage reads among a run's requests: the run uses up an hour's window mostly by reading usage. */
 const readsOf = 8 / 9;
 
 const embedded: Row = {

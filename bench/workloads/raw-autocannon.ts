@@ -22,7 +22,7 @@ type Autocannon = (
   options: Requests,
 ) => Promise<{ readonly "2xx": number; readonly non2xx: number; readonly errors: number }>;
 
-/** Interval of its check for the end in ms, and maximum duration in seconds. */
+/** How often autocannon checks whether it has ended, in ms, and its maximum duration in seconds. */
 const settings = { sampleInt: 20, duration: 1_000_000 } as const;
 
 const autocannon = createRequire(import.meta.url)("autocannon") as Autocannon;

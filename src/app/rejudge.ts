@@ -56,14 +56,15 @@ function suitesOf({ suite: judged, unselected, findings, upcoming, selection }: 
     const rests = Object.values(probesOf(on));
     // Checks that the run did not select stay out. Reports of earlier versions contain no selection, and list only
     // `must` clauses as unselected. For other clauses, a check counts as selected if its section was judged and it has
-    // evidence of more than review probes, which every run has.
+    // evidence of another probe than the review probes, which every run has.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Without evidence, a check of a later set is skipped. Left out, it would let the report pass by a set that was not exercised.
+  // Without evidence, a check of a later set counts as skipped. If it were left out, a report could pass a set that was
+  // not exercised.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

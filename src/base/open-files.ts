@@ -17,7 +17,7 @@ function readAvailable(): number | null {
   }
 }
 
-/** Opens and closes files: no API of Node knows the limit. Without a file to open, takes it that there is no limit. */
+/** Opens and closes files: no API of Node knows the limit. If there is no file to open, assumes that there is no limit. */
 function openable(max: number): number {
   const open: number[] = [];
   let isLimited = false;
@@ -30,7 +30,7 @@ function openable(max: number): number {
   return isLimited ? open.length : max;
 }
 
-/** Room for what a process opens besides connections: files, pipes, and the threads of Node. */
+/** Reserve for files, pipes, and the threads of Node, which a process opens in addition to connections. */
 export const reservedFiles = 64;
 
 /**
@@ -50,10 +50,10 @@ export function assertOpenFiles(connections: number): void {
   );
 }
 
-/** A limit with room for what is open already: a power of two, as such limits usually are. */
+/** A limit that leaves room for the files that are open already. It is a power of two, as such limits usually are. */
 const enoughFor = (needed: number): number => Math.max(1024, 2 ** Math.ceil(Math.log2(needed + reservedFiles)));
 
-/** How often the limit is looked at, and how rarely it is reported. */
+/** How often the limit is checked, and the minimum time between two reports. */
 const [watchedEveryMs, reportedEveryMs] = [250, 60_000];
 
 /**

@@ -20,7 +20,7 @@ export const sanitizeJson = (json: string): string =>
 
 const jsonEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
 
-/** Copies plain JSON data with each of its strings as one harmless line. The names of members too. */
+/** Copies plain JSON data. Each string and each name of a member becomes one harmless line. */
 export function sanitizeDeep<T>(data: T): T {
   const walk = (value: unknown): unknown => {
     if (typeof value === "string") return sanitizeLine(value, maxDeepLength);

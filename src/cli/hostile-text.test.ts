@@ -9,7 +9,7 @@ import { commandLineIn } from "./testing/command.ts";
 const folder = mkdtempSync(join(tmpdir(), "hostile-text-"));
 const conformance = commandLineIn(folder);
 
-/** Texts that would move the cursor, reorder or hide what stands beside them. */
+/** Texts that would move the cursor, or reorder or hide the text around them. */
 const hostile = {
   "an ANSI escape": "a\u001b[31m\u001b]0;title\u0007b",
   "a line feed and a return": "a\nb\rc",

@@ -13,7 +13,7 @@ const outputs: OutputConfiguration = {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? fittedHelp(help, process.stdout.columns) : help);
   },
-  // The text of commander repeats what was typed.
+  // Commander's message repeats the user's arguments.
   outputError: (text) => printLine(oneLine(text)),
 };
 
@@ -60,14 +60,14 @@ function oneLine(text: string): Line {
   return fromOutside(`${sentence}${sentence.endsWith(".") ? "" : "."} See \`conformance --help\`.`);
 }
 
-/** Minimum width of a description beside its term (a flag or a command). With less room, the description goes below the term. */
+/** Minimum width of a description next to its term (a flag or a command). With less room, the description goes below the term. */
 const minTextWidth = 30;
 /** Indent of a description below its term. */
 const below = " ".repeat(6);
 /** A term, at least two blanks, and its description. */
 const termAndText = /^(\s*\S.*?\s{2,})(\S.*)$/;
 
-/** Wraps the help of a command to a width: paragraphs, and descriptions beside their terms. Example commands are not wrapped. */
+/** Wraps the help of a command to a width: paragraphs, and descriptions next to their terms. Example commands are not wrapped. */
 export function fittedHelp(text: string, width: number): string {
   const lines = text.split("\n");
   if (lines.every((line) => line.length <= width)) return text;

@@ -28,7 +28,7 @@ const redReport = serializeReport({
 });
 const evidence = serializeEvidence({ exchanges: [], deliveries: [], probes: [] });
 
-/** Writes a stub in the place of the command. It knows the output folder as `out`. */
+/** Writes a stub of the command. The stub has the output folder in the variable `out`. */
 function stub(name: string, code: string): string {
   const path = join(folder, `${name}.mjs`);
   const head = [
@@ -47,7 +47,7 @@ function stub(name: string, code: string): string {
 const calm: Trouble = { name: "calm", summary: "", commands: ["run"], codes: [0], maxSeconds: 8 };
 const quiet: QuietResults = { passed: new Map(), red: [] };
 
-/** Tries a stub in the place of the command. */
+/** Tries a stub instead of the command. */
 const kindsOfProblems = (main: string): Promise<readonly string[]> =>
   inFolder(async (root) => {
     const trial = { seed: 1, command: "run", trouble: calm, fault: null, atSeconds: 0, before: null, main } as const;

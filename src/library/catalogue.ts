@@ -19,7 +19,7 @@ export interface CheckEntry {
 }
 
 /**
- * Every check, in the order of a report, or those that a selection takes.
+ * Every check, in the order of a report, or those of a selection.
  *
  * @throws {UsageProblem} if a pattern matches nothing.
  */

@@ -211,7 +211,8 @@ async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs:
   const expected = admittedInvokes(evidence);
   const endMs = epochMs() + withinMs;
   let summary = countDeliveries(hook.deliveries());
-  // Counts distinct requests: duplicates must not end the wait. Dropped deliveries prove nothing, so they do.
+  // Counts distinct requests, so that duplicates do not end the wait. Dropped deliveries do end it: the count would
+  // prove nothing.
   while (summary.distinctRequests < expected && hook.droppedCount() === 0) {
     const wanted = hook.deliveries().length + hook.droppedCount() + expected - summary.distinctRequests;
     const waited = await hook.waitForDeliveries(wanted, Math.max(0, endMs - epochMs()));

@@ -20,7 +20,7 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
   return found.toSorted((one, other) => one.fromMs - other.fromMs)[0] ?? null;
 }
 
-/** Whether one response, or those of one second, admitted or refused a key. Times in epoch milliseconds. */
+/** The use of a key in one response, or in the responses of one second. Times in epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
   /** When an admitted request was sent; `null` if none was. A 429 proves no key: many wrong keys meet one, too. */

@@ -27,7 +27,7 @@ export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
   /**
-   * Returns what has disturbed the trial since its setup, other than the target. `null` if nothing has.
+   * Returns the disturbance of the trial since its setup that the target did not cause; `null` if there was none.
    *
    * @param wasAway whether the target was away for a while, so that nothing could reach it
    */

@@ -8,7 +8,7 @@ import { describeOutage, type Outage } from "./outage.ts";
 
 /** Watches whether a target accepts connections, while load is sent or a pause passes. */
 export interface TargetWatch {
-  /** Aborts when the caller's signal does, or with {@link TargetDied}. */
+  /** Aborts when the caller's signal does, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
   /** Learns of responses and failed requests. After a failed request, the watch connects at once. */
   readonly observe: (progress: LoadProgress) => void;

@@ -106,7 +106,7 @@ function connectionsOf({ shape }: Flow): number {
   }
 }
 
-/** Counts the requests besides the load: an agent's health, the usage report before and after, and a webhook. */
+/** Counts the requests that are no part of the load: an agent's health, the usage report before and after, and a webhook. */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

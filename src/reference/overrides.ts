@@ -69,7 +69,7 @@ function appliesTo(
   return causes.includes(cause) && (on === undefined || on === operation);
 }
 
-/** Treats every key as if it had these traits, on these operations. */
+/** Gives every key these traits, on these operations. */
 export function withKeyTraits(operations: readonly Operation[], traits: Partial<KeyTraits>): Override {
   return (base) => ({
     permits: (key, request) =>

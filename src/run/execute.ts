@@ -40,7 +40,7 @@ export interface StageContext {
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
-/** Everything needed to run real probes: what they receive, and the pacer of their requests. */
+/** Everything needed to run real probes: their inputs, and the pacer of their requests. */
 interface ExecutionContext
   extends Omit<ProbeContext, "given">, Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"> {
   readonly pacer: Pacer;
@@ -93,7 +93,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Runs a probe again in its place if it was interrupted, because later probes may use what it creates. */
+  /** Runs an interrupted probe again before the next one, because later probes may use the objects that it creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takes(each));
@@ -216,7 +216,7 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionCon
   return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
 }
 
-/** The context of a probe that begins after an outage. What was sent before may count against a key, or be forgotten. */
+/** The context of a probe that begins after an outage. Earlier requests may still count against a key, or the target may have forgotten them. */
 function afterOutage({ target, client, ...context }: ExecutionContext): ExecutionContext {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
@@ -276,7 +276,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // Without a test clock a probe may wait for minutes. With one, it would go on advancing the clock.
+    // Without a test clock, gives the probe up as soon as the target goes away, because the probe may wait for minutes.
+    // With one, a probe that was given up would go on advancing the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

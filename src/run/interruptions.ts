@@ -40,7 +40,7 @@ export function trackInterruptions(outages: OutageMonitor): Interruptions {
   return {
     begin: (each) => void begunAt.set(each, outages.count()),
     resultOf: (each, result) => {
-      // A probe that sends nothing judges what was recorded.
+      // A probe that sends nothing reads recorded evidence, which an outage does not change.
       if (begunAt.get(each) === outages.count() || each.skip !== null || each.probe.stage === "review") return result;
       if (outages.isDead()) return lost();
       const count = (counts.get(each) ?? 0) + 1;

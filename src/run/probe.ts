@@ -94,7 +94,7 @@ interface ProbeTraits {
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number;
-  /** Waits besides those for the limits of the probe's key. Default: none. */
+  /** Waits in addition to those for the limits of the probe's key. Default: none. */
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
@@ -130,9 +130,9 @@ interface TierProbeTraits {
 /** Options that probes of a target and of its tiers share. */
 interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
-  /** The requirement set that needs the probe. Checks of earlier sets do not judge what it sends. Default: 1.0. */
+  /** The requirement set that needs the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Returns the evidence without what later probes than those of a set sent. For reviews of the whole run. */
+  /** Returns the evidence without the requests of probes of later sets. For reviews of the whole run. */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
@@ -140,7 +140,7 @@ interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, 
   readonly stage?: Stage;
   /** Sends only GET, so the probe also runs in read-only mode. */
   readonly reads?: true;
-  /** Probes that prepare the target for this one, in the same stage. They are planned with it, and before it. */
+  /** Probes that prepare the target for this one, in the same stage. A plan lists these probes before this one. */
   readonly after?: readonly Probe[];
   readonly creates?: Creations;
   /** Objects that the probe creates if the key has few requests. Default: `creates`. */

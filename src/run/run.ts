@@ -123,7 +123,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
 }
 
 interface StoppableRun extends RunOptions {
-  /** Stops the run, because this machine lacks what it needs. */
+  /** Stops the run, because this machine lacks a resource. */
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
 }
 

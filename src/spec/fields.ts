@@ -99,7 +99,7 @@ const errorText = [
 
 const unshown = (section: string, message: MessageKind): FieldTable => ({ section, message, fields: null });
 
-/** Every table of fields in the document, and every place where it says that it shows none. */
+/** Every table of fields in the document, and every place where the document says that it shows no fields. */
 export const fieldTables = {
   invoke: {
     section: "Endpoints / 1. Invoke an agent",

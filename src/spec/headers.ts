@@ -78,7 +78,7 @@ interface RateHeader {
   /** Requests are whole numbers; times may have decimals. */
   readonly unit: "requests" | "seconds" | "Unix seconds";
   readonly says: string;
-  /** The clauses that the header's name in the document stands for. */
+  /** The clauses that follow from the document's sentence about the header. */
   readonly clauses: readonly [HeaderClauseId, ...HeaderClauseId[]];
 }
 

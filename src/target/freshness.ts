@@ -26,7 +26,7 @@ export const unusedKeysOverHttp =
     return new Set(unused.map(([name]) => name));
   };
 
-/** Marks keys as used that the target does not confirm as unused. Keys of a target that cannot confirm it stay as they are. */
+/** Marks keys as used unless the target confirms that they are unused. Keys stay as they are if the target cannot confirm anything. */
 export async function withConfirmedFreshness(target: Target): Promise<Target> {
   if (target.unusedKeys === null || Object.values(target.keys).every(({ fresh }) => !fresh)) return target;
   const unused = await target.unusedKeys();

@@ -40,7 +40,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays if it gets the right query. `agent` says which of the two chosen agents gets the query. */
+/** Roles that an agent plays in response to a certain query. `agent` says which of the two chosen agents gets that query. */
 export const promptRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },

@@ -36,7 +36,7 @@ export type JudgedTarget = RedactedRun & { readonly target: Target };
 
 /** The most connections of a run on the embedded server, whose ends are both in this process. */
 const embeddedConnections = 128;
-/** The most connections of a run, besides those that test the concurrent requests of a key. */
+/** The most connections of a run, not counting those that test the concurrent requests of a key. */
 const otherConnections = 32;
 
 /** The most connections that a run on a target may have at once. */

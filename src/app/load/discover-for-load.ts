@@ -51,7 +51,7 @@ export async function discoverForLoad(
     network: target.network,
     onHarnessLimit: (met) => (limit ??= met),
   });
-  // TypeScript does not see that the transport sets it.
+  // TypeScript does not know that the transport sets this variable.
   const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };

@@ -20,7 +20,7 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // Pods have no harness beside them that could receive webhooks.
+  // No harness runs next to the pods, so nothing could receive webhooks.
   if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
   // Pods have their own network, and no files of this machine.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")

@@ -40,7 +40,7 @@ export interface SendLoadOptions extends Partial<LoadParameters> {
   readonly readOnly?: boolean;
   /** Texts for the reasons why something was not sent. */
   readonly messages: Messages;
-  /** Asked before load is sent to a server that is not on loopback. Default: no load is sent to it. */
+  /** Asks for consent before load is sent to a server that is not on loopback. Default: no load is sent to it. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
   /** File for k6's own page of a trial; `null`: none. */
@@ -134,7 +134,7 @@ type Planned =
     }
   | NotSent;
 
-/** Checks the load parameters, discovers what is not known of the target, and plans the trials. */
+/** Checks the load parameters, discovers missing facts about the target, and plans the trials. */
 async function plannedLoad(
   parameters: LoadParameters,
   named: Target | null,

@@ -12,7 +12,7 @@ import { openTransport } from "../../wire/transport.ts";
  * How long a clock is observed before it counts as standing still. Headers show whole seconds, which may be rounded.
  */
 const observedMs = 3000;
-/** How far the clock is then advanced. Times that follow come from the test clock; times that do not are constants. */
+/** How far the clock is advanced after that. Times that change with the advance come from the test clock; other times are constants. */
 const testAdvanceMs = 5000;
 /** A time counts as changed if it differs by at least this many seconds. */
 const minChangeSeconds = 0.5;

@@ -162,7 +162,7 @@ export async function enoughMinutes(planned: readonly PlannedProbe[], parts: Dry
 }
 
 const maxMinutes = 24 * 60;
-/** The search starts this much below the waiting time of a simulation with a day: with so much time, probes make optional waits, too. */
+/** The search starts this much below the waiting time of a simulation with a day. That simulation also makes optional waits. */
 const marginMinutes = 2;
 
 interface Sleeper {

@@ -15,7 +15,7 @@ import { UsageError } from "../../base/usage-error.ts";
  * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is left out. Damaged evidence is an
  * error, because a page without evidence would look as if there had been none.
  *
- * @param path folder of a report, or the `report.json` in it. Evidence beside a file with another name is not read.
+ * @param path folder of a report, or the `report.json` in it. Evidence next to a file with another name is not read.
  * @throws {UsageError}
  */
 export function readDocument(path: string): ReportDocument {
@@ -55,7 +55,7 @@ function readConsistentReport(file: string): Report {
   throw new ContradictoryReport(line`${file} contradicts itself: ${contradiction}. Give the report as it was written.`);
 }
 
-/** Evidence is read only beside a report of this name. */
+/** Evidence is read only next to a report of this name. */
 const standardName = "report.json";
 
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);

@@ -50,7 +50,7 @@ function writeElsewhere(problem: string, files: Readonly<Record<string, TextOrPi
 }
 
 /**
- * Writes files into a folder. Each is on disk under another name before the first is replaced, so that a folder never holds a report beside the
+ * Writes files into a folder. Each is on disk under another name before the first is replaced, so that a folder never holds a report with the
  * evidence of another.
  *
  * @throws Node's own error

@@ -120,7 +120,7 @@ const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFind
   unseen: [],
 });
 
-/** The demand of a check: `load/slow-refusals` for `load/slow-refusals/far-over`. */
+/** The name of a check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
 const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
 
 /** The target of a load report; `null` stands for the embedded server. */

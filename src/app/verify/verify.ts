@@ -35,8 +35,7 @@ export interface Verification {
 }
 
 /**
- * Checks that a statement matches its report, the report's evidence has the digests of the statement, and judging the evidence gives the same
- * verdict.
+ * Checks a statement. It must match its report, its digests must be those of the evidence, and judging the evidence again must give its verdict.
  *
  * @param path folder of the report, or the `report.json` in it
  * @param wordings messages of each entry point that may have written the report

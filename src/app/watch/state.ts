@@ -86,7 +86,7 @@ export function beginState(
   const file = targetFile === undefined ? null : resolve(targetFile);
   const state: WatchState = { format, receiver, epochMs, sinceMs, targetFile: file };
   try {
-    // It contains webhook secrets, so only its owner may read it.
+    // The file contains webhook secrets, so only its owner may read it.
     replaceFile(join(folder, fileName), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
     throw new UseCaseError({ kind: "unwritable watch", folder, reason: errorCodeOrText(error) });

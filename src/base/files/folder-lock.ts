@@ -123,7 +123,7 @@ function writeLock(descriptor: number, since: string): void {
   writeSync(descriptor, `${JSON.stringify(lock)}\n`, 0);
 }
 
-/** Moves a stale lock away, then looks at it: another process may have replaced it meanwhile. */
+/** Moves a stale lock away, then reads it: another process may have replaced it meanwhile. */
 function removeStale(folder: string, file: string): void {
   if (!isStale(file)) return;
   const taken = join(folder, temporaryName());
@@ -145,7 +145,7 @@ function isStale(file: string): boolean {
   return isOfEarlierProcess || Date.parse(holder.renewed) < Date.now() - staleMs;
 }
 
-/** Returns `null` if there is no lock, or nothing of it can be read. */
+/** Returns `null` if there is no lock, or it cannot be read. */
 function readLock(file: string): LockHolder | null {
   try {
     const parsed = lockSchema.safeParse(tryParseJson(readFileSync(file, "utf8")));

@@ -42,7 +42,7 @@ export interface StagedFile {
 }
 
 /**
- * Writes the text of a file beside it, under a temporary name. Writes pipes, devices and sockets only when committed.
+ * Writes the text of a file into the same folder, under a temporary name. Writes pipes, devices and sockets only when committed.
  *
  * @throws Node's own error
  */
@@ -80,7 +80,7 @@ export interface Draft {
   readonly commit: () => boolean;
 }
 
-/** Lets another program write a file beside the one that it replaces. The program writes pipes and devices itself. */
+/** Lets another program write a new version of a file into the same folder, under a temporary name. The program writes pipes and devices directly. */
 export function draftFor(file: string): Draft {
   const place = followLinks(file);
   const isInPlace = descriptorOf(file) !== null || statSync(place, { throwIfNoEntry: false })?.isFile() === false;

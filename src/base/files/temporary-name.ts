@@ -31,7 +31,7 @@ export interface Owner {
 
 export const thisProcess: Owner = { machine, pid: process.pid };
 
-/** Whether a process of this machine has ended. `false` if it runs on another machine, where nobody here can tell. */
+/** Whether a process of this machine has ended. `false` if it runs on another machine, because this machine cannot tell. */
 export function hasEnded(owner: Owner): boolean {
   if (owner.machine !== machine) return false;
   try {

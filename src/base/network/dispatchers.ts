@@ -81,10 +81,7 @@ const connectOf = (given: object, onFailure: OnFailure): { connect?: buildConnec
 /** Called after each attempt to connect, with its error or `null`. */
 type OnFailure = (failed: Error | null) => void;
 
-/**
- * `EADDRNOTAVAIL` means a wrong address before the first successful connection. After that, it means that no port is
- * free.
- */
+/** `EADDRNOTAVAIL` means a wrong address before the first successful connection, and no free port after it. */
 function limitReporter({ onHarnessLimit }: ConnectionOptions): OnFailure {
   let hasConnected = false;
   return (failed) => {

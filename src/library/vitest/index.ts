@@ -113,10 +113,10 @@ const isTask = (value: unknown): value is Task =>
   typeof value === "object" && value !== null && "mode" in value && "name" in value && typeof value.name === "string";
 
 /**
- * Returns the names of the tests in a group that will run, without those that a filter excludes.
+ * Returns the names of the tests of a group, without the tests that a filter excludes.
  *
  * @param group argument of a `beforeAll` hook
- * @returns `null` if it is not a group: older versions of vitest pass it elsewhere
+ * @returns `null` if the argument is no group: older versions of vitest pass the group elsewhere
  */
 export const selectedTests = (group: unknown): ReadonlySet<string> | null =>
   isTask(group) && group.tasks !== undefined ? new Set(testsIn(group)) : null;

@@ -65,7 +65,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns a breach if one key has it, otherwise `holds` if one key has it. */
+/** Judges each key. Returns a breach of any key, or else a `holds` of any key. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
@@ -83,8 +83,8 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * The clause of refusals below the limit that are about slots. If the history is explained once requests of one ending keep their slots forever,
- * such slots leak; otherwise there are too few slots. `null` if the refusals are not about slots.
+ * The clause of refusals below the limit that are about slots. If slots that leak after one kind of ending explain the history, the clause is about
+ * that leak; otherwise it is about too few slots. `null` if the refusals are not about slots.
  */
 export function slotBreachClause(
   judged: LimitBreach,

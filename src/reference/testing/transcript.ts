@@ -50,7 +50,7 @@ async function* linesOf(name: string, patches: readonly Patch[]): AsyncGenerator
   }
 }
 
-/** All parts, first those about a decision that the patch replaces. They show most patches at once. */
+/** All parts. Parts about a decision that the patch replaces come first, because they show most patches at once. */
 function likelyFirst({ override }: Patch): string[] {
   const replaced = Object.keys(override(standard));
   const isLikely = ({ home }: Part): boolean => replaced.some((decision) => decision in home);

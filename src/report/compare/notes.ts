@@ -44,7 +44,10 @@ function targetNotes(was: Report["target"], is: Report["target"]): string[] {
 
 const orNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
-/** Whose change a difference of two requirement sets is: the verdict of the later report by the earlier set says so. */
+/**
+ * Notes on two reports by different requirement sets. The verdict of the later report by the earlier set shows whether the target or only the set
+ * changed.
+ */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];
   if (was === is) return [];

@@ -9,8 +9,8 @@ export const formatText = (text: Text): string =>
   });
 
 /**
- * Formats text from outside as inline code on one line, so that it cannot become markup, a link or a mention. This holds in table cells, too. Hosts
- * of Markdown do not turn `@team`, `#12` or addresses into links inside code.
+ * Formats text from outside as inline code on one line, also in a table cell. The text cannot become markup, a link or a mention: hosts of Markdown
+ * do not turn `@team`, `#12` or addresses into links inside code.
  */
 export const code = (text: string, max = 300): string => {
   const line = sanitizeLine(text, max);

@@ -16,7 +16,7 @@ import {
 } from "./finding-text.ts";
 import type { FailureContext } from "../terminal/failures.ts";
 
-/** A finding, a stale entry of the baseline, or a target that could not be judged, as formats show it that list tests. */
+/** A test case of the formats that list tests: a finding, a stale entry of the baseline, or a target that could not be judged. */
 export interface TestCase {
   readonly suite: string;
   readonly title: string;

@@ -19,7 +19,7 @@ export interface NightParts {
   readonly run: Report;
   /** `null` if no load was sent. */
   readonly load: Report | null;
-  /** How a load ended that could not be sent; `null` if it was sent, or none was wanted. */
+  /** The end of a load that could not be sent; `null` if it was sent, or none was wanted. */
   readonly loadEnd?: RunEnd | null;
 }
 

@@ -26,7 +26,10 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 
 const maxTerminalLines = 30;
 
-/** Renders a night against its history for the terminal: the verdict first, then what is broken and since when, then what changed. Ends with a line feed. */
+/**
+ * Renders a night against its history for the terminal: the verdict first, then the broken findings and since when, then the changes. Ends with a
+ * line feed.
+ */
 export function renderNightTerminal(
   judgement: NightJudgement,
   night: Night,

@@ -115,7 +115,7 @@ export function formatSince({ since, isOlder }: OpenFailure, night: Night): stri
   return `since ${first}${isOlder ? " or earlier" : ""}`;
 }
 
-/** A line for each finding that is broken tonight: its name, since when, and what came. */
+/** A line for each finding that is broken tonight: its name, since when, and the actual result. */
 export const brokenLines = (judgement: NightJudgement, night: Night): string[] =>
   judgement.broken
     .filter(({ finding }) => finding.outcome === "fail")

@@ -155,7 +155,8 @@ export interface RunExitOptions extends Partial<ExitOptions> {
  * The exit code of a run with its baseline, like {@link exitCodeOf} for the findings that the baseline does not excuse.
  *
  * - 1: also for a stale entry of the baseline.
- * - 3: also if the run was stopped early for a reason that is not a limit of the harness, or did not exercise a must or should clause that its selection names.
+ * - 3: also if the run was stopped early, but not by a limit of the harness. Also if a must or should clause that its selection names was not
+ * exercised.
  * - 0: also if all exercised findings are excused.
  */
 export function runExitCode(

@@ -144,7 +144,7 @@ const factsOf = ({ tiers, requests, started, isKept }: Extract<VendorSummary, { 
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/** Shares of clauses as a bar; the text beside it has the same numbers. */
+/** Shares of clauses as a bar; the text next to it has the same numbers. */
 function barOf({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [

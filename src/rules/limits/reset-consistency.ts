@@ -108,8 +108,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges the headers of a target whose test clock does not show in `Date`. Between two responses, the reported time
- * must advance by as much as the run advanced the clock.
+ * Judges the headers of a target whose test clock does not show in `Date`. Between two responses, the reported time must advance as far as the run
+ * advanced the clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

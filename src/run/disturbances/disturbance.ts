@@ -52,7 +52,7 @@ export function spoilsSample(disturbance: Disturbance, key: string, { endMs }: S
 
 /** Clauses about the number of requests that a key may send, and has sent. */
 const counts = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/** Clauses about how long something takes, or what follows what. Another run moves the test clock, and causes events. */
+/** Clauses about how long something takes, or in which order things happen. Another run moves the test clock, and causes events. */
 const times = /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 
 export const isAboutCounts = (clause: string): boolean => counts.test(clause);

@@ -19,7 +19,7 @@ interface DisturbedRun {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Runs the probes of the review again, with a recorder that leaves out what is worthless. */
+  /** Runs the probes of the review again, with a recorder that leaves out worthless evidence. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
@@ -101,7 +101,7 @@ function isSpoiled(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // A client that was noticed by what is broken changed less than another run, which moves the test clock as well.
+  // Another client affects only the counts of requests. Another run also moves the test clock.
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

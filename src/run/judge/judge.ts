@@ -76,8 +76,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * The finding of a check about requests of later probes, too. Inapplicable if it says no more than the check that it
- * widens, so that a report does not say the same twice.
+ * The finding of a check that also judges requests of later probes. Inapplicable if the check that it widens has the same finding, so that a report
+ * does not repeat it.
  */
 function unlessSame(earlier: Check, { finding: before }: JudgedCheck, judgeWider: () => JudgedCheck): JudgedCheck {
   const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), exchanges: [] });

@@ -2,8 +2,8 @@ import type { HarnessLimit } from "../../base/harness-limit.ts";
 import type { Judgement } from "./judge.ts";
 
 /**
- * The judgements of a run that met a limit of the harness or its machine. Nothing in them is broken: what looks so may be due to the limit. At
- * least one check has the limit as its error.
+ * The judgements of a run that met a limit of the harness or its machine. None of them is a breach, because the limit may have caused it. At least
+ * one check has the limit as its error.
  */
 export function withoutVerdict(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

@@ -225,7 +225,7 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
 /** Paths that the URL standard does not change. Nearly all paths match. */
 const plainPath = /^[\w/?=&-]*$/;
 
-/** Refuses a path that would reach another URL than its record says. Runs before the request is counted. */
+/** Refuses a path that the URL standard would change, because the request would differ from its record. Runs before the request is counted. */
 function checkPath({ path }: Call): void {
   if (plainPath.test(path)) return;
   const dropped = path

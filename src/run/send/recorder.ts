@@ -54,8 +54,8 @@ export function startRecorder() {
         : exchanges.filter((each) => isWithTarget(each) && each.sentMs >= (sinceMs ?? 0));
     },
     /**
-     * Rate-limit samples of a key in the order of the responses, since the start of the run or the last return of the
-     * target: a server that was restarted may have forgotten what was sent before.
+     * Rate-limit samples of a key in the order of the responses, since the start of the run or the last return of the target: a restarted server may
+     * have forgotten earlier requests.
      */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
     /** Rate-limit samples of a key, apart for each time between two outages. */

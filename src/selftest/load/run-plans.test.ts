@@ -36,8 +36,8 @@ describe("the load faults", () => {
 });
 
 /**
- * A round runs every scenario on the server without a fault, which takes minutes. A quick run has none, a full one has one that the seed chooses,
- * and `CONFORMANCE_WHOLE_LOAD_PROOF=1` runs all five.
+ * A round runs every scenario on the server without a fault, which takes minutes. A quick run has no round. A full run has one,
+ * chosen by the seed. `CONFORMANCE_WHOLE_LOAD_PROOF=1` runs all five.
  */
 const allRounds = [0, 1, 2, 3, 4];
 const rounds =

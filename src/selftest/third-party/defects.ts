@@ -1,9 +1,6 @@
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/**
- * The result for a defect in a run with every role. `found`: clauses of which at least one turns red. `missed`: why no
- * clause turns red.
- */
+/** Whether a run with an agent for every role finds a defect. `found`: clauses of which at least one turns red. `missed`: why no clause turns red. */
 export type Found = { readonly found: readonly ClauseId[] } | { readonly missed: string };
 
 /** The defects of the third-party server in Go, by the names of its switches. */

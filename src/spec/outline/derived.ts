@@ -16,7 +16,7 @@ const stream = "Endpoints / 2. Stream an agent response";
 const policy = "Events / Delivery security and policy";
 const delivery = "States and transitions / Webhook delivery";
 
-/** Every `must` or `should` clause that the document does not state itself, but that follows from what it states. */
+/** Every `must` or `should` clause that follows from sentences of the document, but is stated by none of them. */
 export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   "REQ-5": {
     from: ["Endpoints / Common request rules"],

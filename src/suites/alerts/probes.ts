@@ -153,8 +153,8 @@ export interface Used {
 }
 
 /**
- * Reads usage, or the list if usage is missing, and measures the hour and the minute. If neither the report nor the headers describe a window, uses the
- * run's own count. Its maximum is everything that may count; its minimum is what was sent since the alert was created.
+ * Reads usage, or the list if usage is missing, and measures the hour and the minute. If neither the report nor the headers describe a window, uses
+ * the run's own count. Its maximum is everything that may count; its minimum is the requests since the alert was created.
  * @param sinceMs when the alert was created, by the run's real clock
  */
 async function measure(

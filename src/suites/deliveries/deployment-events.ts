@@ -75,7 +75,7 @@ const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, a
   );
 };
 
-/** Whether both webhooks of deployment events were created since the target was last away. It may forget earlier ones. */
+/** Whether both webhooks of deployment events were created since the target was last away. A restarted target may have forgotten earlier ones. */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder
@@ -148,7 +148,7 @@ const healthChanged = triggered("deployment.health_changed", "changes its health
 /** A target may remove only the deployment that the first trigger created. */
 const deleted = triggered("deployment.deleted", "is removed", { after: [created] });
 
-/** Every trigger, with the webhooks that hear of it. */
+/** Every trigger, with the webhooks that select its event. */
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (

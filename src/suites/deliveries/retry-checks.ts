@@ -148,7 +148,7 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/** Whether an attempt came so long after the first that it is not a duplicate. */
+/** Whether an attempt came too late after the first to be a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 

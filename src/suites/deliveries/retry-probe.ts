@@ -381,9 +381,9 @@ async function passSchedule(context: ScheduleContext): Promise<CompletedRetries 
 }
 
 /**
- * Whether the sender retries in real time, as a worker that sleeps between attempts does. If no retry followed the
- * clock, waits for a retry in real time, unless the target file promises that agents follow the clock. Also returns
- * `true` if the advances took so long that a retry may be due by either clock.
+ * Whether the sender retries in real time, as a worker that sleeps between attempts does. If no retry followed the clock, waits for a retry in real
+ * time, unless the target file promises that agents follow the clock. Also returns `true` if a retry may be due by either clock, because the advances
+ * took long.
  */
 async function retriesUseRealTime({ opened, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;

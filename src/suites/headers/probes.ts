@@ -13,7 +13,7 @@ import { fallBetween } from "../shared/compare-samples.ts";
 /** Requests of one key. Its limits are `null` if only the headers showed the tier, because the checks judge those headers. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Requests of later sets than the one that judges. They may have used up the allowance, and are not judged. */
+  /** Requests of probes of later sets than the one that judges. Not judged, but they may have used up the allowance. */
   readonly unjudged?: readonly Sample[];
 }
 
@@ -34,7 +34,7 @@ export interface AllSamples {
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
-/** Returns the samples without those of later probes. Those stay known, because they may explain what `Remaining` says. */
+/** Returns the samples without those of probes of later sets, which become `unjudged`: they may explain a fall of `Remaining`. */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
   const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));

@@ -168,8 +168,8 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
 }
 
 /**
- * Maximum fall of `Remaining` after a read. The next request counts, and so may the read itself, if its `Remaining` was
- * computed before that.
+ * Maximum fall of `Remaining` after a read. The next request counts. The read may count, too, if the server computed its `Remaining` before counting
+ * the read.
  */
 const maxFallAfterRead = 2;
 /** How long after a batch its entries may still be counted one by one. */

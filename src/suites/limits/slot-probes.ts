@@ -128,7 +128,7 @@ export const slotsHeld = tierProbe(
   },
 );
 
-/** More failing requests, one after the other, than there are slots. They show whether failures release their slots. */
+/** Failing requests in sequence, more of them than there are slots. They show whether failures release their slots. */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;

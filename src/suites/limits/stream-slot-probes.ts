@@ -23,7 +23,7 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** More streams that end in an error, one after the other, than there are slots. */
+/** Streams in sequence that end in an error, more of them than there are slots. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
   /** Failed streams, up to the first that was refused with 429. */

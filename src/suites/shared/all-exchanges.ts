@@ -37,7 +37,9 @@ export interface AllExchanges {
   readonly returnsMs?: readonly number[];
 }
 
-/** Returns the exchanges without those of later probes. The same object for the same evidence, because checks cache by it. */
+/**
+ * Returns the exchanges without those of probes of later sets. Returns the same object for the same evidence, because checks cache results by object.
+ */
 const exchangesOfSet = memoizeByPair((all: AllExchanges, requirements: RequirementSet): AllExchanges => {
   const exchanges = all.exchanges.filter(({ since }) => !isLaterThan(requirements, since));
   return exchanges.length === all.exchanges.length ? all : { ...all, exchanges };

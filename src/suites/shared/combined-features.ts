@@ -70,7 +70,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether features that are accepted one by one are also accepted together. */
+/** Judges whether features that are accepted alone are also accepted together. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,

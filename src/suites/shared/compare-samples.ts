@@ -51,7 +51,7 @@ const closeSeconds = 1;
 
 /**
  * Finds the serial runs among the samples of one key.
- * @param between whether a request that may count against the key was sent between two times
+ * @param between whether a request that may count was sent between two times.
  * @param countedRead the kind of read that counts against the allowance, as an invoke does
  */
 export function serialRuns(

@@ -18,7 +18,7 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/** The requirement for getting a status from an endpoint, besides a key and an agent; `null` if there is none. */
+/** The requirement for getting a status from an endpoint, in addition to a key and an agent; `null` if there is none. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   // A stream reports a failure in an event and a batch in its operation: neither can be made to answer 500.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;

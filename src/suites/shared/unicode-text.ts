@@ -7,7 +7,7 @@ const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
 /** Characters that JSON has to escape and that must not break the lines of an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
-/** A query whose words can be found in a response that repeats it, even if they were corrupted. */
+/** A query with marked words. The marks locate each word in a response that repeats the query, even if the word was corrupted. */
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
 /** A word that the response repeats incorrectly. */

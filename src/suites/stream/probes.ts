@@ -22,7 +22,7 @@ export interface TimedStream {
   readonly exchange: Exchange;
   readonly clockAtEventsMs: readonly number[];
   readonly clockAfterMs: number;
-  /** Whether the user named the agent. Otherwise no one stated that it can stream. */
+  /** Whether the user named the agent. Otherwise no one stated that the agent can stream. */
   readonly promised: boolean;
 }
 
@@ -141,7 +141,7 @@ export const streamedFromTwo = probe(
 
 /** A stream with a parameter and a temperature. */
 export interface TemperatureResult extends Omit<TimedStream, "promised"> {
-  /** The stream with both. If it is rejected, `exchange` is one without the temperature. */
+  /** The stream with both parameters. If this stream is rejected, `exchange` is one without the temperature. */
   readonly tempered: Exchange;
 }
 

@@ -44,7 +44,7 @@ export function incompleteFiles(folder: string, files: FileTexts, before: FileTe
   ];
 }
 
-/** Returns what is wrong with a file; `null` if it is complete. */
+/** Returns the problem of a file; `null` if the file is complete. */
 function problemOf(path: string, text: string): string | null {
   const name = basename(path);
   if (name === "report.json") return problemOfReport(path);

@@ -92,7 +92,7 @@ export const keysIn = (text: string): readonly string[] =>
  * Writes the target file of a trial: the server behind a port, with a few keys. Keys of large tiers would cost a run
  * thousands of requests.
  *
- * @param ports of the server, of what stands in front of it, and of the receiver of deliveries
+ * @param ports of the server, of the proxies in front of it, and of the receiver of deliveries
  * @returns the path
  */
 export function writeTrialTarget(

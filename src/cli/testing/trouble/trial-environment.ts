@@ -23,7 +23,7 @@ export interface Trial {
   readonly atSeconds: number;
   /** A folder whose content the output folder has before the trial; `null`: it is empty. */
   readonly before: string | null;
-  /** Module that is run in the place of the harness. Default: the command. */
+  /** Module to run instead of the harness. Default: the command. */
   readonly main?: string;
 }
 

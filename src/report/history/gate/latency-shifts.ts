@@ -136,13 +136,13 @@ export const latencyGate = {
   /** Most and fewest nights to compare them with. */
   maxBaseline: 42,
   minBaseline: 10,
-  /** Smallest change, as a share of the usual value. */
+  /** Smallest change that counts, as a share of the usual value. */
   minShare: 0.1,
   /** This share of the nights, the fastest ones, must show half of that change as well. */
   usualShare: 0.6,
-  /** Smallest change in milliseconds: the load engine itself may cause smaller ones. */
+  /** Smallest change that counts, in milliseconds: the load engine itself may cause smaller ones. */
   minMs: 1,
-  /** Smallest change, in standard errors of the noise of the nights before. */
+  /** Smallest change that counts, in standard errors of the noise of the nights before. */
   minErrors: 4.5,
   /** Smallest noise to assume, as a share of the value. A few nights may be equal by chance, and would show no noise. */
   minScatter: 0.01,

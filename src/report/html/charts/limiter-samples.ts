@@ -95,7 +95,7 @@ export interface WindowCounts {
 
 /**
  * Counts admitted requests within a rolling window. If the count exceeds the published limit, tries fixed windows that end at the times of the reset
- * header. It takes these if they fit better.
+ * header. Uses the fixed windows if they fit better.
  */
 export function countInWindow(
   samples: readonly LimiterSample[],

@@ -19,11 +19,11 @@ interface Opening {
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
-  /** For each entry of `latest`: the earliest possible instant of this request and all later ones. */
+  /** For each entry of `latest`: the minimum of the earliest instants of that request and of all later ones in the array. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest instants of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each entry of `starts`: the earliest among the latest instants of this request and all later ones. */
+  /** For each entry of `starts`: the minimum of the latest instants of that request and of all later ones in the array. */
   readonly earliestEndFrom: Float64Array;
   /** Refusals that may restart the time of their window, sorted by earliest instant. */
   readonly pushers: readonly Span[];

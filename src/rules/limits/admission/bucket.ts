@@ -10,8 +10,8 @@ const roundingTokens = 1e-6;
 const reserveMs = 4000;
 
 /**
- * Fits a bucket of `capacity` tokens that refills steadily. Over any span it admits its capacity plus the refill. It refuses only while it holds
- * less than one token.
+ * Fits a bucket of `capacity` tokens that refills steadily. The bucket admits at most its capacity plus the refill over any span, and refuses only
+ * while less than one token is left.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);

@@ -46,7 +46,10 @@ function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline,
   return min;
 }
 
-/** Returns the spans, ends excluded, in which no request that may count was decided: all earlier requests had been decided by then. */
+/**
+ * Returns the spans in which no request that may count can have been decided. Each begins when all earlier requests have certainly been decided. The
+ * ends of a span are excluded.
+ */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];
   const latestAt = walkAlong(latest);

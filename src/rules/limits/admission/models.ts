@@ -83,7 +83,7 @@ export function minuteModels(limits: TierLimits): LimiterModel[] {
   ];
 }
 
-/** A separate limiter of bursts that may exist beside the minute's: a bucket of the burst's size that refills at the minute's rate. */
+/** A separate limiter of bursts that may exist in addition to the minute's: a bucket of the burst's size that refills at the minute's rate. */
 export function burstBucket(limits: TierLimits): Bucket {
   return { capacity: bucketOf(limits.burst), refillPerMs: limits.perMinute / minuteMs };
 }

@@ -29,7 +29,8 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
  * between the n-th earliest start and the n-th earliest end, whichever request it is.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The instants chosen so far, each with the rank up to which it applies: requests that are alike share an instant.
+  // The instants chosen so far. Requests that are alike share an instant, so each instant has the rank of its last
+  // request.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [walkAlong(earliest), walkAlong(latest)];

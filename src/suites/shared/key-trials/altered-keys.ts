@@ -35,8 +35,8 @@ export const truncated = (key: string): string => key.replace(padding, "").slice
 export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case after the prefix. Returns `null` for a key with another number of letter cases. A server may
- * ignore the case of a key that has only one: it may be hexadecimal.
+ * Swaps upper and lower case after the prefix. Returns `null` for a key with another number of letter cases. A server may ignore the case of a key
+ * whose letters have one case, because such a key may be hexadecimal.
  */
 export function withSwappedCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";

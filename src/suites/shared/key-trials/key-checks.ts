@@ -22,7 +22,7 @@ interface KeyExpectation {
   readonly expects: Expectation;
   /** Endpoints on which the kind of key is tried. */
   readonly on: readonly EndpointName[];
-  /** A further requirement for trials on these endpoints, besides the key; `null` if there is none. */
+  /** A further requirement for trials on these endpoints, in addition to the key; `null` if there is none. */
   readonly reach: Enabler | null;
 }
 

@@ -46,7 +46,7 @@ export interface Hook {
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
   /** Replies to held attempts, and to later ones at once. */
   readonly release: () => void;
-  /** Replies 204 to every attempt from now on, so that the target does not retry. */
+  /** An open hook, with the methods that only the receiver calls. */
   readonly acceptAll: () => void;
   /**
    * Gives up the hook, because its probe runs again: another hook may take its name. Late deliveries are accepted, and

@@ -94,7 +94,7 @@ interface Unjudged {
 export type RunResult =
   /** `stopped` says why the run stopped early. `null` if it was complete. */
   | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
-  /** Contains every check as skipped. */
+  /** The record of a run that judged nothing: every check is skipped. */
   | (RunRecord & Unjudged);
 
 export const noUsableKey =

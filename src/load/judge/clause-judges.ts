@@ -30,7 +30,7 @@ export interface ClaimJudge {
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
-  /** If it returns false, there is no finding. */
+  /** Whether the judge applies. If not, there is no finding. */
   readonly applies?: (facts: LoadFacts) => boolean;
 }
 

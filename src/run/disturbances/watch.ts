@@ -35,7 +35,7 @@ interface Sending {
 interface WatchOptions {
   readonly target: Target;
   readonly time: RunClock;
-  /** Whether the run lives on simulated time. */
+  /** Whether the run uses simulated time. */
   readonly isSimulated: boolean;
   /** Whether to look out for other users of the keys. */
   readonly announces: boolean;

@@ -94,7 +94,7 @@ export const retryPausesMs = [300, 600, 1200] as const;
 /** How often a slot that was released late may interrupt a burst. */
 const maxHiccups = 12;
 
-/** Result of sending until a refusal lasts. */
+/** Result of sending requests until a refusal outlasts its retries. */
 export interface ExhaustResult extends BurstResult {
   /** How many refusals were due to a slot that was released late. */
   readonly hiccups: number;

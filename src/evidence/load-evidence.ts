@@ -222,6 +222,13 @@ export const loadEvidenceSchema = z
       .nullable()
       .describe("Memory of the embedded server, at regular intervals."),
     stopped: z.string().nullable().describe("Why the run ended early."),
+    clockLagMs: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe(
+        "How far a test clock that stands still by itself lagged behind at most while it was moved along with real time; absent: not at all.",
+      ),
     disturbance: z
       .string()
       .optional()

@@ -38,7 +38,7 @@ const stage: TrialSetup = {
     network: plainNetwork,
   },
   instrumentation: { receiver: null, rssBytes: null, deliveryTimeoutMs: 0 },
-  disturbance: () => null,
+  disturbance: async () => ({}),
   tearDown: async () => {},
 };
 const ground: LoadEnvironment = { skipReason: () => null, cooldownMs: () => 0, setUp: async () => stage, target: null };
@@ -88,7 +88,10 @@ describe("running trials", () => {
 
   it("gives no verdict on a trial that something else disturbed", async () => {
     const disturbance = "another run used the same keys";
-    const disturbed: LoadEnvironment = { ...ground, setUp: async () => ({ ...stage, disturbance: () => disturbance }) };
+    const disturbed: LoadEnvironment = {
+      ...ground,
+      setUp: async () => ({ ...stage, disturbance: async () => ({ disturbance }) }),
+    };
     const [outcome] = await conduct([trial("burst")], { environment: disturbed });
     expect(outcome).toMatchObject({ kind: "judged", evidence: { disturbance }, validity: { invalid: disturbance } });
     const kinds = outcome?.kind === "judged" ? outcome.findings.map(({ kind }) => kind) : [];

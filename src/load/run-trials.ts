@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { traceOf } from "../base/errors.ts";
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { assertOpenFiles } from "../base/open-files.ts";
+import { isAboutCounts } from "../run/disturbances/disturbance.ts";
 import { describeSkip, type Messages, need, type SkipReason, type SkipText } from "../run/skip-reason.ts";
 import { type Engine, type EngineOptions, EngineProblem, type LoadProgress, unsupportedReason } from "./engine.ts";
 import { type Instrumentation, runInstrumented } from "./instrumented-run.ts";
@@ -22,16 +23,20 @@ export type EngineTarget = Pick<
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
 
+/** What a trial has shown, before anything else that may have disturbed it is looked for. */
+export interface SeenInTrial {
+  /** Whether the target was away for a while, so that nothing could reach it. */
+  readonly wasAway: boolean;
+  /** Whether a clause about the number of requests seems broken. */
+  readonly limitsBroken: () => boolean;
+}
+
 /** A target that is ready for one trial. */
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /**
-   * Returns the disturbance of the trial since its setup that the target did not cause; `null` if there was none.
-   *
-   * @param wasAway whether the target was away for a while, so that nothing could reach it
-   */
-  readonly disturbance: (wasAway: boolean) => string | null;
+  /** Finds what has disturbed the trial since its setup, other than the target. */
+  readonly disturbance: (seen: SeenInTrial) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
   /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;
 }
@@ -158,6 +163,10 @@ export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResul
   }
 }
 
+const hasBrokenLimits = (result: TrialResult): boolean =>
+  result.kind === "judged" &&
+  result.findings.some(({ kind, clause }) => kind === "breach" && clause !== null && isAboutCounts(clause));
+
 const stopOf = ({ reason }: AbortSignal): SkipReason => ({
   reason:
     reason instanceof TargetDied || reason instanceof HarnessLimit ? reason.message : "the run was stopped before it",
@@ -212,8 +221,9 @@ async function sendTrial(trial: LoadTrial, options: StoppableOptions): Promise<L
       };
       return runInstrumented(options.engines[engine], scenario, engineOptions, setup.instrumentation);
     });
-    const disturbance = setup.disturbance(outage !== null);
-    return { ...result, ...(outage !== null && { outage }), ...(disturbance !== null && { disturbance }) };
+    const evidence = { ...result, ...(outage !== null && { outage }) };
+    const limitsBroken = (): boolean => hasBrokenLimits(judgeTrial(trial, evidence));
+    return { ...evidence, ...(await setup.disturbance({ wasAway: outage !== null, limitsBroken })) };
   } finally {
     await setup.tearDown();
   }

@@ -1,6 +1,7 @@
 import { request } from "undici";
 
 import { messageOf } from "../base/errors.ts";
+import { isGatewayStatus } from "../base/http-status.ts";
 import { openDispatchers } from "../base/network/dispatchers.ts";
 import type { Network } from "../base/network/network.ts";
 import { isLoopback } from "./base-url.ts";
@@ -23,9 +24,6 @@ export class ControlCallFailed extends Error {
     this.isTemporary = isTemporary;
   }
 }
-
-/** Statuses of a gateway whose server is away. Source: RFC 9110, 15.6.3 to 15.6.5. */
-const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** A test clock that is advanced by the HTTP call of the target file. */
 export function clockOverHttp(
@@ -68,7 +66,7 @@ export async function send(call: HttpCall, network: Network, seconds: number, fa
     });
     const text = await response.body.text();
     const { statusCode } = response;
-    if (statusCode >= 300) throw fail(`answered ${statusCode}`, { isTemporary: gatewayStatuses.has(statusCode) });
+    if (statusCode >= 300) throw fail(`answered ${statusCode}`, { isTemporary: isGatewayStatus(statusCode) });
     return text;
   } catch (error) {
     if (error instanceof ControlCallFailed) throw error;

@@ -58,7 +58,7 @@ export function openEmbeddedEnvironment(patches: readonly PatchName[]): Embedded
         rssBytes: server.rssBytes,
         deliveryTimeoutMs: deliveriesWithinMs,
       },
-      disturbance: () => null,
+      disturbance: async () => ({}),
       tearDown: async () => {
         if (own !== null) await server.close();
       },

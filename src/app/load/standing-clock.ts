@@ -1,12 +1,9 @@
-import { performance } from "node:perf_hooks";
-
 import { duration } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readRateLimitInfo } from "../../rules/limits/rate-limit-info.ts";
-import { agentPath } from "../../run/send/client.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
-import { openTransport } from "../../wire/transport.ts";
+import { askHealth } from "./ask-health.ts";
 
 /**
  * How long a clock is observed before it counts as standing still. Headers show whole seconds, which may be rounded.
@@ -51,37 +48,25 @@ function hasChanged(from: number | null, to: number | null): boolean | null {
   return from === null || to === null ? null : Math.abs(to - from) >= minChangeSeconds;
 }
 
-/** Returns a function that reads the times from a health response. No limit counts health requests. */
+/** Returns a function that reads the times from a health response. */
 export const readTimes =
-  ({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Observation["read"] =>
+  (target: Target, key: TargetKey): Observation["read"] =>
   async () => {
-    const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
-    try {
-      const { answer } = await wire.open({
-        method: "GET",
-        url: baseUrl + agentPath(agents.answering ?? "", "health"),
-        headers: [
-          ["authorization", `Bearer ${key}`],
-          ["accept", "application/json"],
-        ],
-        body: null,
-        key: name,
-      }).finished;
-      if (answer.kind === "unanswered") return { limits: null, date: null };
-      const { reset, resetAfter, date } = readRateLimitInfo(answer.status, answer.headers, () => null);
-      return { limits: reset === null || resetAfter === null ? null : reset - resetAfter, date };
-    } finally {
-      await wire.close();
-    }
+    const { answer } = await askHealth(target, key);
+    if (answer.kind === "unanswered") return { limits: null, date: null };
+    const { reset, resetAfter, date } = readRateLimitInfo(answer.status, answer.headers, () => null);
+    return { limits: reset === null || resetAfter === null ? null : reset - resetAfter, date };
   };
 
 /** How often a standing clock is advanced. */
 const stepMs = 100;
-/** How far the clock may lag behind. Some scenarios send a request one second after a window has ended. */
-const maxLagMs = 1000;
+/** How far the clock may lag behind. Within this time, the judges allow for the lag. */
+const maxLagMs = 10_000;
 
 /** A standing clock that follows real time until it is stopped. */
 export interface ClockInStep {
+  /** How far the clock lagged behind real time at most, in milliseconds. */
+  readonly lagMs: () => number;
   /** Returns why the clock did not follow real time. `null` if it did. */
   readonly problem: () => string | null;
   /** Ends the advances, and waits for one that is under way. */
@@ -95,12 +80,12 @@ export function keepInStep(clock: ClockControl, timers: Timers = machineTimers):
   let advancedMs = 0;
   let maxMs = 0;
   let failure: string | null = null;
-  const lagMs = (): number => timers.now() - startedMs - advancedMs;
+  const currentLagMs = (): number => timers.now() - startedMs - advancedMs;
   const step = async (): Promise<void> => {
-    const ms = Math.round(lagMs());
+    const ms = Math.round(currentLagMs());
     try {
       await clock.advance(ms);
-      maxMs = Math.max(maxMs, lagMs());
+      maxMs = Math.max(maxMs, currentLagMs());
       advancedMs += ms;
     } catch (error) {
       failure ??= messageOf(error);
@@ -113,9 +98,11 @@ export function keepInStep(clock: ClockControl, timers: Timers = machineTimers):
     }
   };
   const running = run();
+  const lagMs = (): number => Math.max(maxMs, currentLagMs());
   return {
+    lagMs,
     problem: () => {
-      const worstMs = Math.max(maxMs, lagMs());
+      const worstMs = lagMs();
       if (worstMs <= maxLagMs) return null;
       const cause = failure === null ? "" : ` (${failure})`;
       return `the target's test clock lagged behind by ${duration(Math.round(worstMs))}, though it was moved along with real time${cause}`;

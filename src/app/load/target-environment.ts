@@ -1,18 +1,16 @@
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { performance } from "node:perf_hooks";
 
-import type { KeyRole } from "../../load/scenarios.ts";
 import { type TierLimits, type TierName, tierNames } from "../../spec/tiers.ts";
 import { type LoadEnvironment, missingRequirement, type TrialSetup } from "../../load/run-trials.ts";
 import type { LoadTrial } from "../../load/trials.ts";
 import { loadStorage, type Receiver, startReceiver } from "../../receiver/receiver.ts";
-import { describeDisturbance, type Disturbance } from "../../run/disturbances/disturbance.ts";
-import { type AnnouncedRun, announceRun } from "../../run/disturbances/other-runs.ts";
-import { watchStalls } from "../../run/disturbances/stalls.ts";
+import { announceRun } from "../../run/disturbances/other-runs.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { type ClockControl, roleAssignmentOf, type Target, type TargetKey, usableKeys } from "../../target/target.ts";
 import { withRepeatedAdvance } from "./repeated-advance.ts";
-import { keepInStep, readTimes, standsStill } from "./standing-clock.ts";
+import { type ClockInStep, keepInStep, readTimes, standsStill } from "./standing-clock.ts";
+import { watchTrial } from "./trial-disturbances.ts";
 
 /** The limits of a target's tier, and the keys that load is sent with. */
 export interface TierKeys {
@@ -48,52 +46,27 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
   const lastUsedMs = new Map(used);
   const announced = announceRun(target);
+  const clock = target.clock === null ? null : openTrialClock(target, target.clock);
   let receiver: Promise<Receiver> | null = null;
-  let standing: Promise<boolean> | null = null;
-  const setUpClock = target.clock === null ? null : withRepeatedAdvance(target.clock);
-  const isStanding = (clock: ClockControl, main: TargetKey): Promise<boolean> =>
-    (standing ??= standsStill({ clock, read: readTimes(target, main) }));
-  const keysOf = (trial: LoadTrial): readonly TargetKey[] => {
-    const { main, second } = tiers.get(trial.tier) ?? { main: null, second: null };
-    const roles = new Set<KeyRole>(trial.scenario.flows(publishedOr(tiers, trial.tier)).map(({ key }) => key));
-    return [main, roles.has("second") ? second : null].filter((key) => key !== null);
-  };
+  const receiverOf = async (trial: LoadTrial): Promise<Receiver | null> =>
+    needsReceiver(trial) ? (receiver ??= listenFor(target)) : null;
+  const keysOf = (trial: LoadTrial): readonly TargetKey[] => usedKeys(trial, tiers.get(trial.tier) ?? null);
 
   const setUp = async (trial: LoadTrial): Promise<TrialSetup> => {
     const found = tiers.get(trial.tier);
     if (found === undefined) throw new Error(`there is no key of the ${trial.tier} tier`);
-    const { limits, main, second } = found;
     const keys = keysOf(trial);
     const isFresh = keys.every(({ fresh, name }) => fresh && !lastUsedMs.has(name));
-    if (!isFresh) await setUpClock?.advance(minuteOverMs);
-    const needsReceiver = trial.scenario.needs.includes("receiver");
-    const listening = needsReceiver ? await (receiver ??= listenFor(target)) : null;
-    const inStep =
-      target.clock !== null && setUpClock !== null && (await isStanding(setUpClock, main))
-        ? keepInStep(target.clock)
-        : null;
-    // Some targets finish an advance only after its deliveries, so the clock may lag. That does no harm if deliveries
-    // are counted: their number does not depend on the clock.
-    const clockProblem = (): string | null => (needsReceiver ? null : (inStep?.problem() ?? null));
-    const watch = watchTrial(announced);
+    if (!isFresh) await clock?.beginMinute();
+    const listening = await receiverOf(trial);
+    const inStep = (await clock?.keepInStep(found.main)) ?? null;
+    // Some targets finish an advance only after its deliveries.
+    const mayLag = needsReceiver(trial);
+    const watch = watchTrial({ target, keys, announced, clock: clock?.betweenTrials ?? null, inStep, mayLag });
     return {
-      target: {
-        baseUrl: target.baseUrl,
-        keys: { main: main.key, second: second?.key ?? null },
-        tier: trial.tier,
-        limits,
-        isFresh,
-        agents: loadAgentsOf(target),
-        roleRequests: target.roleAssignments,
-        speed: 1,
-        network: target.network,
-      },
-      instrumentation: {
-        receiver: listening,
-        rssBytes: null,
-        deliveryTimeoutMs: deliveriesWithinMs,
-      },
-      disturbance: (wasAway) => watch.describe() ?? (wasAway ? null : clockProblem()),
+      target: engineTargetOf(target, found, isFresh),
+      instrumentation: { receiver: listening, rssBytes: null, deliveryTimeoutMs: deliveriesWithinMs },
+      disturbance: watch.find,
       tearDown: async () => {
         watch.close();
         await inStep?.stop();
@@ -126,28 +99,47 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
   };
 }
 
-/** Notices what disturbs a trial from now on: another run with the same keys, or a stall of this machine. */
-function watchTrial(announced: AnnouncedRun) {
-  const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
-  const all = (): readonly Disturbance[] => {
-    const found = announced.shared(startedUnixMs);
-    if (found === null) return stalls.all();
-    return [
-      ...stalls.all(),
-      { kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys },
-    ];
-  };
+const needsReceiver = ({ scenario }: LoadTrial): boolean => scenario.needs.includes("receiver");
+
+/** The keys that a trial sends with. */
+function usedKeys({ scenario }: LoadTrial, found: TierKeys | null): readonly TargetKey[] {
+  if (found === null) return [];
+  const { main, second, limits } = found;
+  const usesSecond = scenario.flows(limits).some(({ key }) => key === "second");
+  return usesSecond && second !== null ? [main, second] : [main];
+}
+
+/** The test clock of a target, as trials use it. */
+function openTrialClock(target: Target, clock: ClockControl) {
+  const betweenTrials = withRepeatedAdvance(clock);
+  let standing: Promise<boolean> | null = null;
   return {
-    describe: (): string | null => {
-      const [first] = all();
-      return first === undefined ? null : describeDisturbance(first);
+    betweenTrials,
+    /** Advances the clock until earlier requests no longer count. */
+    beginMinute: () => betweenTrials.advance(minuteOverMs),
+    /** Moves the clock along with real time if it stands still by itself. */
+    keepInStep: async (main: TargetKey): Promise<ClockInStep | null> => {
+      standing ??= standsStill({ clock: betweenTrials, read: readTimes(target, main) });
+      return (await standing) ? keepInStep(clock) : null;
     },
-    close: stalls.close,
   };
 }
 
-const publishedOr = (tiers: ReadonlyMap<TierName, TierKeys>, tier: TierName): TierLimits =>
-  tiers.get(tier)?.limits ?? { perHour: 1, perMinute: 1, concurrent: 1, burst: 1, tokensPerMonth: null };
+const engineTargetOf = (
+  target: Target,
+  { tier, limits, main, second }: TierKeys,
+  isFresh: boolean,
+): TrialSetup["target"] => ({
+  baseUrl: target.baseUrl,
+  keys: { main: main.key, second: second?.key ?? null },
+  tier,
+  limits,
+  isFresh,
+  agents: loadAgentsOf(target),
+  roleRequests: target.roleAssignments,
+  speed: 1,
+  network: target.network,
+});
 
 /** The target's agents by role. An agent that answers is also used for streams. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({

@@ -74,6 +74,15 @@ describe("a load that lost its target", () => {
     expect(loss).toBeNull();
   });
 
+  it("judges a 5xx that goes on among good responses for the whole load", () => {
+    const requests = Array.from({ length: 600 }, (_, index) => at(1000 + index * 20, index % 100 === 50 ? page : {}));
+    const long = { summary: countBySecond(requests), generator: evidenceOf(requests).generator };
+    for (const { red, loss } of [judged(requests), judged([], long)]) {
+      expect(loss).toBeNull();
+      expect(red).toContain("HDR-5");
+    }
+  });
+
   it("judges a 5xx of the embedded server, which has no gateway", () => {
     expect(judged([...admitted(5), at(1200, page)], { server: { rssBytes: [] } }).red).not.toEqual([]);
   });

@@ -1,7 +1,7 @@
 import type { LoadEvidence, LoadSample, SecondCounts } from "../../evidence/load-evidence.ts";
 import { describeOutage, timeText } from "../outage.ts";
 import { isKeyRefusal } from "../refused-key.ts";
-import { gatewaySpan, isOfGateway } from "./gateway.ts";
+import { gatewaySpan, isGatewayLike } from "./gateway.ts";
 
 /** When a load lost its target, or a key for it, by the clock of the evidence, and why. */
 export interface TargetLoss {
@@ -68,7 +68,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
 /** Judges a request that lost its response like one whose client left: it may have been admitted. */
 function inFlightAt(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
-  if (isOfKey || isOfGateway(sample)) return { ...sample, status: null, left: true, flaws: null };
+  if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
   const isBroken = sample.endMs >= atMs && sample.flaws === null && sample.tokens === null;
   return isBroken ? { ...sample, left: true } : sample;
 }

@@ -16,7 +16,7 @@ import { historyOf } from "./histories.ts";
 import { overFirstMinute } from "./first-minute.ts";
 import { isAdmitted, isAgentCall } from "../../rules/limits/sample.ts";
 import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
-import { targetTime, type TargetTime } from "./target-time.ts";
+import { targetTime, type TargetTime, withLag } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
 /** The requests of one key, with the history of their admission. */
@@ -52,7 +52,7 @@ export function factsOf(whole: LoadEvidence, scenario: Scenario): LoadFacts {
   const loss = targetLossIn(whole);
   const evidence = loss === null ? whole : evidenceBefore(loss, whole);
   const sent = sampledRequests(evidence);
-  const time = targetTime(sent, evidence.speed);
+  const time = withLag(targetTime(sent, evidence.speed), evidence.clockLagMs ?? 0);
   const use = (key: KeyRole): KeyFacts =>
     useOf(
       key,

@@ -1,24 +1,20 @@
+import { isGatewayStatus } from "../../base/http-status.ts";
 import type { LoadEvidence, LoadSample, SecondCounts } from "../../evidence/load-evidence.ts";
+import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
 import { rateValues } from "../../spec/headers.ts";
-
-/** Statuses of a gateway whose server is away. Source: RFC 9110, 15.6.3 to 15.6.5. */
-const gatewayStatuses = new Set<number | null>([502, 503, 504]);
 
 const hasHeaders = (sample: LoadSample): boolean =>
   sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
 
 /**
- * Whether a gateway responded in place of the target: without rate-limit headers. Its body shows nothing: the document has no form for these
+ * Whether a response looks like one of a gateway: without rate-limit headers. Its body shows nothing: the document has no form for these
  * statuses, so no rule judges it.
  */
-export const isOfGateway = (sample: LoadSample): boolean => gatewayStatuses.has(sample.status) && !hasHeaders(sample);
+export const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
-/** The same for the counts of one second: whether all responses of one status may be those of a gateway. */
-const hasGatewayResponses = ({ heads }: SecondCounts): boolean =>
-  heads.some(
-    ({ status, answered, lacking, malformed }) =>
-      gatewayStatuses.has(status) && answered > 0 && lacking === answered && malformed === 0,
-  );
+/** Whether all responses of one status look like those of a gateway. */
+const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["heads"][number]): boolean =>
+  isGatewayStatus(status) && lacking === answered && malformed === 0;
 
 /**
  * When a gateway responded in place of the target, in epoch milliseconds; `null` if it never did. In front of the embedded server there is no
@@ -26,14 +22,20 @@ const hasGatewayResponses = ({ heads }: SecondCounts): boolean =>
  */
 export function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;
-  const responses = requests.filter(isOfGateway);
-  const seconds = summary.filter(hasGatewayResponses);
-  if (responses.length + seconds.length === 0) return null;
-  return {
-    fromMs: smallest([...responses.map(({ headMs }) => headMs), ...seconds.map(({ firstSentMs }) => firstSentMs)]),
-    toMs: -smallest([...responses.map(({ endMs }) => -endMs), ...seconds.map(({ lastEndMs }) => -lastEndMs)]),
-  };
+  const spells = gatewaySpells([...requests.flatMap(countsOfSample), ...summary.map(countsOfSecond)]) ?? [];
+  const [first, last] = [spells[0], spells.at(-1)];
+  return first === undefined || last === undefined ? null : { fromMs: first.fromMs, toMs: last.toMs };
 }
 
-const smallest = (values: readonly number[]): number =>
-  values.reduce((least, value) => Math.min(least, value), Infinity);
+function countsOfSample(sample: LoadSample): ResponseCounts[] {
+  if (sample.status === null) return [];
+  const gatewayLike = Number(isGatewayLike(sample));
+  const { sentMs, headMs } = sample;
+  return [{ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, sound: 1 - gatewayLike }];
+}
+
+function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEndMs }: SecondCounts): ResponseCounts {
+  const gatewayLike = heads.filter(areGatewayLike).reduce((sum, { answered }) => sum + answered, 0);
+  const sound = admitted + refused + failed - gatewayLike;
+  return { sentMs: firstSentMs, fromMs: firstSentMs, toMs: lastEndMs, gatewayLike, sound };
+}

@@ -73,7 +73,10 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   }
   const decision = decisionOfResponse(sample, decided, outcome);
   if (outcome !== "admitted") return { ...decision, mayHoldUntilMs: decision.mayHoldUntilMs + goesOnMs };
-  const minOccupiedMs = kind === "invoke" && agent === "slow" && !sample.left ? minSlowAgentMs / speed : 0;
+  const minOccupiedMs =
+    kind === "invoke" && agent === "slow" && !sample.left
+      ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
+      : 0;
   // `endedMs` is the latest possible end; the slot was certainly held until the earliest one.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { type Dated, targetTime } from "./target-time.ts";
+import { type Dated, targetTime, withLag } from "./target-time.ts";
 
 /** Answers every 100 ms of ours, each 4 ms underway, from a target whose clock is `offsetMs` ahead at 0 and runs as told. */
 const answers = (count: number, speed: number, offsetMs: (ms: number) => number): Dated[] =>
@@ -38,5 +38,16 @@ describe("the target's time", () => {
     ],
   ])("is unknown where %s", (_, dated) => {
     expect(targetTime(dated, 1).kind).toBe("unknown");
+  });
+
+  it("is known less exactly if the clock lags behind by more than tolerances allow for", () => {
+    const time = targetTime(
+      answers(200, 1, () => 0),
+      1,
+    );
+    const { fromMs } = time.at(5000);
+    expect(withLag(time, 900)).toBe(time);
+    expect(withLag(time, 3000).at(5000)).toEqual({ fromMs: fromMs - 3000, toMs: fromMs + 3000 });
+    expect(withLag(time, 3000).kind).not.toBe("steady");
   });
 });

@@ -54,6 +54,22 @@ export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime 
   return drifting(bounds, speed) ?? steady({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
+/** The longest lag of a clock that the tolerances of all judges allow for. */
+const toleratedLagMs = 1000;
+
+/** The time of a target whose clock lags behind by up to `lagMs` now and then, so that each instant is known less exactly. */
+export function withLag(time: TargetTime, lagMs: number): TargetTime {
+  if (lagMs <= toleratedLagMs) return time;
+  return {
+    kind: time.kind === "steady" ? "drifting" : time.kind,
+    at: (clientMs) => {
+      const { fromMs, toMs } = time.at(clientMs);
+      return { fromMs: fromMs - lagMs, toMs: toMs + lagMs };
+    },
+    unknownMs: time.unknownMs,
+  };
+}
+
 function steady({ fromMs, toMs }: Span, speed: number, kind: "steady" | "unknown"): TargetTime {
   const middleMs = (fromMs + toMs) / 2;
   return {

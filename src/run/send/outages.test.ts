@@ -10,14 +10,15 @@ let isAnswered = true;
 let isInvokeAnswered = true;
 let connections = 0;
 let returns = 0;
+let startedMs = 0;
 let monitor: OutageMonitor;
 
 beforeEach(async () => {
   vi.useFakeTimers();
   [isUp, isAnswered, isInvokeAnswered, connections, returns] = [true, true, true, 0, 0];
-  const started = Date.now();
+  startedMs = Date.now();
   monitor = watchOutages({
-    now: () => Date.now() - started,
+    now: () => Date.now() - startedMs,
     connect: async () => {
       connections += 1;
       return isUp;
@@ -56,6 +57,13 @@ const gatewayError = (status = 502, text = "<html>Bad Gateway</html>", headers: 
   answer: { ...answeredWith(text), status, headers },
 });
 
+/** The same exchange, at this moment. */
+function answeredNow(given: Exchange): Exchange {
+  const ms = Date.now() - startedMs;
+  const { answer } = given;
+  return { ...given, sentMs: ms, answer: answer.kind === "answered" ? { ...answer, headMs: ms, endMs: ms } : answer };
+}
+
 /** An outage in which a request breaks. */
 async function loseDuring(text: string): Promise<void> {
   isUp = false;
@@ -75,6 +83,19 @@ describe("a 502, 503 or 504", () => {
   ] as const)("%s", async (_, sound, soundForInvoke, given, reconnect) => {
     [isAnswered, isInvokeAnswered] = [sound, soundForInvoke];
     expect((await monitor.examine(given)).reconnect).toBe(reconnect);
+  });
+
+  it("is the target's own if it comes among answers again and again", async () => {
+    const reconnects: unknown[] = [];
+    for (let spell = 0; spell < 6; spell += 1) {
+      for (let sound = 0; sound < 30; sound += 1) {
+        await vi.advanceTimersByTimeAsync(10);
+        await monitor.examine(answeredNow(exchange()));
+      }
+      reconnects.push((await monitor.examine(answeredNow(gatewayError(503, "")))).reconnect);
+      await vi.advanceTimersByTimeAsync(300);
+    }
+    expect(reconnects).toEqual(["gateway", "gateway", "gateway", undefined, undefined, undefined]);
   });
 
   it("ends the outage when the target answers again", async () => {

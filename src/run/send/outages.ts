@@ -1,30 +1,18 @@
 import { duration } from "../../base/duration.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { TargetLost } from "../skip-reason.ts";
-import {
-  hasTooLongHead,
-  isClosedByHarness,
-  isConnectionLost,
-  isGatewayError,
-  isUnreachable,
-  mayRetry,
-} from "./retry.ts";
+import { type AnsweredExchange, trackGatewayErrors } from "./gateway-errors.ts";
+import { openOutageLog, type OutageKind, type OutageLog, type OutageTimes } from "./outage-log.ts";
+import { hasTooLongHead, isClosedByHarness, isConnectionLost, isGatewayError, isUnreachable } from "./retry.ts";
+import { identityOfSent, type Suspects, trackSuspects } from "./suspects.ts";
 
-/**
- * A time in which the target accepted no connections, or a gateway answered in its place. Times are in milliseconds
- * since the start of the run.
- */
-export interface Outage {
-  readonly kind: "refused" | "gateway";
-  readonly fromMs: number;
-  /** When the target accepted connections again. `null` if it did not. */
-  readonly toMs: number | null;
+/** A time in which the target accepted no connections, or a gateway answered in its place. */
+export interface Outage extends OutageTimes {
   /** Requests that were in flight and broke, as method and path. */
   readonly broken: readonly string[];
 }
 
 /** Notices when the target goes away, and waits until it is back. */
-export interface OutageMonitor {
+export interface OutageMonitor extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<Suspects, "suspicion"> {
   /** Number of outages so far. Changes when an outage begins. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
@@ -35,17 +23,9 @@ export interface OutageMonitor {
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   /** Learns of a request that broke on a reused connection, and that the transport sends again. */
   readonly observeResent: (exchange: Exchange) => void;
-  /** Waits until the target accepts connections. Returns false if it does not come back. */
-  readonly awaitReturn: () => Promise<boolean>;
-  /** Why a request must not be sent again: it was in flight when two outages began. `null` if it may be sent. */
-  readonly suspicion: (request: Requested) => string | null;
   readonly hasSuspects: () => boolean;
-  /** Rejects if the target goes away and does not come back; with `isHasty`, as soon as it goes away. */
-  readonly loss: (isHasty: boolean) => Promise<never>;
   /** Describes the outages as part of a sentence. `null` if there was none. */
   readonly describe: () => string | null;
-  /** Whether the target is away and did not come back. */
-  readonly isDead: () => boolean;
   readonly close: () => void;
 }
 
@@ -54,7 +34,7 @@ interface OutageOptions {
   /** Asks for a new connection. */
   readonly connect: () => Promise<boolean>;
   /** Sends a request again, and records the exchange. During an outage, it is recorded as a part of that. */
-  readonly repeat: (exchange: Exchange, during: Outage["kind"] | null) => Promise<Exchange>;
+  readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
   /** Called when the target is back. */
@@ -66,173 +46,102 @@ interface OutageOptions {
 }
 
 export const defaultDeadAfterMs = 8000;
-/** A gateway may answer for a target this many times as long: a rolling deployment takes a while. */
-const gatewayFactor = 4;
-const pollMs = 100;
 /** A local server may be back from a restart in less than a second. A remote one should not log many connections. */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
-/** A request to compare: with the same method, address and body it may have the same effect. */
-export interface Requested {
-  readonly method: string;
-  readonly url: string;
-  readonly body: string | null;
-}
-
-interface OngoingOutage {
-  readonly kind: Outage["kind"];
-  readonly fromMs: number;
-  toMs: number | null;
-  readonly broken: Map<string, string>;
-}
-
-export function watchOutages({
-  now,
-  connect,
-  repeat,
-  sleep,
-  onReturn,
-  deadAfterMs,
-  idlePollMs,
-}: OutageOptions): OutageMonitor {
-  const outages: OngoingOutage[] = [];
-  const suspects = new Map<string, string>();
+export function watchOutages(options: OutageOptions): OutageMonitor {
+  const { now, connect, repeat, idlePollMs } = options;
+  const suspects = trackSuspects();
   const resent = new Set<string>();
-  /** Methods and paths to which the target itself responds as a gateway would. */
-  const own = new Set<string>();
-  /** A read that got a response of the target. */
-  let answeredRead: Exchange | null = null;
-  let wasReached = false;
-  let isDead = false;
-  let lastExchangeMs = 0;
-  let returning: Promise<boolean> | null = null;
-  let nextOutage = Promise.withResolvers<void>();
-  let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
-
-  /** Whether a connection is accepted that was asked for after `sinceMs`. Broken connections of one moment share one. */
-  const isAcceptedSince = (sinceMs: number): Promise<boolean> => {
-    if (latest === null || latest.startedMs < sinceMs) latest = { startedMs: now(), isAccepted: connect() };
-    return latest.isAccepted;
-  };
-
-  /** Whether the target itself responds to a read that it has answered before. */
-  const isAnswering = async (during: Outage["kind"] | null): Promise<boolean> => {
-    const { answer } = answeredRead === null ? { answer: null } : await repeat(answeredRead, during);
-    return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
-  };
-
-  const awaitConnection = async (outage: OngoingOutage): Promise<boolean> => {
-    const untilMs = now() + deadAfterMs * (outage.kind === "gateway" ? gatewayFactor : 1);
-    while (now() < untilMs) {
-      try {
-        await sleep(pollMs);
-      } catch {
-        return false;
-      }
-      if (!(await connect()) || !(await isAnswering(outage.kind))) continue;
-      outage.toMs = now();
+  const reads = rememberRead(repeat);
+  const isAcceptedSince = shareConnections(options);
+  const log = openOutageLog({
+    ...options,
+    isBack: async (kind) => (await connect()) && reads.isAnswered(kind),
+    onReturn: () => {
       resent.clear();
-      onReturn();
-      return true;
+      options.onReturn();
+    },
+  });
+  const gatewayErrors = trackGatewayErrors({
+    isAway: ({ sentMs }) => log.at(sentMs) !== null,
+    isAnswering: () => reads.isAnswered(null),
+    repeat: (exchange) => repeat(exchange, null),
+  });
+  let wasReached = false;
+  let lastExchangeMs = 0;
+
+  const examineAnswered = async (exchange: AnsweredExchange): Promise<Exchange> => {
+    gatewayErrors.observe(exchange);
+    const isError = isGatewayError(exchange.answer);
+    if (wasReached && isError && (await gatewayErrors.isOfGateway(exchange))) {
+      log.begin("gateway", exchange.sentMs);
+      return { ...exchange, reconnect: "gateway" };
     }
-    isDead = true;
-    return false;
+    wasReached ||= !isError;
+    reads.observe(exchange);
+    return exchange;
   };
 
-  /** Returns the outage that was going on at an instant; `null` if there was none. */
-  const outageAt = (ms: number): OngoingOutage | null => {
-    const last = outages.at(-1);
-    return last !== undefined && (last.toMs === null || ms < last.toMs) ? last : null;
-  };
-
-  const begin = (kind: Outage["kind"], fromMs: number): OngoingOutage => {
-    const ongoing = outageAt(fromMs);
-    if (ongoing !== null) return ongoing;
-    const outage: OngoingOutage = { kind, fromMs, toMs: null, broken: new Map() };
-    outages.push(outage);
-    returning = awaitConnection(outage);
-    nextOutage.resolve();
-    nextOutage = Promise.withResolvers();
-    // The run may be interrupted while nobody waits for the target.
-    returning.catch(() => {});
-    return outage;
-  };
-
-  /** Remembers a request that broke. In its second outage it becomes a suspect. */
-  const addBroken = (outage: OngoingOutage, { request }: Exchange): void => {
-    const id = identityOfSent(request);
-    const name = `${request.method} ${new URL(request.url).pathname}`;
-    outage.broken.set(id, name);
-    if (outages.some((each) => each !== outage && each.broken.has(id))) suspects.set(id, name);
-  };
-
-  /**
-   * Finds out whether a 502, 503 or 504 is a gateway's. It is if the target responds to nothing, or to the same request
-   * a moment later.
-   */
-  const examineGatewayError = async (exchange: Exchange): Promise<Exchange> => {
-    const { request, sentMs } = exchange;
-    const id = `${request.method} ${new URL(request.url).pathname}`;
-    if (own.has(id)) return exchange;
-    if (outageAt(sentMs) === null && (await isAnswering(null))) {
-      const isRepeated = mayRetry(request.method, request.url, {});
-      const again = isRepeated ? (await repeat(exchange, null)).answer : null;
-      if (again === null || again.kind === "unanswered" || isGatewayError(again)) {
-        own.add(id);
-        return exchange;
-      }
-    }
-    begin("gateway", sentMs);
-    return { ...exchange, reconnect: "gateway" };
-  };
-
-  const examine = async (exchange: Exchange): Promise<Exchange> => {
-    const { answer, sentMs } = exchange;
-    lastExchangeMs = now();
-    const isCut = isConnectionLost(exchange) && !isClosedByHarness(exchange) && !hasTooLongHead(exchange);
-    if (!isCut && !isUnreachable(exchange)) {
-      if (wasReached && answer.kind === "answered" && isGatewayError(answer)) return examineGatewayError(exchange);
-      wasReached ||= answer.kind === "answered" && !isGatewayError(answer);
-      if (isAnsweredRead(exchange) && !isHealth(answeredRead)) answeredRead = exchange;
-      return exchange;
-    }
-    if (!wasReached) return exchange;
+  const examineLost = async (exchange: Exchange, isCut: boolean): Promise<Exchange> => {
+    const { answer, sentMs, request } = exchange;
     if (await isAcceptedSince(answer.endMs)) return { ...exchange, reconnect: "accepted" };
-    const outage = begin("refused", isCut ? answer.endMs : sentMs);
-    if (isCut || resent.has(identityOfSent(exchange.request))) addBroken(outage, exchange);
+    const outage = log.begin("refused", isCut ? answer.endMs : sentMs);
+    if (isCut || resent.has(identityOfSent(request))) suspects.addBroken(outage, exchange);
     return { ...exchange, reconnect: "refused" };
   };
 
   const idleCheck = setInterval(() => {
-    if (!wasReached || outages.at(-1)?.toMs === null || now() - lastExchangeMs < idlePollMs) return;
+    if (!wasReached || log.all().at(-1)?.toMs === null || now() - lastExchangeMs < idlePollMs) return;
     const startedMs = now();
     void connect().then((isAccepted) => {
-      if (!isAccepted && lastExchangeMs < startedMs) begin("refused", startedMs);
+      if (!isAccepted && lastExchangeMs < startedMs) log.begin("refused", startedMs);
     });
   }, idlePollMs).unref();
 
-  const all = (): Outage[] =>
-    outages.map(({ kind, fromMs, toMs, broken }) => ({ kind, fromMs, toMs, broken: [...broken.values()] }));
   return {
-    count: () => outages.length,
-    all,
-    examine,
+    awaitReturn: log.awaitReturn,
+    loss: log.loss,
+    isDead: log.isDead,
+    count: () => log.all().length,
+    all: () => log.all().map((outage) => ({ ...outage, broken: suspects.brokenIn(outage) })),
+    examine: async (exchange) => {
+      lastExchangeMs = now();
+      const isCut = isConnectionLost(exchange) && !isClosedByHarness(exchange) && !hasTooLongHead(exchange);
+      if (isCut || isUnreachable(exchange)) return wasReached ? examineLost(exchange, isCut) : exchange;
+      return isAnswered(exchange) ? examineAnswered(exchange) : exchange;
+    },
     observeResent: ({ request }) => void resent.add(identityOfSent(request)),
-    awaitReturn: async () => (await returning) ?? true,
-    suspicion: (request) => {
-      const name = suspects.size === 0 ? undefined : suspects.get(identityOf(request));
-      return name === undefined ? null : describeSuspect(name);
-    },
-    hasSuspects: () => suspects.size > 0,
-    loss: async (isHasty) => {
-      for (;;) {
-        await nextOutage.promise;
-        if (isHasty || !(await returning)) throw new TargetLost();
-      }
-    },
-    describe: () => (outages.length === 0 ? null : describeOutages(all(), [...suspects.values()])),
-    isDead: () => isDead,
+    suspicion: suspects.suspicion,
+    hasSuspects: () => suspects.names().length > 0,
+    describe: () => (log.all().length === 0 ? null : describeOutages(log.all(), suspects.names())),
     close: () => clearInterval(idleCheck),
+  };
+}
+
+const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
+
+/** Remembers a read that got a response of the target, and asks it again. Health comes first, as no limit counts it. */
+function rememberRead(repeat: OutageOptions["repeat"]) {
+  let read: Exchange | null = null;
+  return {
+    observe: (exchange: AnsweredExchange): void => {
+      if (isAnsweredRead(exchange) && !isHealth(read)) read = exchange;
+    },
+    /** Whether the target itself responds to the read. */
+    isAnswered: async (during: OutageKind | null): Promise<boolean> => {
+      const { answer } = read === null ? { answer: null } : await repeat(read, during);
+      return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
+    },
+  };
+}
+
+/** Returns whether a connection is accepted that was asked for after an instant. Broken connections of one moment share one. */
+function shareConnections({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
+  let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
+  return (sinceMs: number): Promise<boolean> => {
+    if (latest === null || latest.startedMs < sinceMs) latest = { startedMs: now(), isAccepted: connect() };
+    return latest.isAccepted;
   };
 }
 
@@ -251,17 +160,14 @@ export const noOutages: OutageMonitor = {
   close: () => {},
 };
 
-const describeSuspect = (name: string): string =>
-  `the target was lost twice while it served ${name}, so this request is not sent a third time`;
-
 /** Describes outages and the requests that may have caused them, as part of a sentence. */
-function describeOutages(outages: readonly Outage[], suspects: readonly string[]): string {
-  const described = outages.map(describeOne);
-  const which = [...new Set(suspects)];
-  return `the target was ${described.join(", ")}${which.length === 0 ? "" : `; ${which.join(" and ")} preceded two losses, and may crash it`}`;
+function describeOutages(outages: readonly OutageTimes[], suspects: readonly string[]): string {
+  const described = outages.map(describeOne).join(", ");
+  const cause = suspects.length === 0 ? "" : `; ${suspects.join(" and ")} preceded two losses, and may crash it`;
+  return `the target was ${described}${cause}`;
 }
 
-function describeOne({ kind, fromMs, toMs }: Outage): string {
+function describeOne({ kind, fromMs, toMs }: OutageTimes): string {
   const [from, to] = [fromMs, toMs].map((ms) => (ms === null ? "" : duration(Math.round(ms))));
   const how = kind === "gateway" ? "a gateway answered in its place" : "refused connections";
   return toMs === null
@@ -270,17 +176,5 @@ function describeOne({ kind, fromMs, toMs }: Outage): string {
 }
 
 const isHealth = (exchange: Exchange | null): boolean => exchange?.request.url.endsWith("/health") ?? false;
-const isAnsweredRead = ({ key, request, answer }: Exchange): boolean =>
-  key !== null && request.method === "GET" && answer.kind === "answered" && answer.status === 200;
-
-const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-
-/**
- * Returns the same text for requests that differ only in their key, or in the random identifiers that a probe
- * generates.
- */
-const identityOf = ({ method, url, body }: Requested): string =>
-  JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
-
-const identityOfSent = ({ method, url, body }: Exchange["request"]): string =>
-  identityOf({ method, url, body: body.kind === "text" ? body.text : null });
+const isAnsweredRead = ({ key, request, answer }: AnsweredExchange): boolean =>
+  key !== null && request.method === "GET" && answer.status === 200;

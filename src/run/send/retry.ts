@@ -1,3 +1,4 @@
+import { isGatewayStatus } from "../../base/http-status.ts";
 import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
@@ -23,7 +24,7 @@ export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): bo
  * without a field of the interface.
  */
 export function isGatewayError({ status, headers, body }: Answered): boolean {
-  if (status < 502 || status > 504) return false;
+  if (!isGatewayStatus(status)) return false;
   if (headers.some(([name]) => name.toLowerCase().startsWith("x-ratelimit-"))) return false;
   const json = body.kind === "text" ? tryParseJson(body.text) : undefined;
   return ["error", "status", "data", "checks"].every((name) => getPath(json, name) === undefined);

@@ -1,0 +1,25 @@
+import { performance } from "node:perf_hooks";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { agentPath } from "../../run/send/client.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { openTransport } from "../../wire/transport.ts";
+
+/** Sends a health request with a key. No limit counts it, and its response has the headers of the limits. */
+export async function askHealth({ baseUrl, network, agents }: Target, { key, name }: TargetKey): Promise<Exchange> {
+  const wire = openTransport({ now: () => performance.now(), clockOffsetMs: () => 0, network });
+  try {
+    return await wire.open({
+      method: "GET",
+      url: baseUrl + agentPath(agents.answering ?? "", "health"),
+      headers: [
+        ["authorization", `Bearer ${key}`],
+        ["accept", "application/json"],
+      ],
+      body: null,
+      key: name,
+    }).finished;
+  } finally {
+    await wire.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { LoadEvidence } from "../../evidence/load-evidence.ts";
+import type { SeenInTrial } from "../../load/run-trials.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { describeDisturbance, type Disturbance } from "../../run/disturbances/disturbance.ts";
+import { findForeignUse } from "../../run/disturbances/foreign-use.ts";
+import type { AnnouncedRun } from "../../run/disturbances/other-runs.ts";
+import { watchStalls } from "../../run/disturbances/stalls.ts";
+import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
+import { askHealth } from "./ask-health.ts";
+import type { ClockInStep } from "./standing-clock.ts";
+
+interface WatchedTrial {
+  readonly target: Target;
+  /** The keys of the trial. */
+  readonly keys: readonly TargetKey[];
+  readonly announced: AnnouncedRun;
+  /** The target's test clock; `null` if it has none. */
+  readonly clock: ClockControl | null;
+  /** The test clock while it is moved along with real time; `null` if it moves by itself. */
+  readonly inStep: ClockInStep | null;
+  /** Whether any lag of the test clock is harmless, because the trial counts deliveries. */
+  readonly mayLag: boolean;
+}
+
+/** Notices what disturbs a trial from now on: another run or client with the same keys, or a stall of this machine or of the test clock. */
+export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
+  const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
+  const ofRuns = (): Disturbance[] => {
+    const found = announced.shared(startedUnixMs);
+    return found === null
+      ? []
+      : [{ kind: "keys shared", by: "another run", fromMs: found.sinceMs - startedUnixMs, keys: found.keys }];
+  };
+  const ofOthers = (): Promise<Disturbance[]> =>
+    findForeignUse({ keys, health: (key) => askHealth(target, key), time: timeOf(clock) });
+  const find = async ({ wasAway, limitsBroken }: SeenInTrial): Promise<string | null> => {
+    const known = [...stalls.all(), ...ofRuns()];
+    const problem = wasAway || mayLag ? null : (inStep?.problem() ?? null);
+    const isInDoubt = known.length === 0 && problem === null && !wasAway && limitsBroken();
+    const [first] = isInDoubt ? await ofOthers() : known;
+    return first === undefined ? problem : describeDisturbance(first);
+  };
+  return {
+    find: async (seen: SeenInTrial): Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">> => {
+      const clockLagMs = inStep?.lagMs() ?? 0;
+      const disturbance = await find(seen);
+      return { ...(disturbance !== null && { disturbance }), ...(clockLagMs > 0 && { clockLagMs }) };
+    },
+    close: stalls.close,
+  };
+}
+
+/** Waits of a search for other clients: by the test clock, or in real time until a minute is over. */
+const timeOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
+  canWait: (ms) => clock !== null || ms <= minuteOverMs,
+  passTime: async (ms) => {
+    await (clock === null ? sleep(ms) : clock.advance(ms));
+  },
+  sleepReal: (ms) => sleep(ms),
+});

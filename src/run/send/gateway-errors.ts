@@ -1,0 +1,55 @@
+import type { Answered, Exchange } from "../../evidence/exchange.ts";
+import { gatewaySpells, type ResponseCounts } from "../../rules/gateway.ts";
+import { isGatewayError, mayRetry } from "./retry.ts";
+import { endpointOf } from "./suspects.ts";
+
+/** A response of the target, or of a gateway. */
+export type AnsweredExchange = Exchange & { readonly answer: Answered };
+
+/** Tells responses of a gateway from those of the target that look the same. */
+export interface GatewayErrors {
+  /** Learns of a response. */
+  readonly observe: (exchange: AnsweredExchange) => void;
+  /** Whether a gateway sent a 502, 503 or 504 in place of the target. */
+  readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
+}
+
+interface GatewayErrorsOptions {
+  readonly isAway: (exchange: AnsweredExchange) => boolean;
+  /** Whether the target itself responds to a request that it has answered before. */
+  readonly isAnswering: () => Promise<boolean>;
+  /** Sends a request again. */
+  readonly repeat: (exchange: Exchange) => Promise<Exchange>;
+}
+
+export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
+  /** Methods and paths to which alone the target itself responds as a gateway would. */
+  const own = new Set<string>();
+  const responses: ResponseCounts[] = [];
+  /** Whether the target itself sends such responses to any request. */
+  let isOwn = false;
+
+  /** Whether the target answers other requests, and not this one. */
+  const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
+    if (isAway(exchange) || !(await isAnswering())) return false;
+    const { method, url } = exchange.request;
+    const again = mayRetry(method, url, {}) ? (await repeat(exchange)).answer : null;
+    return again === null || again.kind === "unanswered" || isGatewayError(again);
+  };
+
+  return {
+    observe: ({ sentMs, answer }) => {
+      const gatewayLike = Number(isGatewayError(answer));
+      const { headMs } = answer;
+      responses.push({ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, sound: 1 - gatewayLike });
+    },
+    isOfGateway: async (exchange) => {
+      const endpoint = endpointOf(exchange.request);
+      isOwn ||= gatewaySpells(responses) === null;
+      if (isOwn || own.has(endpoint)) return false;
+      if (!(await isOnlyOf(exchange))) return true;
+      own.add(endpoint);
+      return false;
+    },
+  };
+}

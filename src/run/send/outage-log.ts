@@ -1,0 +1,96 @@
+import { TargetLost } from "../skip-reason.ts";
+
+/** Who responded during an outage: nobody, or a gateway in place of the target. */
+export type OutageKind = "refused" | "gateway";
+
+/** A time in which the target was away, in milliseconds since the start of the run. */
+export interface OutageTimes {
+  readonly kind: OutageKind;
+  readonly fromMs: number;
+  /** When the target was back. `null` if it was not. */
+  readonly toMs: number | null;
+}
+
+/** The outages of a run, and the waits for their end. */
+export interface OutageLog {
+  readonly all: () => readonly OutageTimes[];
+  /** The outage that was going on at an instant. `null` if there was none. */
+  readonly at: (ms: number) => OutageTimes | null;
+  /** Begins an outage, unless one was going on at the instant. Returns the outage. */
+  readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
+  /** Waits until the target is back. Returns false if it does not come back. */
+  readonly awaitReturn: () => Promise<boolean>;
+  /** Rejects if the target goes away and does not come back; with `isHasty`, as soon as it goes away. */
+  readonly loss: (isHasty: boolean) => Promise<never>;
+  /** Whether the target did not come back. */
+  readonly isDead: () => boolean;
+}
+
+interface LogOptions {
+  readonly now: () => number;
+  /** Whether the target is back. */
+  readonly isBack: (kind: OutageKind) => Promise<boolean>;
+  /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly onReturn: () => void;
+  /** A target that refuses connections for this long is dead. */
+  readonly deadAfterMs: number;
+}
+
+/** A gateway may answer for a target this many times as long: a rolling deployment takes a while. */
+const gatewayFactor = 4;
+const pollMs = 100;
+
+export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: LogOptions): OutageLog {
+  const outages: { -readonly [Name in keyof OutageTimes]: OutageTimes[Name] }[] = [];
+  let isDead = false;
+  let returning: Promise<boolean> | null = null;
+  let nextOutage = Promise.withResolvers<void>();
+
+  const awaitEnd = async (outage: (typeof outages)[number]): Promise<boolean> => {
+    const untilMs = now() + deadAfterMs * (outage.kind === "gateway" ? gatewayFactor : 1);
+    while (now() < untilMs) {
+      try {
+        await sleep(pollMs);
+      } catch {
+        return false;
+      }
+      if (!(await isBack(outage.kind))) continue;
+      outage.toMs = now();
+      onReturn();
+      return true;
+    }
+    isDead = true;
+    return false;
+  };
+
+  const at: OutageLog["at"] = (ms) => {
+    const last = outages.at(-1);
+    return last !== undefined && (last.toMs === null || ms < last.toMs) ? last : null;
+  };
+
+  return {
+    all: () => outages,
+    at,
+    begin: (kind, fromMs) => {
+      const ongoing = at(fromMs);
+      if (ongoing !== null) return ongoing;
+      const outage = { kind, fromMs, toMs: null };
+      outages.push(outage);
+      returning = awaitEnd(outage);
+      nextOutage.resolve();
+      nextOutage = Promise.withResolvers();
+      // The run may be interrupted while nobody waits for the target.
+      returning.catch(() => {});
+      return outage;
+    },
+    awaitReturn: async () => (await returning) ?? true,
+    loss: async (isHasty) => {
+      for (;;) {
+        await nextOutage.promise;
+        if (isHasty || !(await returning)) throw new TargetLost();
+      }
+    },
+    isDead: () => isDead,
+  };
+}

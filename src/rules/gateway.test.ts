@@ -6,7 +6,7 @@ const stepMs = 100;
 
 /** Responses every 100 ms, one for each character: `.` is sound, `g` looks like a gateway's. */
 const responses = (text: string): ResponseCounts[] =>
-  [...text].map((each, index) => {
+  text.split("").map((each, index) => {
     const ms = index * stepMs;
     return { sentMs: ms, fromMs: ms, toMs: ms, gatewayLike: Number(each === "g"), sound: Number(each !== "g") };
   });

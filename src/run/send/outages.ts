@@ -3,7 +3,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type AnsweredExchange, trackGatewayErrors } from "./gateway-errors.ts";
 import { openOutageLog, type OutageKind, type OutageLog, type OutageTimes } from "./outage-log.ts";
 import { hasTooLongHead, isClosedByHarness, isConnectionLost, isGatewayError, isUnreachable } from "./retry.ts";
-import { identityOfSent, type Suspects, trackSuspects } from "./suspects.ts";
+import { type Suspects, trackSuspects } from "./suspects.ts";
 
 /** A time in which the target accepted no connections, or a gateway answered in its place. */
 export interface Outage extends OutageTimes {
@@ -12,7 +12,8 @@ export interface Outage extends OutageTimes {
 }
 
 /** Notices when the target goes away, and waits until it is back. */
-export interface OutageMonitor extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<Suspects, "suspicion"> {
+export interface OutageMonitor
+  extends Pick<OutageLog, "awaitReturn" | "loss" | "isDead">, Pick<Suspects, "suspicion" | "observeResent"> {
   /** Number of outages so far. Changes when an outage begins. */
   readonly count: () => number;
   readonly all: () => readonly Outage[];
@@ -21,8 +22,6 @@ export interface OutageMonitor extends Pick<OutageLog, "awaitReturn" | "loss" | 
    * an outage. Other exchanges are returned as they are.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
-  /** Learns of a request that broke on a reused connection, and that the transport sends again. */
-  readonly observeResent: (exchange: Exchange) => void;
   readonly hasSuspects: () => boolean;
   /** Describes the outages as part of a sentence. `null` if there was none. */
   readonly describe: () => string | null;
@@ -50,16 +49,15 @@ export const defaultDeadAfterMs = 8000;
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
-  const { now, connect, repeat, idlePollMs } = options;
+  const { now, connect, repeat } = options;
   const suspects = trackSuspects();
-  const resent = new Set<string>();
   const reads = rememberRead(repeat);
   const isAcceptedSince = shareConnections(options);
   const log = openOutageLog({
     ...options,
     isBack: async (kind) => (await connect()) && reads.isAnswered(kind),
     onReturn: () => {
-      resent.clear();
+      suspects.endOutage();
       options.onReturn();
     },
   });
@@ -84,20 +82,14 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
   };
 
   const examineLost = async (exchange: Exchange, isCut: boolean): Promise<Exchange> => {
-    const { answer, sentMs, request } = exchange;
+    const { answer, sentMs } = exchange;
     if (await isAcceptedSince(answer.endMs)) return { ...exchange, reconnect: "accepted" };
     const outage = log.begin("refused", isCut ? answer.endMs : sentMs);
-    if (isCut || resent.has(identityOfSent(request))) suspects.addBroken(outage, exchange);
+    suspects.addBroken(outage, exchange, isCut);
     return { ...exchange, reconnect: "refused" };
   };
 
-  const idleCheck = setInterval(() => {
-    if (!wasReached || log.all().at(-1)?.toMs === null || now() - lastExchangeMs < idlePollMs) return;
-    const startedMs = now();
-    void connect().then((isAccepted) => {
-      if (!isAccepted && lastExchangeMs < startedMs) log.begin("refused", startedMs);
-    });
-  }, idlePollMs).unref();
+  const stopIdleCheck = watchWhileIdle(options, log, () => (wasReached ? lastExchangeMs : null));
 
   return {
     awaitReturn: log.awaitReturn,
@@ -111,12 +103,32 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
       if (isCut || isUnreachable(exchange)) return wasReached ? examineLost(exchange, isCut) : exchange;
       return isAnswered(exchange) ? examineAnswered(exchange) : exchange;
     },
-    observeResent: ({ request }) => void resent.add(identityOfSent(request)),
+    observeResent: suspects.observeResent,
     suspicion: suspects.suspicion,
     hasSuspects: () => suspects.names().length > 0,
     describe: () => (log.all().length === 0 ? null : describeOutages(log.all(), suspects.names())),
-    close: () => clearInterval(idleCheck),
+    close: stopIdleCheck,
   };
+}
+
+/**
+ * Connects now and then while nothing is sent.
+ *
+ * @param lastExchangeMs when the last exchange ended; `null` as long as the target has not responded
+ */
+function watchWhileIdle(
+  { now, connect, idlePollMs }: Pick<OutageOptions, "now" | "connect" | "idlePollMs">,
+  log: OutageLog,
+  lastExchangeMs: () => number | null,
+): () => void {
+  const timer = setInterval(() => {
+    const startedMs = now();
+    if (log.all().at(-1)?.toMs === null || startedMs - (lastExchangeMs() ?? Infinity) < idlePollMs) return;
+    void connect().then((isAccepted) => {
+      if (!isAccepted && (lastExchangeMs() ?? Infinity) < startedMs) log.begin("refused", startedMs);
+    });
+  }, idlePollMs).unref();
+  return () => clearInterval(timer);
 }
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";

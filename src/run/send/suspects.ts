@@ -9,8 +9,16 @@ export interface Requested {
 
 /** Requests that were in flight when outages began. One that was in flight twice may crash the target. */
 export interface Suspects {
-  /** Learns of a request that broke as an outage began. */
-  readonly addBroken: (outage: object, exchange: Exchange) => void;
+  /** Learns of a request that broke on a reused connection, and that the transport sends again. */
+  readonly observeResent: (exchange: Exchange) => void;
+  /**
+   * Learns of a request that got no response as an outage began.
+   *
+   * @param isCut whether the request was in flight. One that was not may have been so before, and sent again
+   */
+  readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
+  /** Learns that the target is back. */
+  readonly endOutage: () => void;
   /** The requests of an outage that broke, as method and path. */
   readonly brokenIn: (outage: object) => readonly string[];
   /** Why a request must not be sent again. `null` if it may be sent. */
@@ -22,9 +30,13 @@ export interface Suspects {
 export function trackSuspects(): Suspects {
   const broken = new Map<object, Map<string, string>>();
   const suspects = new Map<string, string>();
+  const resent = new Set<string>();
   return {
-    addBroken: (outage, { request }) => {
+    observeResent: ({ request }) => void resent.add(identityOfSent(request)),
+    endOutage: () => resent.clear(),
+    addBroken: (outage, { request }, isCut) => {
       const id = identityOfSent(request);
+      if (!isCut && !resent.has(id)) return;
       const name = endpointOf(request);
       if ([...broken].some(([each, names]) => each !== outage && names.has(id))) suspects.set(id, name);
       broken.set(outage, new Map([...(broken.get(outage) ?? []), [id, name]]));
@@ -53,5 +65,5 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const identityOf = ({ method, url, body }: Requested): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");
 
-export const identityOfSent = ({ method, url, body }: Exchange["request"]): string =>
+const identityOfSent = ({ method, url, body }: Exchange["request"]): string =>
   identityOf({ method, url, body: body.kind === "text" ? body.text : null });

@@ -2,7 +2,7 @@ import { eastAsianWidth } from "get-east-asian-width";
 
 import { once } from "./memoize.ts";
 
-const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
+export const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /** Splits text into graphemes, so that no mark is parted from its letter and no surrogate from its pair. Colour codes are items of their own. */
 export const graphemesOf = (text: string): string[] =>

@@ -1,5 +1,4 @@
-import { cutToWidth, displayWidth } from "./display-width.ts";
-import { once } from "./memoize.ts";
+import { cutToWidth, displayWidth, segmenter } from "./display-width.ts";
 
 /**
  * Makes text from a target safe to print: control characters, ANSI escapes, bidirectional overrides, invisible characters and lone surrogates
@@ -55,8 +54,6 @@ export function sanitizeLine(text: string, most = 300): string {
   if (isWhole && line.length <= most * 2 && displayWidth(line) <= most) return line;
   return `${cutToWidth(truncate(line, most * 2), most - 1)}…`;
 }
-
-const segmenter = once(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /** Longest grapheme, in UTF-16 units, that is never cut. Marks can be stacked on a letter without limit. */
 const longestLetter = 32;

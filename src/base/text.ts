@@ -45,3 +45,6 @@ export function joinFirst(items: readonly string[], most: number): string {
   if (items.length <= most) return items.join(", ");
   return `${items.slice(0, most).join(", ")} and ${items.length - most} more`;
 }
+
+/** Returns a text, or `undefined` for an empty or absent text, such as that of an unset environment variable. */
+export const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { z } from "zod";
 
 import type { Network } from "../base/network/network.ts";
-import { joinWithOr } from "../base/text.ts";
+import { nonEmpty, joinWithOr } from "../base/text.ts";
 import { line } from "../base/line.ts";
 import { UsageError } from "../base/usage-error.ts";
 import { publishedTierNames, type PublishedTier } from "../spec/tiers.ts";
@@ -192,5 +192,3 @@ export function readPatches({ fault, variant }: PatchFlags, target: Target | nul
 /** Formats patches as flags, to repeat them in a command: `--fault x --variant y`. */
 export const patchFlagsText = (patches: readonly Patch[]): string =>
   patches.map(({ kind, name }) => ` --${kind} ${name}`).join("");
-
-const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { parseBoundedJson } from "../base/shallow-json.ts";
+import { is2xx } from "../base/http-status.ts";
 import type { DeepReadonly } from "../base/deep-readonly.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 import { headerNames } from "../spec/headers.ts";
@@ -73,3 +74,6 @@ export function hasValidSignature({
 export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
   body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );
+
+/** Whether the receiver answered a delivery with a 2xx. */
+export const wasAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);

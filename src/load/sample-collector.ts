@@ -1,6 +1,6 @@
 import { latencyGroupOf, createLatencyRecorder } from "./histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../evidence/load-evidence.ts";
-import { createSecondCounter, maxKeptSamples, type SecondCounter } from "./second-counts.ts";
+import { countNames, createSecondCounter, maxKeptSamples, type SecondCounter } from "./second-counts.ts";
 
 /** Running totals; see `LoadProgress`. */
 export interface RequestCounts {
@@ -20,8 +20,6 @@ export interface SampleCollector {
   readonly counts: Readonly<RequestCounts>;
   readonly collected: () => CollectedSamples;
 }
-
-const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
 
 export function createSampleCollector(maxSamples: number = maxKeptSamples): SampleCollector {
   const counts: RequestCounts = { sent: 0, admitted: 0, refused: 0, failed: 0 };

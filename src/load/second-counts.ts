@@ -70,7 +70,8 @@ const emptyCounts = ({ flow, key, sentMs, endMs }: LoadSample, second: number): 
   lastEndMs: endMs,
 });
 
-const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
+/** The name of the count of each latency group. */
+export const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
 
 function addSample(counts: MutableCounts, sample: LoadSample): void {
   const { status, tokens, flaws, sentMs, endMs } = sample;

@@ -41,3 +41,6 @@ export function renameField(value: unknown, from: string, to: string): unknown {
 export function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
+
+/** Returns a text, or `null` for any other value. */
+export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);

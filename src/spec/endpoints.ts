@@ -9,7 +9,6 @@ export interface PublishedEndpoint {
   readonly method: "GET" | "POST";
   /** Path below the version segment, with parameters as `{name}`; `null` if the document does not show it. */
   readonly path: string | null;
-  readonly takesBody: boolean;
   /** Statuses that the document gives the endpoint: in its own section, or in those on keys, bodies, limits and failures. */
   readonly statuses: readonly number[];
   readonly unspecified: readonly Unspecified[];
@@ -27,7 +26,7 @@ const endpointOf =
     path: P,
     statuses: readonly number[],
     ...unspecified: readonly U[]
-  ) => ({ section: `Endpoints / ${section}`, method, path, takesBody: method === "POST", statuses, unspecified });
+  ) => ({ section: `Endpoints / ${section}`, method, path, statuses, unspecified });
 const get = endpointOf("GET");
 const post = endpointOf("POST");
 

@@ -2,7 +2,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Secret } from "../../evidence/redaction.ts";
 import { partMark } from "../../evidence/secret.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinFirst } from "../../base/text.ts";
+import { nonEmpty, joinFirst } from "../../base/text.ts";
 import { secretsOf } from "../judge/secrets.ts";
 import { readKey } from "../../target/file.ts";
 import { line } from "../../base/line.ts";
@@ -98,8 +98,6 @@ function findKey(
   if (variable !== undefined && value !== undefined) return { name, key: readKey(value, `$${variable}`), variable };
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
 }
-
-const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 /** Restores redacted keys in a text. Returns `null` if something else was redacted. */
 export function filledIn(text: string, { values }: Keys): string | null {

@@ -14,7 +14,7 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { probeFolder } from "../../base/files/probe.ts";
 import { replaceFile } from "../../base/files/replace-file.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
-import { joinFirst } from "../../base/text.ts";
+import { nonEmpty, joinFirst } from "../../base/text.ts";
 import { hideKeys } from "../../base/key-like.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
@@ -171,8 +171,6 @@ function canWriteIn(folder: string): boolean {
     return false;
   }
 }
-
-const nonEmpty = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 
 /** Chooses agents. A flag decides; otherwise the user is asked; without a terminal or with `--yes`, the suggestion is taken. */
 export async function chooseAgents(

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { parseManualJson } from "../../base/parsing.ts";
-import { webhookEvents } from "../../spec/events.ts";
 import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
+import { eventSelectors } from "../behaviour/webhooks.ts";
 
 // Each message of the schema continues the sentence "it must be".
 
@@ -24,7 +24,6 @@ function isTime(value: string): boolean {
 const maxSeconds = 86_400;
 const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 
-const eventTypes: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
@@ -42,7 +41,7 @@ const endpoint = z.object(
     url: textThat("an http or https URL", (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? "")),
     events: z
       .array(
-        textThat(`one of ${eventTypes.join(", ")}`, (value) => eventTypes.includes(value)),
+        textThat(`one of ${eventSelectors.join(", ")}`, (value) => eventSelectors.includes(value)),
         allowedEvents,
       )
       .min(1, allowedEvents),

@@ -1,5 +1,5 @@
 import { webhookEvents, type WebhookEvent } from "../../spec/events.ts";
-import { fieldsOf } from "../json-edit.ts";
+import { fieldsOf, textOrNull } from "../json-edit.ts";
 import { fieldError, type ApiError } from "../api-error.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
 import type { TokenUsage } from "./invoke.ts";
@@ -34,7 +34,8 @@ export interface WebhookRequest {
   readonly secret: string | null;
 }
 
-const selectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
+/** Event types and wildcards that a webhook may select. */
+export const eventSelectors: readonly string[] = [...webhookEvents, "agent.*", "deployment.*"];
 
 export const eventTypeByStage = {
   invoked: "agent.invoked",
@@ -65,10 +66,10 @@ export const standardWebhooks = {
   readWebhookRequest: (body: unknown): WebhookRequest => {
     const { url, events, agent_id: agentId, secret } = fieldsOf(body);
     return {
-      url: textOf(url) ?? "",
+      url: textOrNull(url) ?? "",
       events: [events ?? []].flat().map(String),
-      agentId: textOf(agentId),
-      secret: textOf(secret),
+      agentId: textOrNull(agentId),
+      secret: textOrNull(secret),
     };
   },
   webhookBody: ({ id, url, events, agentId, createdMs }: Webhook): unknown => ({
@@ -105,8 +106,8 @@ function validateEvents(events: unknown): ApiError | null {
   if (events === undefined) return fieldError("missing-field", "events", "missing");
   if (!Array.isArray(events) || events.length === 0)
     return fieldError("invalid-input", "events", "must be an array of event types that is not empty");
-  const at = events.findIndex((event) => !selectors.includes(event));
-  return at === -1 ? null : fieldError("invalid-input", `events.${at}`, `must be one of ${selectors.join(", ")}`);
+  const at = events.findIndex((event) => !eventSelectors.includes(event));
+  return at === -1 ? null : fieldError("invalid-input", `events.${at}`, `must be one of ${eventSelectors.join(", ")}`);
 }
 
 function stageData(stage: ExecutionStage): object {
@@ -139,8 +140,4 @@ function deliveryItem({ id, eventId, type, state, attempts, nextAttemptMs, creat
     })),
     next_attempt_at: nextAttemptMs === null ? null : isoTime(nextAttemptMs),
   };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }

@@ -2,7 +2,7 @@ import { isStreaming, type Agent, type Entrypoint } from "../agents.ts";
 import { apiError, type ApiError } from "../api-error.ts";
 import type { SchemaViolation, TokenUsage } from "../behaviour/invoke.ts";
 import { eventTypeByStage, type ExecutionStage } from "../behaviour/webhooks.ts";
-import { fieldsOf } from "../json-edit.ts";
+import { fieldsOf, textOrNull } from "../json-edit.ts";
 import type { RequestContext } from "./admission.ts";
 
 /** The parameters of an invoke or a stream, from a valid body. */
@@ -103,16 +103,12 @@ export function readExecutionRequest(body: unknown): ExecutionRequest {
   const { query } = fields;
   return {
     query: typeof query === "string" ? query : query === undefined ? "" : JSON.stringify(query),
-    session: textOf(fields["session_id"]),
+    session: textOrNull(fields["session_id"]),
     maxTokens: nonNegativeInteger(parameters["max_tokens"]),
     resumeFromIndex: nonNegativeInteger(parameters["resume_from_index"]) ?? 0,
     delayMs: nonNegativeInteger(parameters["stream_delay_ms"]),
     chunkSize: nonNegativeInteger(parameters["chunk_size"]) || null,
   };
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }
 
 function nonNegativeInteger(value: unknown): number | null {

@@ -9,7 +9,7 @@ import { fieldError, apiError } from "../api-error.ts";
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 
 /** Wraps a body in the envelope, as `data.result`. */
-const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
+export const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 /** Wraps a body in the envelope, as `data`. */
 const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 

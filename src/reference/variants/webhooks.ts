@@ -4,10 +4,9 @@ import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { variant, variants, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
+import { inResult } from "./bodies.ts";
 
-const metadata = { execution_time: 0.25, tokens_used: 0 };
 const inData = (value: unknown) => ({ status: "success", data: value });
-const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 
 const created = overrideJson("webhookBody");
 const listed = overrideJson("deliveriesBody");

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
 import type * as Sqlite from "node:sqlite";
+import { makeFolder } from "../../base/files/make-folder.ts";
 import type { Delivery, StoredState, StoredWebhook, Store, DeliveryTotals } from "./store.ts";
 import type { DeliveryAttempt } from "./webhook.ts";
 
@@ -43,7 +44,7 @@ export function diskStore(folder: string): Store {
 }
 
 function openDatabase(folder: string): Sqlite.DatabaseSync {
-  makeFolder(folder);
+  makeFolder(folder, 0o700);
   const file = join(folder, "conformance.sqlite");
   const { DatabaseSync: Database } = sqlite();
   const database = new Database(file);
@@ -61,16 +62,6 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
     throw new DataFolderProblem(`${file} was written by another version (format ${version}). Name another folder.`);
   }
   return database;
-}
-
-/**
- * Creates one folder at a time. Node's recursive `mkdirSync` never returns if a file system on the path does not accept
- * folders.
- */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  if (dirname(folder) !== folder) makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** Loads SQLite when it is needed, without the warning that some versions of Node print. */

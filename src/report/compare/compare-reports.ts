@@ -1,5 +1,5 @@
 import type { ReportDocument, Report } from "../model/report.ts";
-import type { Comparison, FindingChanges, Side, SuiteChange } from "./comparison.ts";
+import type { Change, Comparison, FindingChanges, Side, SuiteChange } from "./comparison.ts";
 import { findChanges } from "./find-changes.ts";
 import { compareLoad } from "./load-metrics.ts";
 import { notesOf } from "./notes.ts";
@@ -55,14 +55,11 @@ const sideOf = ({ target, suite, started, verdict, stopped, totals, load }: Repo
 });
 
 function suiteChange(older: Report, newer: Report, { appeared, gone }: FindingChanges): SuiteChange | null {
-  const version =
-    older.suite.version === newer.suite.version ? null : { was: older.suite.version, is: newer.suite.version };
-  const clauses =
-    older.suite.clauses === newer.suite.clauses ? null : { was: older.suite.clauses, is: newer.suite.clauses };
-  const requirements =
-    older.suite.requirements === newer.suite.requirements
-      ? null
-      : { was: older.suite.requirements, is: newer.suite.requirements };
+  const changeOf = (name: keyof Report["suite"]): Change | null => {
+    const [was, is] = [older.suite[name], newer.suite[name]];
+    return was === is ? null : { was, is };
+  };
+  const [version, clauses, requirements] = [changeOf("version"), changeOf("clauses"), changeOf("requirements")];
   if (version === null && clauses === null && requirements === null) return null;
   return { version, clauses, requirements, came: checksOf(appeared), went: checksOf(gone) };
 }

@@ -1,4 +1,4 @@
-import { isBroken } from "../model/upcoming-section.ts";
+import { isBrokenOrError } from "../model/upcoming-section.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { defaultPolicy, type FailurePolicy, testStatusesOf } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
@@ -36,7 +36,7 @@ export function annotationLines(
     ...bounded(
       "notice",
       report.upcoming
-        .filter(isBroken)
+        .filter(isBrokenOrError)
         .map((finding) => command("notice", `${findingName(finding)} (upcoming)`, formatUpcoming(finding, 400))),
     ),
   ];

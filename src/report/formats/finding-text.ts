@@ -1,10 +1,9 @@
-import { isBroken } from "../model/upcoming-section.ts";
 import { sinceOf } from "../model/requirements.ts";
 import { paintFor } from "../../base/paint.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { breachText } from "../model/broken-clauses.ts";
 import { trialInstance } from "../model/trial-id.ts";
-import type { ReportDocument, ReportFinding } from "../model/report.ts";
+import { isBroken, type ReportDocument, type ReportFinding } from "../model/report.ts";
 import { clauseSentence } from "../model/report-sections.ts";
 import { evidenceContextOf } from "../reproduce/evidence.ts";
 import { formatText } from "../terminal/blocks.ts";
@@ -37,7 +36,7 @@ export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): st
 /** Formats an upcoming finding on one line: the set from which it counts, and the result. */
 export function formatUpcoming(finding: ReportFinding, max = 300): string {
   const { outcome, reason = "" } = finding;
-  const found = isBroken(finding) && outcome !== "error" ? formatBreach(finding, max) : sanitizeLine(reason, max);
+  const found = isBroken(finding) ? formatBreach(finding, max) : sanitizeLine(reason, max);
   return `upcoming, counts from requirement set ${sanitizeLine(sinceOf(finding), 40)}: ${outcome}${found === "" ? "" : `, ${found}`}`;
 }
 

@@ -1,5 +1,5 @@
 import { findingKey } from "../compare/find-changes.ts";
-import type { ReportDocument } from "../model/report.ts";
+import { isExercised, type ReportDocument } from "../model/report.ts";
 import { totalsOf } from "../model/verdict.ts";
 import type { Night, NightFinding } from "./night.ts";
 
@@ -89,5 +89,3 @@ function rowBeforeSkip(finding: NightFinding, rowOn: RowOn): NightFinding | unde
   const isGone = two !== undefined && three !== undefined && isExercised(two) && isExercised(three);
   return isGone ? two : last;
 }
-
-const isExercised = ({ outcome }: NightFinding): boolean => outcome !== "skipped" && outcome !== "error";

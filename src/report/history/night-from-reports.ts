@@ -1,8 +1,7 @@
 import { truncate } from "../../base/sanitize.ts";
 import type { LoadRun } from "../model/load-results.ts";
-import type { Report, ReportFinding } from "../model/report.ts";
+import { isBroken, type Report, type ReportFinding } from "../model/report.ts";
 import { type RunEnd, totalsOf, verdictOf } from "../model/verdict.ts";
-import { isBroken } from "./gate/flaky.ts";
 import {
   type Night,
   type NightFinding,
@@ -78,11 +77,7 @@ const maxCharacters = 300;
 
 /** Keeps only the texts that later nights compare. Broken: expected and actual. Passed: expected. Any other finding: the reason. */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
-  const kept = isBroken(row.outcome)
-    ? { expected, actual }
-    : row.outcome === "pass"
-      ? { expected }
-      : { expected, reason };
+  const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
   const texts = Object.entries(kept).flatMap(([name, text]) =>
     text === undefined ? [] : [[name, truncate(text, maxCharacters)]],
   );

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { isBroken } from "./gate/flaky.ts";
+import { isBroken } from "../model/report.ts";
 import { type Night, nightFindingSchema, nightFormat, nightLoadSchema, nightSchema } from "./night.ts";
 
 export const nightV1Format = "agent-hosting-conformance/night/1";
@@ -37,7 +37,7 @@ export const nightV1Schema = nightSchema
 
 function findingOf({ says, ...row }: z.infer<typeof findingSchema>): Night["findings"][number] {
   if (says === undefined) return row;
-  return isBroken(row.outcome) ? { ...row, actual: says } : { ...row, reason: says };
+  return isBroken(row) ? { ...row, actual: says } : { ...row, reason: says };
 }
 
 /**

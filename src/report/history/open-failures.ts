@@ -1,5 +1,5 @@
 import { findingKey } from "../compare/find-changes.ts";
-import { isBroken, isJudged } from "./gate/flaky.ts";
+import { isBroken, isExercised } from "../model/report.ts";
 import type { Night, NightFinding } from "./night.ts";
 
 /** A finding that is broken on the last night. */
@@ -17,17 +17,15 @@ export interface OpenFailure {
 export function openFailures(nights: readonly Night[]): OpenFailure[] {
   const last = nights.at(-1);
   if (last === undefined) return [];
-  const open = new Map(
-    last.findings.filter(({ outcome }) => isBroken(outcome)).map((each) => [findingKey(each), each]),
-  );
+  const open = new Map(last.findings.filter(isBroken).map((each) => [findingKey(each), each]));
   const found = new Map<string, { since: string; nights: number; isOlder: boolean }>();
   const running = new Set(open.keys());
   for (const night of nights.toReversed()) {
     for (const finding of night.findings) {
       const key = findingKey(finding);
-      if (!running.has(key) || !isJudged(finding.outcome)) continue;
+      if (!running.has(key) || !isExercised(finding)) continue;
       const known = found.get(key) ?? { since: night.started, nights: 0, isOlder: true };
-      if (isBroken(finding.outcome)) found.set(key, { ...known, since: night.started, nights: known.nights + 1 });
+      if (isBroken(finding)) found.set(key, { ...known, since: night.started, nights: known.nights + 1 });
       else {
         found.set(key, { ...known, isOlder: false });
         running.delete(key);

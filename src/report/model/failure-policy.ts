@@ -1,4 +1,4 @@
-import type { ReportFinding } from "./report.ts";
+import { isBroken, type ReportFinding } from "./report.ts";
 
 /** A failure that is known, with a reason. */
 export interface KnownFailure {
@@ -18,9 +18,6 @@ export interface BaselineResult {
   /** Entries whose check no longer fails: the user has to remove these entries. */
   readonly stale: Baseline;
 }
-
-const isBroken = ({ outcome }: ReportFinding): boolean =>
-  outcome === "fail" || outcome === "warning" || outcome === "note";
 
 const concerns = (entry: KnownFailure, { check, instance }: ReportFinding): boolean =>
   entry.check === check && (entry.instance === undefined || entry.instance === instance);

@@ -216,3 +216,12 @@ export interface ReportDocument {
   /** Load evidence by the file name in `report.load.runs[].evidence`; empty for a report without load. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
 }
+
+type Judged = Pick<ReportFinding, "outcome">;
+
+/** Whether a finding breaks its clause, at whatever level. */
+export const isBroken = ({ outcome }: Judged): boolean =>
+  outcome === "fail" || outcome === "warning" || outcome === "note";
+
+/** Whether a check was exercised: it was neither skipped, nor did the harness fail. */
+export const isExercised = ({ outcome }: Judged): boolean => outcome !== "skipped" && outcome !== "error";

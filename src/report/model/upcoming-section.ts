@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/text.ts";
 import { breachText } from "./broken-clauses.ts";
-import { type Outcome, outcomes, type Report, type ReportFinding } from "./report.ts";
+import { isBroken, outcomes, type Report, type ReportFinding } from "./report.ts";
 import { sinceOf } from "./requirements.ts";
 import type { Fact, Section } from "./section.ts";
 import { outside, outsideProse, own, text } from "./text.ts";
@@ -15,7 +15,7 @@ export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upc
     label: own("Upcoming"),
     value: text`${own(formatCount(upcoming.length, "check"))} not in requirement set ${outside(suite.requirements, 40)}, so not counted: ${own(counts.join(", "))}`,
   };
-  const broken = upcoming.filter(isBroken).map((finding): Fact => ({
+  const broken = upcoming.filter(isBrokenOrError).map((finding): Fact => ({
     label: text`${outside(upcomingName(finding), 100)} ${own(finding.outcome)}`,
     value: text`counts from requirement set ${outside(sinceOf(finding), 40)}; ${finding.outcome === "error" ? outsideProse(finding.reason ?? "") : breachText(finding)}`,
   }));
@@ -29,7 +29,5 @@ export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upc
 const upcomingName = ({ check, instance }: ReportFinding): string =>
   instance === undefined ? check : `${check} (${instance})`;
 
-const brokenOutcomes: ReadonlySet<Outcome> = new Set(["fail", "warning", "note", "error"]);
-
-/** Whether an upcoming finding would be broken, or its check failed. */
-export const isBroken = ({ outcome }: ReportFinding): boolean => brokenOutcomes.has(outcome);
+/** Whether an upcoming finding is broken, or the harness failed at its check. */
+export const isBrokenOrError = (finding: ReportFinding): boolean => isBroken(finding) || finding.outcome === "error";

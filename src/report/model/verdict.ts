@@ -1,6 +1,14 @@
 import { decisiveExitCode, exitCodes } from "../../base/exit-codes.ts";
 import { applyBaseline, type Baseline } from "./failure-policy.ts";
-import { type Outcome, outcomes, type Report, type ReportFinding, type Totals, type Verdict } from "./report.ts";
+import {
+  isExercised,
+  type Outcome,
+  outcomes,
+  type Report,
+  type ReportFinding,
+  type Totals,
+  type Verdict,
+} from "./report.ts";
 
 /** Counts the findings of each outcome. */
 export function totalsOf(findings: readonly Pick<ReportFinding, "outcome">[]): Totals {
@@ -53,9 +61,6 @@ export function unexercisedNamed({ findings, selection }: Pick<Report, "findings
     return named.some(isExercised) ? [] : named.slice(0, 1);
   });
 }
-
-const isExercised = ({ outcome }: Pick<ReportFinding, "outcome">): boolean =>
-  outcome !== "skipped" && outcome !== "error";
 
 /**
  * The verdict on the findings of a run. An unmet demand of a load scenario fails the run, but does not change the verdict.

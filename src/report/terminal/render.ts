@@ -20,8 +20,6 @@ import { type FailureContext, failureLines, formatDistinctFinding } from "./fail
 export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
   /** Shows only a line for each broken clause, and the verdict. */
   readonly quiet: boolean;
-  /** How many broken clauses to show in full. Default 10. */
-  readonly maxFullFailures?: number;
 }
 
 /**
@@ -73,10 +71,13 @@ const quietLines = ({ findings }: Report, { paint }: TerminalStyle): string[] =>
     }),
   );
 
+/** Maximum number of broken clauses to show in full. */
+const maxFullFailures = 10;
+
 function failureBlocks(
   broken: readonly BrokenClause[],
   context: FailureContext,
-  { maxFullFailures = 10, folder = null }: TerminalOptions,
+  { folder = null }: TerminalOptions,
 ): string[][] {
   const { paint, width } = context;
   const shown = new Map<string, string>();

@@ -132,7 +132,18 @@ function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): Bod
 }
 
 const invokeClauses = ["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const;
-const healthClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
+/** Clauses about the fields of a health report. */
+export const healthClauses = [
+  "HLT-2",
+  "HLT-3",
+  "HLT-4",
+  "HLT-5",
+  "HLT-6",
+  "HLT-7",
+  "HLT-8",
+  "HLT-9",
+  "HLT-10",
+] as const;
 
 export const bodyRules: readonly BodyRule[] = [
   isJson,

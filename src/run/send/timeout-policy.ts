@@ -1,4 +1,5 @@
 import type { Answered, Exchange, StreamEvent } from "../../evidence/exchange.ts";
+import { isTerminalName } from "../../rules/streams/rules.ts";
 import { duration } from "../../base/duration.ts";
 import type { Deadlines } from "../../wire/deadlines.ts";
 
@@ -192,4 +193,4 @@ const isLeftOpen = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "deadline" && answer.events.some(isLastEvent);
 
 /** Whether an event is the final one of a stream. */
-export const isLastEvent = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
+export const isLastEvent = ({ name }: StreamEvent): boolean => isTerminalName(name);

@@ -1,4 +1,3 @@
-import { is2xx } from "../../base/http-status.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
@@ -40,9 +39,6 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
     JSON.stringify(data) === JSON.stringify(getPath(second, "data"))
   );
 }
-
-/** Whether the receiver answered a delivery with a 2xx. */
-export const wasAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);
 
 /**
  * Returns the deliveries without pings, which some senders send to a new address before its first event. A ping is the

@@ -1,5 +1,5 @@
 import { formatValue } from "../../base/format-value.ts";
-import type { Delivery } from "../../evidence/delivery.ts";
+import { type Delivery, wasAccepted } from "../../evidence/delivery.ts";
 import { bodyJson } from "../../evidence/exchange.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import {
@@ -17,7 +17,7 @@ import { deliveryPolicy } from "../../spec/events.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probes.ts";
-import { eventIdOf, isRedirected, isSameEvent, wasAccepted } from "./events.ts";
+import { eventIdOf, isRedirected, isSameEvent } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 import {
   attemptSpan,

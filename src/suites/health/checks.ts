@@ -3,6 +3,7 @@ import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByPair } from "../../base/memoize.ts";
 import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { negativeQuantity } from "../../rules/bodies/fields.ts";
+import { healthClauses } from "../../rules/bodies/rules.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { type Check, check, suite } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
@@ -31,9 +32,7 @@ function missingReport(exchange: Exchange): Unproven | null {
   return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
 }
 
-const fieldClauses = ["HLT-2", "HLT-3", "HLT-4", "HLT-5", "HLT-6", "HLT-7", "HLT-8", "HLT-9", "HLT-10"] as const;
-
-const checkField = (clause: (typeof fieldClauses)[number]): Check =>
+const checkField = (clause: (typeof healthClauses)[number]): Check =>
   checkFields(
     clause,
     { all: allExchanges, healthChecked, laterChecked },
@@ -106,7 +105,7 @@ export const health = suite("Health check", [
     const failed = [first, second].find((each) => !hasStatus(each, 200));
     return failed === undefined ? holds() : breach("200", outcomeOf(failed), failed);
   }),
-  ...fieldClauses.map(checkField),
+  ...healthClauses.map(checkField),
   check("HLT-11", degradedChecked, ({ report }) =>
     isDegraded(report)
       ? holds()

@@ -1,5 +1,5 @@
 import { findingKey } from "../../compare/find-changes.ts";
-import type { Outcome } from "../../model/report.ts";
+import { isBroken, isExercised } from "../../model/report.ts";
 import type { Night } from "../night.ts";
 
 /** A check that keeps changing between passing and broken. */
@@ -19,19 +19,15 @@ export const flakyNights = 14;
 /** Fewest changes that make a check flaky. A check that broke once and was fixed has only two. */
 const minFlips = 3;
 
-export const isBroken = (outcome: Outcome): boolean =>
-  outcome === "fail" || outcome === "warning" || outcome === "note";
-export const isJudged = (outcome: Outcome): boolean => outcome !== "skipped" && outcome !== "error";
-
 /** The flaky checks, those that change most often first. Nights that did not judge a check do not count for it. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakyNights))
     for (const finding of findings) {
-      if (!isJudged(finding.outcome)) continue;
+      if (!isExercised(finding)) continue;
       const key = findingKey(finding);
       const known = sides.get(key) ?? { check: finding.check, instance: finding.instance ?? null, broken: [] };
-      known.broken.push(isBroken(finding.outcome));
+      known.broken.push(isBroken(finding));
       sides.set(key, known);
     }
   return [...sides.values()]

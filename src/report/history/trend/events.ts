@@ -1,7 +1,7 @@
 import { countsIn } from "../../../spec/requirements.ts";
 import { findingKey } from "../../compare/find-changes.ts";
 import { groupByLoad, formatShifts } from "../summary.ts";
-import { isBroken, isJudged } from "../gate/flaky.ts";
+import { isBroken, isExercised } from "../../model/report.ts";
 import { type Night, trialIdText } from "../night.ts";
 
 /** A regression or a latency shift that a night reported, or another requirement set than before. */
@@ -60,6 +60,6 @@ function requirementsChange(
 function fixedOn(nights: readonly Night[], check: string, instance: string | null): string | null {
   const key = findingKey(instance === null ? { check } : { check, instance });
   const holds = ({ findings }: Night): boolean =>
-    findings.some((each) => findingKey(each) === key && isJudged(each.outcome) && !isBroken(each.outcome));
+    findings.some((each) => findingKey(each) === key && isExercised(each) && !isBroken(each));
   return nights.find(holds)?.started ?? null;
 }

@@ -4,7 +4,8 @@ import { findingKey } from "../../compare/find-changes.ts";
 import { formatFindingName } from "../../compare/regressions.ts";
 import { badge, prose, tableOf } from "../../html/elements.ts";
 import { type Html, html } from "../../html/markup.ts";
-import { type FlakyCheck, isBroken, isJudged } from "../gate/flaky.ts";
+import { isBroken, isExercised } from "../../model/report.ts";
+import type { FlakyCheck } from "../gate/flaky.ts";
 import type { Night } from "../night.ts";
 import { dateText } from "./charts.ts";
 import type { TrendEvent } from "./events.ts";
@@ -81,10 +82,10 @@ export const flakyTable = (flaky: readonly FlakyCheck[], nights: readonly Night[
 function stripOf({ check, instance, broken, nights: judged }: FlakyCheck, nights: readonly Night[]): Html {
   const key = findingKey(instance === null ? { check } : { check, instance });
   const marks = nights.map(({ findings }, at) => {
-    const outcome = findings.find((finding) => findingKey(finding) === key)?.outcome;
+    const found = findings.find((finding) => findingKey(finding) === key);
     const x = 8 + 16 * at;
-    if (outcome === undefined || !isJudged(outcome)) return html`<path class="none" d="M${x - 4} 9h8" />`;
-    return isBroken(outcome)
+    if (found === undefined || !isExercised(found)) return html`<path class="none" d="M${x - 4} 9h8" />`;
+    return isBroken(found)
       ? html`<path class="broken" d="M${x - 5} 4l10 10m0-10l-10 10" />`
       : html`<circle class="held" cx="${x}" cy="9" r="4" />`;
   });

@@ -1,7 +1,6 @@
 import { getPath } from "../../../base/json.ts";
 import { parseBoundedJson } from "../../../base/shallow-json.ts";
-import { is2xx } from "../../../base/http-status.ts";
-import type { Delivery } from "../../../evidence/delivery.ts";
+import { type Delivery, wasAccepted } from "../../../evidence/delivery.ts";
 import { deliveryPolicy } from "../../../spec/events.ts";
 import type { Scale } from "../svg/axes.ts";
 import { type Mark, timeline, type TimelineRow } from "../svg/timeline.ts";
@@ -62,14 +61,12 @@ function retriedOf(deliveries: readonly Delivery[]): Retried[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): Retried[] => {
       const [first] = members;
-      if (first === undefined || isAccepted(first)) return [];
+      if (first === undefined || wasAccepted(first)) return [];
       const same = members.filter((each) => eventOf(each) === eventOf(first));
       return same.length < 2 ? [] : [{ hook, attempts: same.map((delivery) => attemptOf(delivery, first)) }];
     })
     .toSorted((one, other) => other.attempts.length - one.attempts.length);
 }
-
-const isAccepted = ({ reply }: Delivery): boolean => reply.kind === "answered" && is2xx(reply.status);
 
 /** Identifies the event of a delivery by its id, or else by its whole body. */
 function eventOf({ request: { body } }: Delivery): string {
@@ -96,7 +93,7 @@ const rowOf = ({ hook, attempts }: Retried): TimelineRow => ({
   name: `${hook}: ${attempts.length} attempts`,
   line: { from: 0, to: attempts.at(-1)?.to ?? 0 },
   marks: attempts.map(({ from, to, delivery }): Mark =>
-    isAccepted(delivery) ? { from, to, tone: "good", sign: "dot" } : { from, to, tone: "bad", sign: "cross" },
+    wasAccepted(delivery) ? { from, to, tone: "good", sign: "dot" } : { from, to, tone: "bad", sign: "cross" },
   ),
 });
 

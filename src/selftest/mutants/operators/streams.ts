@@ -1,4 +1,5 @@
 import type { StreamEvent } from "../../../evidence/exchange.ts";
+import { isTerminalName } from "../../../rules/streams/rules.ts";
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { changedAt, withEvents } from "../edits.ts";
 import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
@@ -18,7 +19,7 @@ type Row = readonly [
   needs?: (requestBody: string) => boolean,
 ];
 
-const isEnd = ({ name }: StreamEvent): boolean => name === "done" || name === "error";
+const isEnd = ({ name }: StreamEvent): boolean => isTerminalName(name);
 const first = (events: Events, name: string): number => events.findIndex((each) => each.name === name);
 
 const without = (events: Events, at: number): Events | null => (at === -1 ? null : events.toSpliced(at, 1));

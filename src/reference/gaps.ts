@@ -112,7 +112,7 @@ export const gaps: readonly Gap[] = [
     .otherwise("refusals-count", "concurrency-refusals-count"),
   gap(["LIM-26"], "Whether errors count, and which endpoints do")
     .chosen("every admitted request except health counts and takes a slot, with any response")
-    .otherwise("errors-do-not-count", "only-turns-count", "concurrency-of-turns"),
+    .otherwise("errors-do-not-count", "concurrency-of-turns"),
   gap(["LIM-20"], "A request beyond the month's tokens")
     .chosen(
       "429 `RATE_LIMIT_EXCEEDED` for every request that runs an agent, with the time to the next month; the response that exceeds the quota is still sent; further entries of a running batch fail",
@@ -215,7 +215,7 @@ export const gaps: readonly Gap[] = [
     .chosen(
       "no parameters; `key` (`name`, `tier`, `scope`, `agents`, `allowed_ips`, `expires_at`; never its text), `period`, `requests` of the hour, `tokens` of the month, `last_used` before this request",
     )
-    .otherwise("key-usage-envelope", "key-usage-as-usage", "key-usage-as-list", "key-usage-not-counted"),
+    .otherwise("key-usage-envelope", "key-usage-as-usage", "key-usage-as-list"),
   gap(["BAT-2", "BAT-3", "OPS-6"], "The path and the response of a batch, and which requests start an operation")
     .chosen(
       "`POST /v1/agents/{agent_id}/batch`, 1 to 100 entries; 201 with an operation handle; only a batch starts an operation; it counts as one request; its entries take no slots, but use tokens",

@@ -32,12 +32,17 @@ export const standardLimits = {
   takesSlot: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
   /** Whether an operation is refused once the month's tokens are used up. */
   needsTokens: runsAgent,
-  /** Whether an admitted request counts against the limits. This is decided when the request arrives. */
-  counts: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
+  /** The number of requests that an admitted request counts as. This is decided when the request arrives. */
+  cost: (operation: Operation, _agent: "known" | "unknown" | "none"): number =>
+    operation === "health" || isServerOwn(operation) ? 0 : 1,
   /** Whether a refused request counts against the limits. */
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request remains counted after its response is known. */
   remainsCounted: (_head: HeadInput): boolean => true,
+  /** How often a request is taken back that does not remain counted. */
+  refunds: (): number => 1,
+  /** Whether a counted request is part of the used requests in the usage of its key. */
+  isInUsage: (_head: HeadInput): boolean => true,
   /** The number of requests that each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",

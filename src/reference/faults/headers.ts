@@ -1,5 +1,6 @@
 import { headerNames } from "../../spec/headers.ts";
 import type { Header, HeadInput } from "../behaviour/transport.ts";
+import { runsAgent } from "../api-error.ts";
 import { overrideResult } from "../overrides.ts";
 import {
   anchoredWindow,
@@ -134,6 +135,25 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     ["HDR-12", "HDR-19"],
     "`X-RateLimit-Remaining` of the hour is 0 for its last five requests.",
   ).by(reading((old) => (old.window === "hour" && old.remaining <= 5 ? { ...old, remaining: 0 } : old))),
+  "only-turns-count": fault("HDR-12", "Only invoke and stream use up the allowance.").by(() => ({
+    cost: (operation) => Number(runsAgent(operation)),
+  })),
+  "only-turns-are-limited": fault("HDR-12", "Only invoke and stream are limited, and use up the allowance.").by(() => ({
+    isLimited: runsAgent,
+    cost: (operation) => Number(runsAgent(operation)),
+  })),
+  "key-usage-not-counted": fault("HDR-12", "Reading key usage does not count.").by((base) => ({
+    cost: (operation, agent) => (operation === "keyUsage" ? 0 : base.cost(operation, agent)),
+  })),
+  "deliveries-count-twice": fault("HDR-12", "Listing the deliveries of a webhook counts as two requests.").by(
+    (base) => ({
+      cost: (operation, agent) => base.cost(operation, agent) * (operation === "listDeliveries" ? 2 : 1),
+    }),
+  ),
+  "bad-requests-refunded-twice": fault("HDR-12", "A request that ends in a 400 is taken back twice.").by((base) => ({
+    remainsCounted: (head) => head.status !== 400 && base.remainsCounted(head),
+    refunds: () => 2,
+  })),
   "remaining-skips": fault("HDR-12", "`X-RateLimit-Remaining` skips a number in the middle of a window.").by(
     reading((old) => {
       const isPastMiddle = old.remaining < old.limit / 2;

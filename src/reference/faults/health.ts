@@ -1,9 +1,11 @@
 import { overrideError, overrideErrorCode, overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { removeField, setField } from "../json-edit.ts";
-import { overrideLimiter } from "../limits/windows.ts";
+import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
 import { fault, faults } from "../patch.ts";
 
 const health = overrideJson("healthBody");
+/** A limit on health reads per minute. */
+const healthLimit = 20;
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
   "health-answers-203": fault("HLT-1", "Health responds with 203.").by(overrideSuccessStatus("health", 203)),
@@ -65,8 +67,42 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     },
   ),
   "health-counts": fault("HLT-16", "Health uses up the allowance.").by((base) => ({
-    counts: (operation) => operation === "health" || base.counts(operation),
+    cost: (operation, agent) => (operation === "health" ? 1 : base.cost(operation, agent)),
   })),
+  "unknown-agent-health-counts": fault("HLT-16", "Health of an agent that does not exist uses up the allowance.").by(
+    (base) => ({
+      cost: (operation, agent) => (operation === "health" && agent === "unknown" ? 1 : base.cost(operation, agent)),
+    }),
+  ),
+  "health-20-a-minute": fault("HLT-15", "A key of a small tier may read health 20 times a minute.").by((base) => {
+    let isHealth = false;
+    return {
+      isLimited: (operation) => {
+        isHealth = operation === "health";
+        return isHealth || base.isLimited(operation);
+      },
+      refusalWindow: (exhausted, advertised) => (isHealth ? advertised : base.refusalWindow(exhausted, advertised)),
+      limiters: (limits) => {
+        const own = base
+          .limiters(limits)
+          .map((each) => overrideLimiter(each, { hasRoom: (nowMs) => isHealth || each.hasRoom(nowMs) }));
+        if (limits.perMinute > healthLimit) return own;
+        const ofHealth = fixedWindow({ ...windowsOf(limits).minute, limit: healthLimit });
+        const hasHealthRoom = (nowMs: number): boolean => {
+          const hasRoom = ofHealth.hasRoom(nowMs);
+          if (hasRoom) ofHealth.count(nowMs);
+          return hasRoom;
+        };
+        return [
+          ...own,
+          overrideLimiter(hideUntilRefusal(ofHealth), {
+            hasRoom: (nowMs) => !isHealth || hasHealthRoom(nowMs),
+            count: () => {},
+          }),
+        ];
+      },
+    };
+  }),
   "uptime-falls": fault("HLT-17", "`uptime` falls from call to call.").by((base) => {
     let callCount = 0;
     return {

@@ -244,7 +244,7 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     };
   }),
   "streams-do-not-count": fault("LIM-11", "A stream does not count.").by((base) => ({
-    counts: (operation) => operation !== "stream" && base.counts(operation),
+    cost: (operation, agent) => (operation === "stream" ? 0 : base.cost(operation, agent)),
   })),
   "retry-too-early": fault("LIM-13", "`retry_after` is a third of the time that is left.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => Math.max(1, Math.floor(base.retryAfterSeconds(refusal, nowMs) / 3)),

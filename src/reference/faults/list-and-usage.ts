@@ -1,9 +1,14 @@
-import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import type { HeadInput } from "../behaviour/transport.ts";
+import { overrideJson, overrideResult, overrideSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
-import { fault, faults } from "../patch.ts";
+import { fault, faults, type Override } from "../patch.ts";
 
 const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
+
+/** Leaves matching requests out of the usage of their keys. */
+const leftOutOfUsage = (matches: (head: HeadInput) => boolean): Override =>
+  overrideResult("isInUsage")((isInUsage, head) => isInUsage && !matches(head));
 
 export const listFaults = faults("Endpoints / 4. List agents", {
   "list-answers-203": fault("LST-1", "The list responds with 203.").by(overrideSuccessStatus("list", 203)),
@@ -59,6 +64,16 @@ export const usageFaults = faults("Resources / Usage report", {
   ),
   "requests-do-not-grow": fault("USE-7", "`requests.used` is always 0.").by(
     usage((body, { hour: { limit } }) => setField(body, "requests", { used: 0, limit, remaining: limit })),
+  ),
+  "usage-without-streams": fault("USE-7", "`requests.used` does not grow with streams, but `Remaining` falls.").by(
+    leftOutOfUsage(({ operation }) => operation === "stream"),
+  ),
+  "usage-without-errors": fault(
+    "USE-7",
+    "`requests.used` does not grow with requests that end in a 4xx, but `Remaining` falls.",
+  ).by(leftOutOfUsage(({ status }) => status >= 400 && status < 500)),
+  "usage-without-lists": fault("USE-7", "`requests.used` does not grow with lists, but `Remaining` falls.").by(
+    leftOutOfUsage(({ operation }) => operation === "list"),
   ),
   "tokens-do-not-grow": fault("USE-8", "`tokens.used` is always 0.").by(
     usage((body, { tokens: { limit } }) => setField(body, "tokens", { used: 0, limit, remaining: limit })),

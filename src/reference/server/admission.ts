@@ -113,11 +113,13 @@ function admitKey(
     const errors = isDeferred ? { error: null, deferredError: error } : { error };
     return createContext(state, { ...base, ...errors }, { advertised });
   }
-  const counted = behaviour.counts(operation);
+  const { agentId } = request;
+  const agent = agentId === null ? "none" : state.agents.has(agentId) ? "known" : "unknown";
+  const cost = behaviour.cost(operation, agent);
   const slot = behaviour.takesSlot(operation);
-  if (counted) state.alerts.countAndAlert(key.name, account, nowMs);
+  for (let more = cost; more > 0; more -= 1) state.alerts.countAndAlert(key.name, account, nowMs);
   if (slot) account.takeSlot();
-  return createContext(state, { ...base, error: null }, { counted, slot });
+  return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
 /** Counts a refused request. This may delay the instant from which requests are admitted again. */
@@ -191,8 +193,9 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
     rateHeaders: (head) => {
       const nowMs = clock.now();
       const isUndone = isCounted && !behaviour.remainsCounted(head);
-      if (isUndone) account.uncount(arrivedMs, nowMs);
+      for (let more = isUndone ? behaviour.refunds() : 0; more > 0; more -= 1) account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
+      if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
       // A long request may outlive the window in which it was counted. A refusal always reports the window that refused it.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())

@@ -103,10 +103,14 @@ export function keyUsage(context: RequestContext): RouteResult {
   return ok(state.behaviour.keyUsageBody(input));
 }
 
-function usageInput({ account, state: { behaviour, clock } }: RequestContext): UsageInput {
+function usageInput({ account, state: { behaviour, clock, leftOut } }: RequestContext): UsageInput {
   const nowMs = clock.now();
   const windows = account.windows(nowMs);
   const advertised = behaviour.advertisedWindow(windows);
-  const windowOf = (name: WindowName) => windows.find(({ window }) => window === name) ?? advertised;
+  const leftOutCount = leftOut.count(account, nowMs);
+  const windowOf = (name: WindowName) => {
+    const found = windows.find(({ window }) => window === name) ?? advertised;
+    return leftOutCount === 0 ? found : { ...found, remaining: Math.min(found.limit, found.remaining + leftOutCount) };
+  };
   return { hour: windowOf("hour"), minute: windowOf("minute"), tokens: account.tokens(nowMs), nowMs };
 }

@@ -9,7 +9,7 @@ import type { Behaviour } from "../behaviour/behaviour.ts";
 import type { Clock } from "../clock.ts";
 import type { KeyRing, ReferenceKey, TierTable } from "../keys.ts";
 import { createAccount, type Account, type AccountTerms } from "../limits/account.ts";
-import type { WindowStatus } from "../limits/windows.ts";
+import { hourMs, type WindowStatus } from "../limits/windows.ts";
 import type { Outbox } from "../webhooks/outbox.ts";
 import type { RecordStore } from "../webhooks/store.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
@@ -36,6 +36,7 @@ export interface ServerState {
   readonly lastRequestMs: Map<string, number>;
   /** Time of each account's last request, by the account's name. */
   readonly lastUsedMs: Map<string, number>;
+  readonly leftOut: LeftOutOfUsage;
   accountOf(name: string, key: ReferenceKey): Account;
   addressAccount(address: string): Account;
   nextRequestNumber(): number;
@@ -86,6 +87,7 @@ export function serverState(parts: ServerSetup): ServerState {
     conversations: conversations(),
     lastRequestMs: new Map(),
     lastUsedMs: new Map(),
+    leftOut: leftOutOfUsage(),
     accountOf: (name, key) => getOrCreate(accounts, name, () => openAccount(key)),
     addressAccount: (address) => {
       const [oldest] = addresses.keys();
@@ -154,6 +156,25 @@ export function operationRegistry(): OperationRegistry {
       if (byId.size > maxOperations && oldest !== undefined) byId.delete(oldest);
     },
     find: (id) => byId.get(id),
+  };
+}
+
+/** Counted requests that the usage of an account leaves out, in each hour (UTC). */
+interface LeftOutOfUsage {
+  add(account: Account, nowMs: number): void;
+  count(account: Account, nowMs: number): number;
+}
+
+function leftOutOfUsage(): LeftOutOfUsage {
+  const hourOf = (nowMs: number): number => Math.floor(nowMs / hourMs);
+  const counts = new WeakMap<Account, { readonly hour: number; readonly count: number }>();
+  const countOf = (account: Account, nowMs: number): number => {
+    const last = counts.get(account);
+    return last?.hour === hourOf(nowMs) ? last.count : 0;
+  };
+  return {
+    add: (account, nowMs) => void counts.set(account, { hour: hourOf(nowMs), count: countOf(account, nowMs) + 1 }),
+    count: countOf,
   };
 }
 

@@ -92,11 +92,6 @@ export const limitVariants = variants("Limits", {
   "errors-do-not-count": variant("Requests that end in an error do not use up the allowance.").by(() => ({
     remainsCounted: ({ status }) => status < 400,
   })),
-  "only-turns-count": variant("Only invoke and stream use up the allowance.").by(() => ({ counts: runsAgent })),
-  "only-turns-are-limited": variant("Only invoke and stream are limited, and use up the allowance.").by(() => ({
-    isLimited: runsAgent,
-    counts: runsAgent,
-  })),
   "concurrency-of-turns": variant("Only invoke and stream take a slot.").by(() => ({ takesSlot: runsAgent })),
   "retry-rounded-up": variant("`retry_after` is a second more than the time that is left.").by((base) => ({
     retryAfterSeconds: (refusal, nowMs) => base.retryAfterSeconds(refusal, nowMs) + 1,

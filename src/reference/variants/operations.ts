@@ -79,9 +79,6 @@ export const keyVariants = variants("Endpoints / 9. Read key usage", {
       keys: [{ key_name: key.name, request_count: hour.limit - hour.remaining, token_count: tokens.used }],
     }),
   })),
-  "key-usage-not-counted": variant("Reading key usage does not count.").by((base) => ({
-    counts: (operation) => operation !== "keyUsage" && base.counts(operation),
-  })),
   "reader-may-invoke": variant("A read-only key may invoke and stream, for that changes nothing.").by(
     withKeyTraits(["invoke", "stream"], { scope: "full" }),
   ),

@@ -11,6 +11,7 @@ import { clauseIds } from "../../spec/clauses.ts";
 import { type EndpointName, endpointNames } from "../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../spec/headers.ts";
 import { failingInvoked, unknownPathRequested } from "../errors/probes.ts";
+import { remainingLedger } from "../limits/ledger-checks.ts";
 import { allExchanges, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { responseCases } from "../shared/cases.ts";
 import { responseCells, responseMatrix } from "../shared/matrices.ts";
@@ -151,6 +152,7 @@ const checks: readonly Check[] = [
       as: "readings",
     },
   ),
+  remainingLedger,
   check("HDR-13", concurrentRounds, ({ rounds }) => {
     const readable = rounds.filter((round) => remainingFallDuring(round) !== null);
     const [first] = readable;

@@ -51,7 +51,8 @@ function describeFall(
   if (whole === null || first === undefined || last === undefined) return null;
   // Requests that the key sent before the run may leave a rolling window at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
-  const maxReturned = whole.mayRegain + mayExpire + countLeaving(first, last, [...samples, ...unjudged], hasClock);
+  const maxReturned =
+    whole.mayRegain + mayExpire + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
   if (whole.fell >= pairs.length - maxReturned) return null;
   return `from ${first.remaining} to ${last.remaining} over ${pairs.length + 1} requests (${first.id} to ${last.id})`;
 }
@@ -60,8 +61,8 @@ const windowsSeconds = [60, 3600] as const;
 /** How far the clock of a limiter may be off. */
 const toleranceSeconds = 0.5;
 
-/** Number of earlier requests that may leave a rolling window between two responses: their age reaches the length of the window. */
-const countLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): number =>
+/** Earlier requests that may leave a rolling window between two responses: their age reaches the length of the window. */
+export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
     (each) =>
       each.kind !== "health" &&
@@ -71,7 +72,7 @@ const countLeaving = (first: Sample, last: Sample, samples: readonly Sample[], h
           elapsedSeconds(each, first, hasClock).min < seconds + toleranceSeconds &&
           elapsedSeconds(each, last, hasClock).max > seconds - toleranceSeconds,
       ),
-  ).length;
+  );
 
 /** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {

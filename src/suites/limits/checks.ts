@@ -20,6 +20,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
+import { healthBurstCheck } from "./health-burst.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import {
   judgeExhaustedWindow,
@@ -29,6 +30,7 @@ import {
   minuteReachedBefore,
   type RunKeyHistory,
 } from "./key-history.ts";
+import { ledgerChecks } from "./ledger-checks.ts";
 import { minuteExhausted, type MinuteExhausted } from "./minute-probe.ts";
 import { passiveCountingChecks } from "./passive-counting.ts";
 import { quotaChecks } from "./quota.ts";
@@ -279,6 +281,7 @@ export const limits = suite("Limits", [
       judgeHealth(refused, health === null ? [] : [health], "health answers 200 while the hour is exhausted"),
     { as: "hour" },
   ),
+  healthBurstCheck,
   check("HDR-10", minuteExhausted, judgeLimitWithBurst, { as: "burst on top" }),
   check("HDR-17", minuteExhausted, (use) => {
     const refusal = use.refused.findLast((each) => hasStatus(each, 429));
@@ -301,6 +304,7 @@ export const limits = suite("Limits", [
     as: "hour",
   }),
   ...countingChecks,
+  ...ledgerChecks,
   ...passiveCountingChecks,
   ...slotChecks,
   ...quotaChecks,

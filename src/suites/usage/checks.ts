@@ -9,6 +9,7 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
+import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases } from "../shared/cases.ts";
 import { checkFields, judgeOk } from "../shared/common-checks.ts";
@@ -108,6 +109,7 @@ export const usage = suite("Read usage", [
     const expected = `\`requests.used\` grows by the ${admitted} invokes that were admitted, at least`;
     return breach(expected, by(grown), report, later);
   }),
+  usageLedger,
   check("USE-8", usageGrown, judgeTokens),
   check("USE-8", streamAccounted, judgeTokens, { as: "stream" }),
   check(

@@ -1,0 +1,188 @@
+import { memoizeByPair } from "../../base/memoize.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import { allSamples, type AllSamples } from "../headers/probes.ts";
+import { requestsLeaving } from "../headers/value-sequences.ts";
+import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
+import { elapsedSeconds, isSameWindow } from "../shared/compare-samples.ts";
+import { costsMeasured } from "./cost-probe.ts";
+import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind } from "./ledger.ts";
+import { judgeUsageGrowth } from "./usage-ledger.ts";
+
+/** Requests to judge by one clause. */
+type Judges = (kind: RequestKind) => boolean;
+
+const isStream: Judges = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
+/** Whether no limit counts the requests. A health request that is refused for its key is a refusal like any other. */
+const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
+
+/** How often a cost must be seen: one alone may come from another client of the key. */
+const minInstances = 2;
+/** Number of suspect charges to look at. A fault shows in all of them. */
+const maxSuspects = 20;
+/** Number of requests of other kinds that must have cost one at about the same time. */
+const minControls = 3;
+/** Time between a charge and its controls, in ms. */
+const nearMs = 15_000;
+/** A control took at least this share of the time of a charge, so that as much can have been given back meanwhile. */
+const minControlSpan = 0.7;
+/** The chance of refills at all charges that is too small to explain them. */
+const maxChance = 0.001;
+
+interface Ledger {
+  readonly charges: readonly Charge[];
+  readonly hasClock: boolean;
+}
+
+/** Judges what the requests of some kinds cost, over the whole run. */
+function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
+  const charges = chargesOf(samples)(all);
+  const groups = groupCharges(charges.filter(({ kind }) => isMeant(kind)));
+  if (![...groups.values()].some(({ length }) => length >= minInstances))
+    return unproven("no two requests of one kind showed what they cost");
+  for (const [group, own] of groups) {
+    const wrong = findWrongCost(own, { charges, hasClock: samples.hasClock });
+    if (wrong !== null) return describeWrong(group, own, wrong, all);
+  }
+  return holds();
+}
+
+const groupCharges = (charges: readonly Charge[]): ReadonlyMap<string, readonly Charge[]> => {
+  const found = new Map<string, Charge[]>();
+  for (const charge of charges)
+    for (const group of charge.groups) {
+      const known = found.get(group);
+      if (known === undefined) found.set(group, [charge]);
+      else known.push(charge);
+    }
+  return found;
+};
+
+/**
+ * Finds charges of a group that no admissible cost explains. Too much may be charged now and then. Too little must be
+ * the rule, because a window may give back requests at any time.
+ */
+function findWrongCost(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
+  const [first] = own;
+  if (first === undefined) return null;
+  const { min, max } = admissibleCosts(first.kind);
+  const [over, under] = [own.filter(({ cost }) => cost > max), own.filter(({ cost }) => cost < min)];
+  const suspects = [over, under.length > own.length / 2 ? under : []];
+  const [tooMuch = [], tooLittle = []] = suspects.map((some) => some.slice(0, maxSuspects));
+  const charged = tooMuch.filter((each) => isUndisturbed(each, ledger));
+  if (charged.length >= minInstances) return charged;
+  const free = isGivenBack(tooLittle, ledger.hasClock)
+    ? tooLittle.filter((each) => isUndisturbed(each, ledger))
+    : tooLittle;
+  return free.length >= minInstances && free.length > leavingAny(free, ledger.hasClock) ? free : null;
+}
+
+/** Number of earlier requests that may have left a rolling window during one of the charges. */
+const leavingAny = (charges: readonly Charge[], hasClock: boolean): number =>
+  new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
+
+/**
+ * Whether a window may have given back a request at each of the charges. A bucket refills its whole limit in a minute at
+ * most. What a key did before the run may leave a window at any time.
+ */
+function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
+  if (charges.some(({ account }) => !account.isFresh)) return true;
+  const chances = charges
+    .map(({ from, to, count }) => ((from.limit ?? 0) / 60) * (elapsedSeconds(from, to, hasClock).max / count))
+    .toSorted((one, other) => one - other)
+    .slice(leavingAny(charges, hasClock));
+  return chances.reduce((product, each) => product * Math.min(1, each), 1) > maxChance;
+}
+
+/**
+ * Whether requests of other kinds cost one each around a charge. Then nobody else used the key, no window gave back
+ * requests, and nothing was charged late.
+ */
+function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
+  const { cost, kind, account } = charge;
+  const isTooLow = cost < admissibleCosts(kind).min;
+  const controls = charges.filter(
+    (each) =>
+      each.account === account &&
+      groupOf(each.kind) !== groupOf(kind) &&
+      costsOne(each.kind) &&
+      isNear(each, charge) &&
+      (!isTooLow || spanMs(each) >= minControlSpan * spanMs(charge)) &&
+      !isAlwaysWrong(charges, groupOf(each.kind)),
+  );
+  return controls.length >= minControls && controls.every((each) => each.cost === 1);
+}
+
+const isNear = (one: Charge, other: Charge): boolean =>
+  isSameWindow(one.from, other.from) &&
+  one.from.sentClockMs === other.from.sentClockMs &&
+  Math.abs(one.from.sentMs - other.from.sentMs) <= nearMs;
+
+/** The time of each request. */
+const spanMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
+
+/** Whether all charges of a group are wrong. Then they show nothing about charges of other groups. */
+const isAlwaysWrong = memoizeByPair((charges: readonly Charge[], group: string) =>
+  charges.every(({ groups, cost }) => groups[0] !== group || cost !== 1),
+);
+
+function describeWrong(
+  group: string,
+  own: readonly Charge[],
+  wrong: readonly Charge[],
+  { exchanges }: AllExchanges,
+): Finding<never> {
+  const [{ kind, cost }] = wrong as readonly [Charge];
+  const trait = group.slice(groupOf(kind).length);
+  const falls = wrong.slice(0, 2).map(({ from, to, account }) => {
+    return `from ${from.remaining} to ${to.remaining} (${from.id}, ${to.id}, key ${account.key})`;
+  });
+  const shown = new Set(wrong.slice(0, 2).map(({ to }) => to.id));
+  return breach(
+    `${describeKind(kind)}${trait} takes ${describeCosts(kind)} from the allowance`,
+    `${cost}, ${wrong.length} of ${own.length} times: \`Remaining\` fell ${falls.join(", and ")}`,
+    ...exchanges.filter(({ id }) => shown.has(id)),
+  );
+}
+
+function describeKind({ endpoint, outcome }: RequestKind): string {
+  const what = endpoint === null ? "a request to another path" : requestLine(endpoint);
+  return `${what} that got ${outcome}`;
+}
+
+function requestLine(endpoint: EndpointName): string {
+  const { method, path } = publishedEndpoints[endpoint];
+  return path === null ? `a ${endpoint}` : `${method} ${path}`;
+}
+
+function describeCosts(kind: RequestKind): string {
+  const { min, max } = admissibleCosts(kind);
+  if (max === 0) return "nothing";
+  if (min === max) return String(max);
+  return max === Infinity ? `at least ${min}` : `${min} or ${max}`;
+}
+
+const evidence = { samples: allSamples, all: allExchanges } as const;
+const options = { as: "ledger", since: "1.1", also: [costsMeasured] } as const;
+
+export const ledgerChecks: readonly Check[] = [
+  check("LIM-11", evidence, ({ samples, all }) => judgeCosts(samples, all, isStream), options),
+  check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, isFree), options),
+];
+
+/** Belongs to the suite of the headers. */
+export const remainingLedger: Check = check(
+  "HDR-12",
+  evidence,
+  ({ samples, all }) => judgeCosts(samples, all, (kind) => !isStream(kind) && !isFree(kind)),
+  options,
+);
+
+/** Belongs to the suite of usage. */
+export const usageLedger: Check = check(
+  "USE-7",
+  evidence,
+  ({ samples, all }) => judgeUsageGrowth(samples, all),
+  options,
+);

@@ -1,0 +1,159 @@
+import { is2xx } from "../../base/http-status.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import type { Sample } from "../../rules/limits/sample.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import type { AllSamples, KeySamples } from "../headers/probes.ts";
+import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
+
+/** Requests of one endpoint that got one outcome. `null`: a path or method that the document does not define. */
+export interface RequestKind {
+  readonly endpoint: EndpointName | null;
+  /** `2xx`, or the status of an error. */
+  readonly outcome: string;
+}
+
+/** A request in the account of its key. */
+interface Entry {
+  readonly kind: RequestKind;
+  readonly sample: Sample;
+  /** The groups that may cost something of their own: the kind, and the kind with an agent, parameters or the key. */
+  readonly groups: readonly string[];
+}
+
+/** The cost of requests that belong to the same groups, by the fall of `Remaining` between two other responses. */
+export interface Charge {
+  readonly kind: RequestKind;
+  readonly groups: readonly string[];
+  /** Share of the allowance that each of the requests took. */
+  readonly cost: number;
+  /** Number of the requests. */
+  readonly count: number;
+  readonly from: Sample;
+  readonly to: Sample;
+  readonly account: KeySamples;
+}
+
+export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
+
+/** The costs that are admissible for a kind of request. Refusals may be free. A server may count a batch by its entries. */
+export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
+  const isRefusal = ["401", "403", "429"].includes(outcome);
+  if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
+  if (endpoint === null || outcome !== "2xx") return { min: 0, max: 1 };
+  return { min: 1, max: endpoint === "batch" ? Infinity : 1 };
+}
+
+/** Whether requests of a kind certainly cost one, so that they show what else changes `Remaining`. */
+export const costsOne = (kind: RequestKind): boolean => {
+  const { min, max } = admissibleCosts(kind);
+  return min === 1 && max === 1;
+};
+
+/** Every cost that the run shows, for each key. Sends nothing, and uses the requests of all probes. */
+export const chargesOf = memoizeByObject((samples: AllSamples) =>
+  memoizeByObject((all: AllExchanges): readonly Charge[] => {
+    const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
+    return samples.keys.flatMap((account) => {
+      const entries = account.samples
+        .toSorted((one, other) => one.sentMs - other.sentMs)
+        .map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all));
+      return seriesOf(entries).flatMap((series) => chargesIn(series, account, samples.keylessMs));
+    });
+  }),
+);
+
+function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, all: AllExchanges): Entry {
+  const endpoint = exchange === undefined ? endpointOfSample(sample) : endpointOf(exchange, all);
+  const outcome = sample.status !== null && is2xx(sample.status) ? "2xx" : String(sample.status);
+  const kind: RequestKind = { endpoint, outcome };
+  const name = groupOf(kind);
+  const traits = exchange === undefined ? [] : traitsOf(exchange);
+  return { kind, sample, groups: [name, ...[`with the key ${key}`, ...traits].map((each) => `${name} ${each}`)] };
+}
+
+/** Traffic by the thousand is kept without its exchanges, and goes to few endpoints. */
+const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
+
+const traitsOf = memoizeByObject((exchange: Exchange): readonly string[] => {
+  const agent = agentInPath(exchange);
+  const { parameters } = Object.assign({ parameters: null }, sentJson(exchange.request));
+  return [
+    ...(agent === null ? [] : [`of the agent ${agent}`]),
+    ...Object.keys(parameters ?? {}).map((each) => `with \`${each}\``),
+  ];
+});
+
+/** Splits the requests of a key wherever one overlaps another, or got no response. */
+function seriesOf(entries: readonly Entry[]): Entry[][] {
+  const found: Entry[][] = [[]];
+  let lastEndMs = -Infinity;
+  entries.forEach((entry, index) => {
+    const { sentMs, endMs, status } = entry.sample;
+    const isAlone = sentMs >= lastEndMs && (entries[index + 1]?.sample.sentMs ?? Infinity) >= endMs;
+    lastEndMs = Math.max(lastEndMs, endMs);
+    if (isAlone && status !== null) found.at(-1)?.push(entry);
+    else found.push([]);
+  });
+  return found.filter(({ length }) => length > 1);
+}
+
+/**
+ * Finds the costs in a series: of each request that follows one of its kind, and of requests of one kind between two
+ * of another, whose cost is known. So it does not matter whether a response shows `Remaining` before or after its own
+ * request is counted, if all of a kind do the same.
+ */
+function chargesIn(series: readonly Entry[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
+  const runs = runsOf(series);
+  const charge = (spent: readonly Entry[], from: Entry, to: Entry, own: number): Charge[] => {
+    const fell = fallWithin(from.sample, to.sample, keylessMs);
+    const [first] = spent;
+    if (fell === null || first === undefined) return [];
+    const groups = first.groups.filter((each) => spent.every((one) => one.groups.includes(each)));
+    const cost = (fell - own) / spent.length;
+    return [{ kind: first.kind, groups, cost, count: spent.length, from: from.sample, to: to.sample, account }];
+  };
+  const repeated = runs.flatMap((run) =>
+    run.slice(1).flatMap((to, index) => {
+      const from = run[index] ?? to;
+      return charge([to], from, to, 0).map((each) => ({ ...each, groups: commonGroups(from, to) }));
+    }),
+  );
+  const enclosed = runs.slice(1, -1).flatMap((run, index) => {
+    const [from, to] = [runs[index]?.at(-1), runs[index + 2]?.[0]];
+    if (from === undefined || to === undefined || from.groups[0] !== to.groups[0]) return [];
+    const own = onlyCost(repeated, from.groups[0]);
+    return own === null ? [] : charge(run, from, to, own);
+  });
+  return [...repeated, ...enclosed];
+}
+
+const commonGroups = (one: Entry, other: Entry): string[] => one.groups.filter((each) => other.groups.includes(each));
+
+/** Splits a series into requests of one kind each. */
+function runsOf(series: readonly Entry[]): Entry[][] {
+  const runs: Entry[][] = [];
+  for (const entry of series) {
+    const run = runs.at(-1);
+    if (run?.[0]?.groups[0] === entry.groups[0]) run?.push(entry);
+    else runs.push([entry]);
+  }
+  return runs;
+}
+
+/** The cost of a group if all its charges show the same; else `null`. */
+function onlyCost(charges: readonly Charge[], group: string | undefined): number | null {
+  const costs = new Set(charges.filter(({ groups }) => groups[0] === group).map(({ cost }) => cost));
+  const [only] = costs;
+  return costs.size === 1 ? (only ?? null) : null;
+}
+
+/** How far `Remaining` fell between two responses of one window. `null` if something else may have changed it. */
+export function fallWithin(from: Sample, to: Sample, keylessMs: readonly number[]): number | null {
+  const fall = fallBetween(from, to);
+  // While a burst is used up, `Remaining` may stay at 0 or at the limit.
+  const isAtEnd = to.remaining === 0 || (from.remaining === from.limit && to.remaining === to.limit);
+  if (fall === null || isAtEnd || from.sentClockMs !== to.endClockMs) return null;
+  return keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ? null : fall.fell;
+}

@@ -67,13 +67,18 @@ export const usageFaults = faults("Resources / Usage report", {
   ),
   "usage-without-streams": fault("USE-7", "`requests.used` does not grow with streams, but `Remaining` falls.").by(
     leftOutOfUsage(({ operation }) => operation === "stream"),
+    ["ALR-3"],
   ),
   "usage-without-errors": fault(
     "USE-7",
     "`requests.used` does not grow with requests that end in a 4xx, but `Remaining` falls.",
-  ).by(leftOutOfUsage(({ status }) => status >= 400 && status < 500)),
+  ).by(
+    leftOutOfUsage(({ status }) => status >= 400 && status < 500),
+    ["ALR-3"],
+  ),
   "usage-without-lists": fault("USE-7", "`requests.used` does not grow with lists, but `Remaining` falls.").by(
     leftOutOfUsage(({ operation }) => operation === "list"),
+    ["ALR-3"],
   ),
   "tokens-do-not-grow": fault("USE-8", "`tokens.used` is always 0.").by(
     usage((body, { tokens: { limit } }) => setField(body, "tokens", { used: 0, limit, remaining: limit })),

@@ -38,6 +38,9 @@ interface Ledger {
 /** Judges what the requests of some kinds cost, over the whole run. */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
   const charges = chargesOf(samples)(all);
+  const others = charges.filter(({ kind }) => costsOne(kind) && !isStream(kind) && !isMeant(kind));
+  if (others.length > 0 && others.filter(({ cost }) => cost === 1).length < others.length / 2)
+    return unproven("`Remaining` does not fall by one with most other requests (HDR-12)");
   const groups = groupCharges(charges.filter(({ kind }) => isMeant(kind)));
   if (![...groups.values()].some(({ length }) => length >= minInstances))
     return unproven("no two requests of one kind showed what they cost");

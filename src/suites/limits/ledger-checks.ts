@@ -1,6 +1,6 @@
 import { memoizeByPair } from "../../base/memoize.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { allSamples, type AllSamples } from "../headers/probes.ts";
 import { requestsLeaving } from "../headers/value-sequences.ts";
@@ -43,7 +43,7 @@ function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Fi
     return unproven("`Remaining` does not fall by one with most other requests (HDR-12)");
   const groups = groupCharges(charges.filter(({ kind }) => isMeant(kind)));
   if (![...groups.values()].some(({ length }) => length >= minInstances))
-    return unproven("no two requests of one kind showed what they cost");
+    return inapplicable("no two requests of one kind followed each other, so only the check without a ledger applies");
   for (const [group, own] of groups) {
     const wrong = findWrongCost(own, { charges, hasClock: samples.hasClock });
     if (wrong !== null) return describeWrong(group, own, wrong, all);

@@ -19,6 +19,7 @@ const longest = [
   "src/selftest/load/run-plans.test.ts",
   "src/selftest/manual-mutations/manual-mutations.test.ts",
   "src/selftest/whole-run.test.ts",
+  "src/selftest/wire/wire.test.ts",
   "src/reference/openapi.test.ts",
   "src/run/hostile.test.ts",
   "src/cli/role-requests.test.ts",

@@ -17,6 +17,7 @@ export const entries = [
   "src/load/engines/autocannon/sender.ts",
   "src/selftest/trial-worker.ts",
   "src/selftest/mutants/mutants-worker.ts",
+  "src/selftest/wire/wire-worker.ts",
 ];
 
 /** The catalogue of clauses needs every suite and every fault to be loaded, so the bundle contains it as data. */

@@ -10,6 +10,7 @@ const parts: Readonly<Record<string, () => Promise<unknown>>> = {
   "mutants-worker": () => import("../selftest/mutants/mutants-worker.ts"),
   sender: () => import("../load/engines/autocannon/sender.ts"),
   "trial-worker": () => import("../selftest/trial-worker.ts"),
+  "wire-worker": () => import("../selftest/wire/wire-worker.ts"),
 };
 
 async function start(): Promise<void> {

@@ -9,6 +9,7 @@ import { reportSchema } from "../../src/report/model/report.ts";
 import { statementSchema } from "../../src/report/statement/statement-schema.ts";
 import { vendorsSchemaWith } from "../../src/report/vendors/vendors-schema.ts";
 import { survivorsTable } from "../../src/selftest/mutants/survivors.ts";
+import { wireSurvivorsTable } from "../../src/selftest/wire/survivors.ts";
 import { thirdPartyTable } from "../../src/selftest/third-party/defects.ts";
 import { targetFileSchema } from "../../src/target/file-schema.ts";
 import { architecturePage } from "./architecture-page.ts";
@@ -43,6 +44,7 @@ const page = new URL("../../docs/trust.md", import.meta.url);
 /** Generators of the tables between two marks of the page, by the name in the first mark. */
 const tables: Readonly<Record<string, () => string>> = {
   "mutants that live": survivorsTable,
+  "mutants of behaviour that live": wireSurvivorsTable,
   "how small an excess is found": sensitivityTable,
   "what defects of another server turn red": thirdPartyTable,
 };

@@ -31,12 +31,22 @@ export function selftestCommand(): Command {
       "instead: change the evidence of clean runs one step at a time; a clause must notice every wrong change, and none a legal one",
     )
     .option("--sample <count>", "only this many mutants, drawn by the seed", countOf("--sample"))
-    .option("--seed <number>", "the first of the seeds, or what draws the sample", countOf("--seed"), 1)
+    .option(
+      "--wire",
+      "instead: servers that behave otherwise under a condition, drawn by the seed, behind a proxy; a clause must notice every wrong one, and none a legal one",
+    )
+    .option("--count <count>", "with --wire: this many such servers", countOf("--count"), 40)
+    .option(
+      "--mutant <number>",
+      "with --wire: only the server with this number, with all that it shows",
+      countOf("--mutant"),
+    )
+    .option("--seed <number>", "the first of the seeds, or what draws the sample or the servers", countOf("--seed"), 1)
     .option("--verbose", "findings of each red check; of mutants, also those that are known to survive")
     .option("--json", "as JSON")
     .addHelpText(
       "after",
-      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load\n  conformance selftest --seeds 50 --seed 7\n  conformance selftest --mutants\n  conformance selftest --mutants --sample 1000 --seed 7",
+      "\nExamples:\n  conformance selftest\n  conformance selftest --only 'SSE-*' --verbose\n  conformance selftest --load\n  conformance selftest --seeds 50 --seed 7\n  conformance selftest --mutants\n  conformance selftest --mutants --sample 1000 --seed 7\n  conformance selftest --wire --count 1000 --seed 7\n  conformance selftest --wire --seed 7 --mutant 12",
     );
   return withSteps(command, {
     prepare: (options: SelftestOptions) => options,

@@ -19,8 +19,12 @@ import { type MutantGroup, type MutantSummary, summariseMutants } from "../../se
 import { tryPatches } from "../../selftest/run-patches.ts";
 import { type SeedTrial, trySeeds } from "../../selftest/seeds.ts";
 import { complaintsOf, type PatchTrial } from "../../selftest/trial.ts";
+import { runWire } from "../../selftest/wire/run-wire.ts";
+import { summariseWire } from "../../selftest/wire/summary.ts";
+import { describeMutant } from "../../selftest/wire/mutant.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printLine } from "../print-line.ts";
+import { wireRow, wireText } from "./wire-text.ts";
 
 export interface SelftestOptions {
   readonly only: readonly string[];
@@ -31,6 +35,9 @@ export interface SelftestOptions {
   readonly seeds?: number;
   readonly mutants?: boolean;
   readonly sample?: number;
+  readonly wire?: boolean;
+  readonly count: number;
+  readonly mutant?: number;
   readonly seed: number;
 }
 
@@ -38,6 +45,7 @@ export interface SelftestOptions {
 export function selftest(options: SelftestOptions): Promise<number> {
   if (options.load === true) return testLoad(options);
   if (options.mutants === true) return testMutants(options);
+  if (options.wire === true) return testWire(options);
   return options.seeds === undefined ? testPatches(options) : testSeeds(options, options.seeds);
 }
 
@@ -191,3 +199,30 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   `${reason === null ? "WRONG" : "known"} ${fate}: ${operator}, ${subject} of ${place} (${count}; ${example.source}, ${example.id})`,
   ...indented(reason === null ? example.said : [reason]),
 ];
+
+/** Tries servers that behave otherwise under a condition, and prints the wrong ones that no clause noticed. */
+async function testWire({ json = false, verbose = false, count, mutant, seed }: SelftestOptions): Promise<number> {
+  const numbers = mutant === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [mutant];
+  const startedMs = performance.now();
+  const trials = await runWire({ seed, numbers }, (trial) => {
+    if (!json) print(wireRow(trial, seed, verbose || mutant !== undefined));
+  });
+  const summary = summariseWire(trials);
+  const seconds = (performance.now() - startedMs) / 1000;
+  if (json)
+    printJson({
+      ...summary,
+      seed,
+      seconds,
+      trials: trials.map(({ mutant: { number, kind, conditionClass, isDimensional, ...each }, ...result }) => ({
+        number,
+        kind,
+        description: describeMutant({ number, kind, conditionClass, isDimensional, ...each }),
+        condition: conditionClass,
+        operation: each.operation.class,
+        ...result,
+      })),
+    });
+  else print(wireText(summary, seconds));
+  return exitCodeOf(summary.fates.flagged + summary.fates.broken);
+}

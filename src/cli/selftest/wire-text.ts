@@ -1,0 +1,58 @@
+import { formatNumber } from "../../base/numbers.ts";
+import { formatCount } from "../../base/text.ts";
+import { describeMutant } from "../../selftest/wire/mutant.ts";
+import { type ClassRow, isSurvivor, type WireSummary } from "../../selftest/wire/summary.ts";
+import { survivalReason } from "../../selftest/wire/survivors.ts";
+import type { WireTrial } from "../../selftest/wire/trial.ts";
+
+/** The most texts of red checks that a row shows without `--verbose`. */
+const maxReported = 3;
+
+/** Renders a mutant that did not end as it should, or any with `isVerbose`. Empty for all others. */
+export function wireRow(trial: WireTrial, seed: number, isVerbose: boolean): string {
+  const { mutant, fate, said, changed, ms } = trial;
+  const isExpected = fate === "killed" || fate === "passed";
+  if (isExpected && !isVerbose) return "";
+  const reason = isSurvivor(trial) ? survivalReason(trial) : null;
+  return [
+    `${fate.padEnd(11)} ${describeMutant(mutant)}`,
+    `            ${formatCount(changed, "answer")} changed, ${(ms / 1000).toFixed(1)} s: conformance selftest --wire --seed ${seed} --mutant ${mutant.number}`,
+    ...(reason === null ? [] : [`            known: ${reason}`]),
+    ...said.slice(0, isVerbose ? said.length : maxReported).map((text) => `            ${text}`),
+    "",
+  ].join("\n");
+}
+
+const percent = (value: number | null): string => (value === null ? "none drawn" : `${value.toFixed(1)} %`);
+
+/** Renders the counts of all mutants. */
+export function wireText(summary: WireSummary, seconds: number): string {
+  const { fates, byCondition, byOperation, killedPercent, killedPercentOfPeculiar, unexplained } = summary;
+  const wrong = fates.killed + fates.survived + fates["not visited"];
+  const legal = fates.passed + fates.flagged;
+  return [
+    "",
+    ...table("operation", byOperation),
+    "",
+    ...table("condition", byCondition),
+    "",
+    `${formatCount(wrong + legal + fates.broken, "mutant")} in ${seconds.toFixed(0)} s: ${formatNumber(wrong)} wrong, ${formatNumber(legal)} legal`,
+    `  wrong   ${formatNumber(fates.killed)} killed (${percent(killedPercent)}; of conditions that are no dimension ${percent(killedPercentOfPeculiar)}), ${formatNumber(fates.survived)} visited and not noticed, ${formatNumber(fates["not visited"])} not visited`,
+    `  legal   ${formatNumber(fates.passed)} passed, ${formatNumber(fates.flagged)} turned a clause red`,
+    ...(fates.broken === 0 ? [] : [`  ${formatCount(fates.broken, "mutant")} could not be tried`]),
+    unexplained === 0
+      ? "every survivor is known with its reason (docs/trust.md)"
+      : `${formatNumber(unexplained)} survivors without a reason in docs/trust.md`,
+    "",
+  ].join("\n");
+}
+
+function table(head: string, rows: readonly ClassRow[]): string[] {
+  const width = Math.max(head.length, ...rows.map(({ name }) => name.length));
+  const cells = (name: string, ...numbers: readonly (string | number)[]): string =>
+    name.padEnd(width) + numbers.map((each) => String(each).padStart(13)).join("");
+  return [
+    cells(head, "killed", "not noticed", "not visited"),
+    ...rows.map(({ name, killed, survived, notVisited }) => cells(name, killed, survived, notVisited)),
+  ];
+}

@@ -1,0 +1,96 @@
+import { memoizeByObject } from "../../base/memoize.ts";
+import type { Header } from "../../evidence/exchange.ts";
+import type { Suite } from "../../run/judge/check.ts";
+import { probesOf } from "../../run/judge/check.ts";
+import type { CoverageMatrix } from "../../run/judge/coverage.ts";
+import type { Need } from "../../run/plan/needs.ts";
+import type { Probe, ProbeContext, TierProbeContext } from "../../run/probe.ts";
+import type { Client, SendOptions } from "../../run/send/client.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+
+/** The header by which the proxy knows the probe that sent a request. */
+export const probeHeader = "x-selftest-probe";
+
+/** The name of a probe for one tier, or for the target. */
+export const instanceOf = (probe: string, tier: string | null): string =>
+  tier === null ? probe : `${probe} | ${tier}`;
+
+/** Replaces every probe of the suites. The same probe is always replaced by the same one. */
+function withProbes(suites: readonly Suite[], replace: (probe: Probe) => Probe): Suite[] {
+  return suites.map(({ title, checks }) => ({
+    title,
+    checks: checks.map((check) => ({
+      ...check,
+      on: Object.fromEntries(Object.entries(probesOf(check.on)).map(([name, probe]) => [name, replace(probe)])),
+      also: check.also.map(replace),
+      ...(check.companions === undefined ? {} : { companions: check.companions.map(replace) }),
+      matrix: withProbeOf(check.matrix, replace),
+    })),
+  }));
+}
+
+function withProbeOf(matrix: CoverageMatrix | null, replace: (probe: Probe) => Probe): CoverageMatrix | null {
+  const probe = matrix?.coverageProbe ?? null;
+  if (matrix === null || probe === null) return matrix;
+  return { ...matrix, coverageProbe: replace(probe) as NonNullable<CoverageMatrix["coverageProbe"]> };
+}
+
+/** Makes each probe name itself in a header of its requests. */
+export function markedSuites(suites: readonly Suite[]): Suite[] {
+  const marked = memoizeByObject((probe: Probe): Probe => {
+    const after = probe.after === undefined ? {} : { after: probe.after.map(marked) };
+    if (probe.per === "target")
+      return {
+        ...probe,
+        ...after,
+        run: (context: ProbeContext<Need>) =>
+          probe.run({ ...context, client: markedClient(context.client, probe.name) }),
+      };
+    return {
+      ...probe,
+      ...after,
+      run: (context: TierProbeContext<Need>) =>
+        probe.run({ ...context, client: markedClient(context.client, instanceOf(probe.name, context.tested.tier)) }),
+    };
+  });
+  return withProbes(suites, marked);
+}
+
+function markedClient(client: Client, mark: string): Client {
+  const withMark = (options: SendOptions = {}): SendOptions => ({
+    ...options,
+    headers: (): readonly Header[] => [
+      ...(typeof options.headers === "function" ? options.headers() : (options.headers ?? [])),
+      [probeHeader, mark],
+    ],
+  });
+  return {
+    key: client.key,
+    as: (key) => markedClient(client.as(key), mark),
+    begin: () => markedClient(client.begin(), mark),
+    send: (method, path, options) => client.send(method, path, withMark(options)),
+    open: (method, path, options) => client.open(method, path, withMark(options)),
+    sample: (method, path, options) => client.sample(method, path, withMark(options)),
+    invoke: (agent, body, options) => client.invoke(agent, body, withMark(options)),
+    stream: (agent, body, options) => client.stream(agent, body, withMark(options)),
+    health: (agent, options) => client.health(agent, withMark(options)),
+  };
+}
+
+/** Leaves out tiers that are not selected. A probe of such a tier sends nothing. */
+export function ofInstances(suites: readonly Suite[], isSelected: (instance: string) => boolean): Suite[] {
+  const selected = memoizeByObject((probe: Probe): Probe => {
+    if (probe.per === "target") return probe;
+    return {
+      ...probe,
+      run: (context: TierProbeContext<Need>) => {
+        if (isSelected(instanceOf(probe.name, context.tested.tier))) return probe.run(context);
+        throw new SkipError("this tier is not selected");
+      },
+    };
+  });
+  return withProbes(suites, selected);
+}
+
+/** The name of the probe of an instance. */
+export const probeOf = (instance: string): string => instance.replace(/ \| [^|]*$/, "");

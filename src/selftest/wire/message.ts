@@ -1,0 +1,76 @@
+import type { EndpointName } from "../../spec/endpoints.ts";
+
+/** A header as it is on the wire. */
+export type WireHeader = readonly [name: string, value: string];
+
+/** The facts of a request and of the head of its response by which conditions choose. Plain data, so that threads can share it. */
+export interface RequestTraits {
+  /** `null` for a path or a method that the document does not define. */
+  readonly endpoint: EndpointName | null;
+  readonly method: string;
+  /** The kind of the key. See `dimensions.ts`. */
+  readonly key: string;
+  /** Name of the target's key; `null` for a key that is none of them. */
+  readonly keyName: string | null;
+  /** The role of the agent in the path; `null` if the path names none. */
+  readonly agent: string | null;
+  /** Shapes of the body. A body may have several. */
+  readonly body: readonly string[];
+  /** Names of the kinds of parameters in the body. */
+  readonly parameters: readonly string[];
+  readonly page: string | null;
+  /** States of the key. */
+  readonly state: readonly string[];
+  /** Ages of the key: how often it was used before. */
+  readonly age: readonly string[];
+  readonly status: number;
+  readonly accept: string;
+  readonly contentType: string;
+  /** Names of the request's headers, in lower case. */
+  readonly headerNames: readonly string[];
+  readonly bodyLength: number;
+  readonly bodyHasOnlyAscii: boolean;
+  /** The last id in the path, or the path itself. */
+  readonly pathEnd: string;
+  /** The second of the minute by the server's `Date`; `null` without one. */
+  readonly second: number | null;
+  /** The value of `X-RateLimit-Remaining`; `null` without one. */
+  readonly remaining: number | null;
+}
+
+/** A complete response. */
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: readonly WireHeader[];
+  readonly body: Buffer;
+}
+
+/** The status and the headers of a response. */
+export type WireHead = Omit<WireResponse, "body">;
+
+/** An event of a stream, as text. */
+export interface WireEvent {
+  readonly name: string;
+  readonly data: string;
+}
+
+export const headerIn = (headers: readonly WireHeader[], name: string): string | null =>
+  headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1] ?? null;
+
+/** Replaces the value of a header by other values. Without other values, removes the header. */
+export const withWireHeader = <T extends WireHead>(
+  response: T,
+  name: string,
+  change: (value: string) => readonly string[],
+): T => ({
+  ...response,
+  headers: response.headers.flatMap(([spelled, value]): WireHeader[] =>
+    spelled.toLowerCase() === name.toLowerCase() ? change(value).map((each) => [spelled, each]) : [[spelled, value]],
+  ),
+});
+
+/** Adds a header at the end. */
+export const withMoreHeader = <T extends WireHead>(response: T, header: WireHeader): T => ({
+  ...response,
+  headers: [...response.headers, header],
+});

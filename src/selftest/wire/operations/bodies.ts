@@ -1,0 +1,227 @@
+import { isObject, tryParseJson } from "../../../base/json.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
+import { type EndpointName, endpointNames, publishedEndpoints } from "../../../spec/endpoints.ts";
+import {
+  type FieldRow,
+  type FieldType,
+  fieldTableNames,
+  fieldTableOf,
+  type MessageKind,
+} from "../../../spec/fields.ts";
+import { changedAt, type JsonStyle, jsonText, plainJson, type Steps, stepsOf, valueAt } from "../../mutants/edits.ts";
+import type { Outcome } from "../dimensions.ts";
+import type { WireResponse } from "../message.ts";
+import { hasOutcome, isSuccess, type Operation, operation } from "./operation.ts";
+
+/** Values of another type, by the type of a field. */
+export const otherTypes: Readonly<Record<FieldType, Readonly<Record<string, unknown>>>> = {
+  string: { "a number": 7, "an object": { text: "seven" } },
+  integer: { "a string": "7", "a fraction": 7.5 },
+  number: { "a string": "7", true: true },
+  object: { "a string": "seven", "a list": [{ text: "seven" }] },
+  array: { "an object": { first: "seven" }, "a string": "seven" },
+  timestamp: { "Unix seconds": 1_772_600_767, words: "yesterday" },
+  "UTC timestamp": { "Unix seconds": 1_772_600_767, "another zone": "2026-03-04T05:06:07+05:00" },
+  "operation path": { "a number": 7, "another path": "/v1/jobs/7" },
+};
+
+/** A change of one field. */
+export interface FieldChange {
+  readonly class: string;
+  readonly what: string;
+  readonly breaks: readonly ClauseId[];
+  /** Returns the new value, `undefined` to remove the field; `null` where the change is none. */
+  readonly to: (value: unknown) => { readonly value: unknown } | null;
+}
+
+/** Seconds above which a duration in the wrong unit is certain. */
+const certainSeconds = 100;
+
+/** Lists the changes of one field by its row. */
+export function fieldChanges(row: FieldRow): FieldChange[] {
+  const { clause, path, type, isRequired, unit, oneOf } = row;
+  const isPartOfMap = /\*$|\[\]$/.test(path);
+  const change = (name: string, what: string, value: unknown, breaks: readonly ClauseId[] = [clause]): FieldChange => ({
+    class: name,
+    what: `${path}: ${what}`,
+    breaks,
+    to: () => ({ value }),
+  });
+  return [
+    ...(isPartOfMap
+      ? []
+      : [
+          isRequired
+            ? change("drop a field", "left out", undefined)
+            : change("legal: fields", "left out", undefined, []),
+        ]),
+    ...Object.entries(otherTypes[type]).map(([what, value]) => change("wrong type", `${what} for ${type}`, value)),
+    ...(oneOf === null ? [] : [change("another value", "a value that is not of the list", "unheard-of")]),
+    // A pause may be longer than needed, so a wait in another unit is no certain breach.
+    ...(unit === "seconds" && !path.endsWith("retry_after")
+      ? [
+          {
+            class: "wrong unit",
+            what: `${path}: milliseconds for seconds`,
+            breaks: [clause],
+            to: (value: unknown) =>
+              typeof value === "number" && value * 1000 > certainSeconds ? { value: value * 1000 } : null,
+          },
+        ]
+      : []),
+  ];
+}
+
+/** Optional fields that the document requires in some cases, so that leaving them out is neither legal nor illegal everywhere. */
+const sometimesRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
+
+export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
+
+export const withJsonBody = (response: WireResponse, value: unknown, style: JsonStyle = plainJson): WireResponse => ({
+  ...response,
+  body: Buffer.from(jsonText(value, style)),
+});
+
+/** Finds where the fields of a table begin: at the top, or within an envelope. */
+function rootsOf(body: unknown): readonly Steps[] {
+  const isEnvelope = isObject(body) && body["status"] === "success" && isObject(body["data"]);
+  return isEnvelope ? [["data", "result"], ["data"], []] : [[]];
+}
+
+/** Changes the field of a path in a JSON body. Returns `null` if the body has no such field. */
+function changeField(response: WireResponse, path: string, to: FieldChange["to"]): WireResponse | null {
+  const body = jsonOf(response);
+  for (const root of rootsOf(body)) {
+    const [found] = stepsOf(valueAt(body, root), path);
+    if (found === undefined) continue;
+    const steps = [...root, ...found];
+    const value = valueAt(body, steps);
+    const changed = value === null ? null : to(value);
+    return changed === null ? null : withJsonBody(response, changedAt(body, steps, changed.value));
+  }
+  return null;
+}
+
+const outcomeByStatus: Readonly<Record<number, Outcome>> = {
+  400: "400",
+  401: "401",
+  404: "404",
+  429: "429",
+  500: "5xx",
+};
+
+/** The endpoints that the document gives a status, without those whose refusals it leaves open. */
+const endpointsWith = (status: number): EndpointName[] =>
+  endpointNames.filter((name) => {
+    const statuses: readonly number[] = publishedEndpoints[name].statuses;
+    if (status === 404) return name === "invoke" || name === "stream" || name === "health";
+    if (status === 500) return name === "invoke";
+    return statuses.includes(status);
+  });
+
+/** The answers that carry a table. */
+function placesOf(
+  message: MessageKind,
+): { readonly endpoints: readonly EndpointName[]; readonly outcome: Outcome; readonly at: string }[] {
+  if (message.kind === "answer")
+    return [
+      { endpoints: [message.endpoint], outcome: "success", at: `${message.endpoint} ${message.statuses.join(", ")}` },
+    ];
+  // The reference server answers in form A, and variants of other forms are not behind the proxy.
+  if (message.kind !== "error" || message.form !== "form-a") return [];
+  const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
+  return statuses.flatMap((status) => {
+    const outcome = outcomeByStatus[status];
+    return outcome === undefined ? [] : [{ endpoints: endpointsWith(status), outcome, at: String(status) }];
+  });
+}
+
+const fieldOperations: readonly Operation[] = fieldTableNames.flatMap((name) => {
+  const { message, fields } = fieldTableOf(name);
+  return placesOf(message).flatMap(({ endpoints, outcome, at }) =>
+    (fields ?? []).flatMap((row) =>
+      fieldChanges(row)
+        .filter(({ breaks }) => breaks.length > 0 || !sometimesRequired.has(row.path))
+        .map(({ class: group, what, breaks, to }) =>
+          operation({
+            class: group,
+            description: `${what} (${at})`,
+            endpoints,
+            outcome,
+            breaks,
+            fits: hasOutcome(outcome),
+            change: { kind: "body", of: (response) => changeField(response, row.path, to) },
+          }),
+        ),
+    ),
+  );
+});
+
+const swapFields = (endpoint: EndpointName, one: string, other: string, breaks: readonly ClauseId[]): Operation =>
+  operation({
+    class: "swap two values",
+    description: `${one} and ${other} swapped (${endpoint})`,
+    endpoints: [endpoint],
+    outcome: "success",
+    breaks,
+    fits: isSuccess,
+    change: {
+      kind: "body",
+      of: (response) => {
+        const body = jsonOf(response);
+        const [first, second] = [stepsOf(body, one)[0], stepsOf(body, other)[0]];
+        if (first === undefined || second === undefined) return null;
+        const swapped = changedAt(changedAt(body, first, valueAt(body, second)), second, valueAt(body, first));
+        return withJsonBody(response, swapped);
+      },
+    },
+  });
+
+const styles: Readonly<Record<string, JsonStyle>> = {
+  "keys in another order": { ...plainJson, isReversed: true },
+  "integers as `1.0`": { ...plainJson, hasFractions: true },
+  "JSON with escapes": { ...plainJson, isEscaped: true },
+  "JSON with white space": { ...plainJson, isSpaced: true },
+};
+
+const legalBody = (
+  description: string,
+  of: (response: WireResponse, body: unknown) => WireResponse | null,
+): Operation =>
+  operation({
+    class: "legal: bodies",
+    description,
+    endpoints: endpointNames,
+    change: {
+      kind: "body",
+      of: (response) => {
+        const body = jsonOf(response);
+        return body === undefined ? null : of(response, body);
+      },
+    },
+  });
+
+/** Operations on JSON bodies. */
+export const bodyOperations: readonly Operation[] = [
+  ...fieldOperations,
+  swapFields("health", "status", "version", ["HLT-2"]),
+  swapFields("usage", "period", "requests", ["USE-2", "USE-3"]),
+  swapFields("list", "data", "pagination", ["LST-2", "LST-3"]),
+  swapFields("invoke", "result", "metadata.request_id", ["INV-2", "INV-6"]),
+  operation({
+    class: "drop a field",
+    description: "warnings left out (health of a degraded agent)",
+    endpoints: ["health"],
+    outcome: "success",
+    requires: { agent: "degraded" },
+    fits: isSuccess,
+    breaks: ["HLT-14"],
+    change: { kind: "body", of: (response) => changeField(response, "warnings", () => ({ value: undefined })) },
+  }),
+  ...Object.entries(styles).map(([description, style]) =>
+    legalBody(description, (response, body) => withJsonBody(response, body, style)),
+  ),
+  legalBody("unknown fields", (response, body) =>
+    isObject(body) ? withJsonBody(response, { x_text: "more", x_null: null, ...body, x_last: [1, "two"] }) : null,
+  ),
+];

@@ -1,0 +1,204 @@
+import type { ClauseId } from "../../../spec/clauses.ts";
+import { endpointNames } from "../../../spec/endpoints.ts";
+import { headerNames, rateHeaders, rateLimitHeaders } from "../../../spec/headers.ts";
+import { refusedKeys, tierKeys } from "../dimensions.ts";
+import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
+import { type Operation, operation } from "./operation.ts";
+
+/** The clause that asks for the four headers on this answer. */
+const presenceClauses: readonly ClauseId[] = ["HDR-1", "HDR-2", "HDR-3", "HDR-4", "HDR-5", "HDR-6", "HDR-7"];
+
+const { rateLimit, rateRemaining, rateReset, rateResetAfter } = headerNames;
+
+type ValueChange = (value: string, head: WireHead) => readonly string[] | null;
+
+const toNumber =
+  (change: (value: number) => number): ValueChange =>
+  (value) => [String(change(Number(value)))];
+const valueOf =
+  (other: string): ValueChange =>
+  (_, head) => {
+    const value = headerIn(head.headers, other);
+    return value === null ? null : [value];
+  };
+
+/** Changes one header of a response. */
+const changed =
+  (name: string, change: ValueChange) =>
+  (head: WireHead): WireHead | null => {
+    const value = headerIn(head.headers, name);
+    const values = value === null ? null : change(value, head);
+    return values === null || (values.length === 1 && values[0] === value)
+      ? null
+      : withWireHeader(head, name, () => values);
+  };
+
+interface Row {
+  readonly class: string;
+  readonly what: string;
+  readonly header: string;
+  readonly breaks: readonly ClauseId[];
+  readonly change: ValueChange;
+}
+
+/** Changes of the form, which no answer may have. */
+const formats: readonly Row[] = rateLimitHeaders.flatMap((header) => [
+  { class: "drop a header", what: `${header} left out`, header, breaks: presenceClauses, change: () => [] },
+  { class: "another header value", what: `${header} in words`, header, breaks: ["HDR-9"], change: () => ["many"] },
+  {
+    class: "another header value",
+    what: `${header} negative`,
+    header,
+    breaks: ["HDR-9"],
+    change: (value) => [`-${Number(value) + 1}`],
+  },
+  {
+    class: "another header value",
+    what: `${header} twice`,
+    header,
+    breaks: ["HDR-9"],
+    change: (value) => [value, String(Number(value) + 7)],
+  },
+]);
+
+/** Changes of the values, which are stated only for a valid key. */
+const values: readonly Row[] = [
+  {
+    class: "another header value",
+    what: "a limit that is three too low",
+    header: rateLimit,
+    breaks: ["HDR-10"],
+    change: toNumber((value) => value - 3),
+  },
+  {
+    class: "another header value",
+    what: "remaining above the limit",
+    header: rateRemaining,
+    breaks: ["HDR-11"],
+    change: (_, head) => [String(Number(headerIn(head.headers, rateLimit)) + 1)],
+  },
+  {
+    class: "another header value",
+    what: "remaining three too high",
+    header: rateRemaining,
+    breaks: ["HDR-12"],
+    change: toNumber((value) => value + 3),
+  },
+  {
+    class: "wrong unit",
+    what: "the reset in milliseconds",
+    header: rateReset,
+    breaks: ["HDR-14"],
+    change: toNumber((value) => value * 1000),
+  },
+  {
+    class: "wrong unit",
+    what: "the reset in seconds from now",
+    header: rateReset,
+    breaks: ["HDR-14"],
+    change: valueOf(rateResetAfter),
+  },
+  {
+    class: "wrong unit",
+    what: "the time to the reset as Unix time",
+    header: rateResetAfter,
+    breaks: ["HDR-14"],
+    change: valueOf(rateReset),
+  },
+  {
+    class: "wrong unit",
+    what: "the time to the reset in milliseconds",
+    header: rateResetAfter,
+    breaks: ["HDR-14"],
+    change: (value) => (Number(value) < 4 ? null : [String(Number(value) * 1000)]),
+  },
+  {
+    class: "another header value",
+    what: "a reset of an hour before",
+    header: rateReset,
+    breaks: ["HDR-14"],
+    change: toNumber((value) => value - 3600),
+  },
+];
+
+const hasTierKey = ({ key, status }: RequestTraits): boolean => tierKeys.some((each) => each === key) && status !== 401;
+/** Whether the document describes the answer: 403 is none of its statuses. */
+const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
+
+const illegal = ({ class: name, what, header, breaks, change }: Row, fits: Operation["fits"]): Operation =>
+  operation({
+    class: name,
+    description: what,
+    endpoints: endpointNames,
+    breaks,
+    fits,
+    change: { kind: "head", of: changed(header, change) },
+  });
+
+const swap = (one: string, other: string, breaks: readonly ClauseId[]): Operation =>
+  operation({
+    class: "swap two values",
+    description: `${one} and ${other} swapped`,
+    endpoints: endpointNames,
+    breaks,
+    fits: hasTierKey,
+    change: {
+      kind: "head",
+      of: (head) => {
+        const [first, second] = [headerIn(head.headers, one), headerIn(head.headers, other)];
+        if (first === null || second === null || first === second) return null;
+        return withWireHeader(
+          withWireHeader(head, one, () => [second]),
+          other,
+          () => [first],
+        );
+      },
+    },
+  });
+
+const legal = (description: string, of: (head: WireHead) => WireHead | null): Operation =>
+  operation({ class: "legal: headers", description, endpoints: endpointNames, change: { kind: "head", of } });
+
+const withNames =
+  (write: (name: string) => string) =>
+  (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, value]) => [write(name), value]) });
+
+/** Operations on headers. */
+export const headerOperations: readonly Operation[] = [
+  ...formats.map((row) => illegal(row, isDescribed)),
+  ...values.map((row) => illegal(row, hasTierKey)),
+  swap(rateLimit, rateRemaining, ["HDR-11"]),
+  swap(rateReset, rateResetAfter, ["HDR-14"]),
+  operation({
+    class: "another header value",
+    description: "JSON declared as HTML",
+    endpoints: endpointNames,
+    breaks: ["REQ-4"],
+    fits: (traits) => isDescribed(traits) && !refusedKeys.some((key) => key === traits.key),
+    change: {
+      kind: "head",
+      of: (head) =>
+        (headerIn(head.headers, "Content-Type") ?? "").includes("json")
+          ? withWireHeader(head, "Content-Type", () => ["text/html; charset=utf-8"])
+          : null,
+    },
+  }),
+  legal("an unknown header", (head) => withMoreHeader(head, ["X-Selftest-More", "7"])),
+  legal(
+    "names of headers in lower case",
+    withNames((name) => name.toLowerCase()),
+  ),
+  legal(
+    "names of headers in upper case",
+    withNames((name) => name.toUpperCase()),
+  ),
+  legal("headers in another order", (head) => ({ ...head, headers: head.headers.toReversed() })),
+  ...Object.values(rateHeaders)
+    .filter(({ unit }) => unit !== "requests")
+    .map(({ header }) =>
+      legal(
+        `${header} with decimals`,
+        changed(header, (value) => (/^\d+$/.test(value) ? [`${value}.25`] : null)),
+      ),
+    ),
+];

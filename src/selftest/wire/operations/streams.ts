@@ -1,0 +1,166 @@
+import { isObject, tryParseJson } from "../../../base/json.ts";
+import type { ClauseId } from "../../../spec/clauses.ts";
+import { fieldTableNames, fieldTableOf } from "../../../spec/fields.ts";
+import { changedAt, jsonText, plainJson, stepsOf, valueAt } from "../../mutants/edits.ts";
+import type { WireEvent } from "../message.ts";
+import { type FieldChange, fieldChanges } from "./bodies.ts";
+import { type EventChange, isSuccess, type Operation, operation } from "./operation.ts";
+
+const onStream = { endpoints: ["stream"], outcome: "success" } as const;
+
+const isEnd = ({ name }: WireEvent): boolean => name === "done" || name === "error";
+
+/** Makes a change of single events, by their place in the stream. */
+const each = (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
+  const earlier: WireEvent[] = [];
+  return (event) => {
+    if (event === null) return [];
+    const events = change(event, earlier);
+    earlier.push(event);
+    return events;
+  };
+};
+
+const isFirst = (event: WireEvent, earlier: readonly WireEvent[]): boolean =>
+  !earlier.some(({ name }) => name === event.name);
+
+const illegal = (
+  group: string,
+  description: string,
+  breaks: readonly ClauseId[],
+  begin: () => EventChange,
+): Operation =>
+  operation({
+    class: group,
+    description: `${description} (stream)`,
+    ...onStream,
+    breaks,
+    fits: isSuccess,
+    change: { kind: "events", begin },
+  });
+
+const swapFirstTwo = (): EventChange => {
+  let held: WireEvent | null = null;
+  let count = 0;
+  return (event) => {
+    if (event === null) return held === null ? [] : [held];
+    count += 1;
+    if (count === 1) {
+      held = event;
+      return [];
+    }
+    if (count > 2 || held === null) return [event];
+    const events = [event, held];
+    held = null;
+    return events;
+  };
+};
+
+const chunkAfterEnd: WireEvent = { name: "chunk", data: '{"content":"more","index":9999}' };
+
+/** Changes of the order and the number of events. */
+const sequences: readonly Operation[] = [
+  illegal(
+    "drop an event",
+    "`start` left out",
+    ["SSE-4"],
+    each((event) => (event.name === "start" ? [] : [event])),
+  ),
+  illegal(
+    "drop an event",
+    "the end left out",
+    ["SSE-5"],
+    each((event) => (isEnd(event) ? [] : [event])),
+  ),
+  illegal(
+    "drop an event",
+    "every `chunk` left out",
+    ["SSE-6"],
+    each((event) => (event.name === "chunk" ? [] : [event])),
+  ),
+  illegal(
+    "duplicate an event",
+    "`start` twice",
+    ["SSE-4"],
+    each((event) => (event.name === "start" ? [event, event] : [event])),
+  ),
+  illegal(
+    "duplicate an event",
+    "the end twice",
+    ["SSE-5"],
+    each((event) => (isEnd(event) ? [event, event] : [event])),
+  ),
+  illegal("reorder events", "a chunk before `start`", ["SSE-4"], swapFirstTwo),
+  illegal(
+    "reorder events",
+    "a chunk after the end",
+    ["SSE-5"],
+    each((event) => (isEnd(event) ? [event, chunkAfterEnd] : [event])),
+  ),
+  illegal(
+    "another value",
+    "an unknown event name",
+    ["SSE-2"],
+    each((event, earlier) =>
+      event.name === "chunk" && isFirst(event, earlier) ? [{ ...event, name: "delta" }] : [event],
+    ),
+  ),
+  ...(["start", "chunk", "done"] as const).map((name) =>
+    illegal(
+      "wrong type",
+      `data of \`${name}\` that is no JSON`,
+      ["SSE-3"],
+      each((event, earlier) =>
+        event.name === name && isFirst(event, earlier) ? [{ ...event, data: "plain words" }] : [event],
+      ),
+    ),
+  ),
+];
+
+/** Changes a field of the first event of a name, or of all where the change is legal. */
+const fieldChanged = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
+  each((event, earlier) => {
+    if (event.name !== name || !(isOfAll || isFirst(event, earlier))) return [event];
+    const data = tryParseJson(event.data);
+    const [steps] = stepsOf(data, path);
+    const changed = steps === undefined ? null : to(valueAt(data, steps));
+    return steps === undefined || changed === null
+      ? [event]
+      : [{ ...event, data: jsonText(changedAt(data, steps, changed.value)) }];
+  });
+
+const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
+  const { message, fields: rows } = fieldTableOf(table);
+  if (message.kind !== "stream event") return [];
+  const { event } = message;
+  return (rows ?? []).flatMap((row) =>
+    fieldChanges(row)
+      .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
+      .map(({ class: group, what, breaks, to }) => ({
+        ...illegal(group, `${what} of \`${event}\``, breaks, fieldChanged(event, row.path, to, breaks.length === 0)),
+        // An `error` event comes only where the agent fails.
+        ...(event === "error" ? { requires: { agent: "failing in stream" } } : {}),
+      })),
+  );
+});
+
+const legal = (description: string, of: (text: string) => string): Operation =>
+  operation({ class: "legal: streams", description, endpoints: ["stream"], change: { kind: "stream text", of } });
+
+/** Operations on the events of streams. */
+export const streamOperations: readonly Operation[] = [
+  ...sequences,
+  ...fields,
+  legal("comments between the events", (text) => text.replaceAll("event:", ": keep-alive\n\nevent:")),
+  legal("lines that end with CRLF", (text) => text.replaceAll("\n", "\r\n")),
+  legal("`id:` and `retry:` fields", (text) => text.replaceAll("event:", "id: 7\nretry: 1000\nevent:")),
+  illegal(
+    "legal: streams",
+    "unknown fields in the data",
+    [],
+    each((event) => {
+      const data = tryParseJson(event.data);
+      return isObject(data) ? [{ ...event, data: jsonText({ x_more: null, ...data }, plainJson) }] : [event];
+    }),
+  ),
+];

@@ -1,0 +1,256 @@
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Target } from "../../target/target.ts";
+import { eventRewriter } from "./event-text.ts";
+import { headerIn, type RequestTraits, type WireHead, type WireHeader, type WireResponse } from "./message.ts";
+import type { Operation, Upstream } from "./operations/operation.ts";
+import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
+
+/** The change of a proxy: which requests, and how. */
+export interface ProxyChange {
+  readonly matches: (traits: RequestTraits) => boolean;
+  readonly operation: Operation;
+}
+
+/** Counts of the requests of a proxy. */
+export interface ProxyCounts {
+  /** Requests that the condition chose. */
+  chosen: number;
+  /** Answers that were changed. */
+  changed: number;
+}
+
+export interface WireProxy {
+  /** The target, with the address of the proxy. */
+  readonly target: Target;
+  readonly counts: ProxyCounts;
+  readonly close: () => Promise<void>;
+}
+
+/** Reads every request and its answer, before the answer is changed. */
+export type Listener = (traits: RequestTraits, request: WireRequest) => void;
+
+/** Headers that belong to one connection. */
+const hopHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
+
+interface ProxyContext {
+  readonly target: Target;
+  readonly port: number;
+  readonly agent: Agent;
+  readonly reader: TraitReader;
+  readonly change: ProxyChange | null;
+  readonly listener: Listener | null;
+  readonly counts: ProxyCounts;
+  readonly goodKey: string;
+}
+
+/**
+ * Starts a proxy on a free loopback port.
+ *
+ * @param change what it changes; `null` for a proxy that changes nothing
+ */
+export async function startWireProxy(
+  target: Target,
+  change: ProxyChange | null,
+  listener: Listener | null = null,
+): Promise<WireProxy> {
+  const upstream = new URL(target.baseUrl);
+  const agent = new Agent({ keepAlive: true });
+  const counts: ProxyCounts = { chosen: 0, changed: 0 };
+  const context: ProxyContext = {
+    target,
+    port: Number(upstream.port),
+    agent,
+    reader: traitReader(target),
+    change,
+    listener,
+    counts,
+    goodKey: goodKeyOf(target),
+  };
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    pass(context, request, response).catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const own = new URL(target.baseUrl);
+  own.port = String((server.address() as AddressInfo).port);
+  return {
+    target: { ...target, baseUrl: own.href.replace(/\/$/, "") },
+    counts,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+      await closed;
+    },
+  };
+}
+
+/** A key that may do everything, and that a run hardly uses up. */
+function goodKeyOf({ keys }: Target): string {
+  const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
+  return (found ?? Object.values(keys)[0])?.key ?? "";
+}
+
+async function pass(context: ProxyContext, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const request: WireRequest = {
+    method: incoming.method ?? "GET",
+    path: incoming.url ?? "/",
+    headers: pairsOf(incoming.rawHeaders),
+    body: await bodyOf(incoming),
+  };
+  const pending = context.reader.begin(request);
+  try {
+    await answer(context, request, pending, outgoing);
+  } finally {
+    pending.end();
+  }
+}
+
+async function answer(
+  context: ProxyContext,
+  request: WireRequest,
+  pending: PendingRequest,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const source = await open(context, request, outgoing);
+  const head = headOf(source);
+  const traits = pending.answered(head);
+  context.listener?.(traits, request);
+  const { change, counts } = context;
+  if (change === null || !change.matches(traits)) return relay(source, head, outgoing);
+  counts.chosen += 1;
+  const { change: how } = change.operation;
+  const upstream = upstreamOf(context, request);
+  const count = (isChanged: boolean): void => void (counts.changed += isChanged ? 1 : 0);
+  if (how.kind === "head") {
+    const changed = how.of(head, traits);
+    count(changed !== null);
+    return relay(source, changed ?? head, outgoing);
+  }
+  if (how.kind === "besides") {
+    count(await how.of(traits, upstream));
+    return relay(source, head, outgoing);
+  }
+  const isStream = (headerIn(head.headers, "Content-Type") ?? "").includes("event-stream");
+  if (how.kind === "events" || how.kind === "stream text") {
+    if (!isStream) return relay(source, head, outgoing);
+    const rewrite =
+      how.kind === "events" ? eventRewriter(how.begin()) : (text: string | null) => (text === null ? "" : how.of(text));
+    return relay(source, head, outgoing, (text) => {
+      const changed = rewrite(text);
+      if (changed !== (text ?? "")) count(true);
+      return changed;
+    });
+  }
+  // A stream may end only when the client has moved the clock.
+  if (isStream) return relay(source, head, outgoing);
+  const response: WireResponse = { ...head, body: await bodyOf(source) };
+  const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
+  count(changed !== null);
+  finish(outgoing, changed ?? response);
+}
+
+/** Passes a response on as it comes. */
+async function relay(
+  source: IncomingMessage,
+  head: WireHead,
+  outgoing: ServerResponse,
+  rewrite: ((text: string | null) => string) | null = null,
+): Promise<void> {
+  begin(outgoing, head, rewrite === null ? headerIn(pairsOf(source.rawHeaders), "Content-Length") : null);
+  outgoing.flushHeaders();
+  const decoder = new TextDecoder();
+  for await (const piece of source as AsyncIterable<Buffer>) {
+    const part = rewrite === null ? piece : rewrite(decoder.decode(piece, { stream: true }));
+    if (part.length > 0) outgoing.write(part);
+  }
+  const rest = rewrite?.(null) ?? "";
+  outgoing.end(rest);
+}
+
+function finish(outgoing: ServerResponse, response: WireResponse): void {
+  begin(outgoing, response, String(response.body.length));
+  outgoing.end(response.body);
+}
+
+function begin(outgoing: ServerResponse, { status, headers }: WireHead, length: string | null): void {
+  outgoing.sendDate = false;
+  const kept = headers.filter(([name]) => !hopHeaders.has(name.toLowerCase()));
+  outgoing.writeHead(status, [...kept, ...(length === null ? [] : [["Content-Length", length] as const])].flat());
+}
+
+/** Sends a request to the server, and resolves when its head is there. Ends it when the client leaves. */
+async function open(
+  { port, agent }: Pick<ProxyContext, "port" | "agent">,
+  { method, path, headers, body }: WireRequest,
+  client: ServerResponse | null,
+): Promise<IncomingMessage> {
+  const kept = headers.filter(([name]) => !hopHeaders.has(name.toLowerCase()) && name.toLowerCase() !== "expect");
+  const length = body.length > 0 || method === "POST" ? [["Content-Length", String(body.length)] as const] : [];
+  const outward = send({ host: "127.0.0.1", port, agent, method, path, headers: [...kept, ...length].flat() });
+  client?.on("close", () => {
+    if (!client.writableFinished) outward.destroy();
+  });
+  outward.end(body);
+  const [response] = (await once(outward, "response")) as [IncomingMessage];
+  return response;
+}
+
+function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
+  const { goodKey } = context;
+  const complete = async (other: WireRequest): Promise<WireResponse> => {
+    const source = await open(context, other, null);
+    return { ...headOf(source), body: await bodyOf(source) };
+  };
+  const basePath = new URL(context.target.baseUrl).pathname;
+  return {
+    goodKey,
+    path: request.path,
+    again: ({ key, path = request.path }) =>
+      complete({
+        ...request,
+        path,
+        headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
+      }),
+    read: async (path) => {
+      // A slot may be taken for a moment.
+      for (let tries = 0; ; tries += 1) {
+        const response = await complete({
+          method: "GET",
+          path: basePath + path,
+          headers: request.headers.filter(([name]) => !/^content-/i.test(name)),
+          body: Buffer.alloc(0),
+        });
+        if (response.status !== 429 || tries === 3) return response;
+        await sleep(5);
+      }
+    },
+  };
+}
+
+const withKey = (headers: readonly WireHeader[], key: string): WireHeader[] => [
+  ...headers.filter(([name]) => name.toLowerCase() !== "authorization"),
+  ["Authorization", `Bearer ${key}`],
+];
+
+const headOf = (message: IncomingMessage): WireHead => ({
+  status: message.statusCode ?? 0,
+  headers: pairsOf(message.rawHeaders).filter(([name]) => !hopHeaders.has(name.toLowerCase())),
+});
+
+async function bodyOf(message: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of message as AsyncIterable<Buffer>) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function pairsOf(raw: readonly string[]): WireHeader[] {
+  const pairs: WireHeader[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? "", raw[at + 1] ?? ""]);
+  return pairs;
+}

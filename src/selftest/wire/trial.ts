@@ -1,0 +1,168 @@
+import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
+import { formatBreach } from "../../run/judge/finding.ts";
+import { type RunResult, runSuites } from "../../run/run.ts";
+import { clauseOf } from "../../spec/clauses.ts";
+import { coreMessages } from "../trial.ts";
+import { matcherOf } from "./conditions.ts";
+import { endpointsOfMutant, type WireMutant } from "./mutant.ts";
+import type { Profile } from "./profile.ts";
+import { type ProxyChange, startWireProxy } from "./proxy.ts";
+import { legalPartFor, partsFor, type SuitesPart } from "./selection.ts";
+
+/**
+ * The result of a mutant.
+ *
+ * - `killed`: illegal, and a must clause turned red.
+ * - `survived`: illegal, and none did.
+ * - `not visited`: illegal, and no request of a run met its condition.
+ * - `passed`: legal, and nothing turned red.
+ * - `flagged`: legal, and a must or should clause turned red.
+ * - `broken`: the run failed, or a clause is red without the change as well.
+ */
+export type Fate = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
+
+export interface WireTrial {
+  readonly mutant: WireMutant;
+  readonly fate: Fate;
+  /** Answers that were changed, over all runs. */
+  readonly changed: number;
+  /** Texts of the red checks, or the reason why the trial is broken. */
+  readonly said: readonly string[];
+  /** Runs that it took. */
+  readonly runs: number;
+  readonly ms: number;
+}
+
+/** The result of one run. */
+interface RunOutcome {
+  readonly changed: number;
+  /** Red checks of must clauses, with their texts. */
+  readonly musts: ReadonlyMap<string, string>;
+  /** Red checks of should clauses. */
+  readonly shoulds: ReadonlyMap<string, string>;
+  readonly errors: readonly string[];
+}
+
+/** Tries mutants. Remembers the runs without a change. */
+export interface MutantTester {
+  readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
+}
+
+export function mutantTester(profile: Profile): MutantTester {
+  const baselines = new Map<string, Promise<RunOutcome>>();
+  const baselineOf = (part: SuitesPart): Promise<RunOutcome> => {
+    const known = baselines.get(part.name) ?? run(part, null);
+    baselines.set(part.name, known);
+    return known;
+  };
+  return {
+    tryMutant: async (mutant) => {
+      const startedMs = performance.now();
+      const tried = await (mutant.kind === "legal" ? tryLegal : tryIllegal)(mutant, profile, baselineOf);
+      return { mutant, ...tried, ms: performance.now() - startedMs };
+    },
+  };
+}
+
+type Tried = Omit<WireTrial, "mutant" | "ms">;
+type BaselineOf = (part: SuitesPart) => Promise<RunOutcome>;
+
+/** Runs more and more of the suites, until a clause turns red. */
+async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
+  const instances = instancesMeeting(mutant, profile);
+  let [changed, runs] = [0, 0];
+  const parts = instances === null ? [] : partsFor(instances, profile);
+  for (const part of parts) {
+    const outcome = await run(part, changeOf(mutant));
+    runs += 1;
+    changed += outcome.changed;
+    const red = outcome.errors.length > 0 ? [] : [...outcome.musts].filter(() => outcome.changed > 0);
+    if (red.length > 0) {
+      const before = await baselineOf(part);
+      const own = red.filter(([id]) => !before.musts.has(id));
+      if (before.musts.size > 0 || before.errors.length > 0)
+        return {
+          fate: "broken",
+          changed,
+          runs,
+          said: [`red without the change: ${[...before.musts.keys(), ...before.errors].join(", ")}`],
+        };
+      return { fate: "killed", changed, runs, said: own.map(([, text]) => text) };
+    }
+    if (part === parts.at(-1) && outcome.errors.length > 0)
+      return { fate: "broken", changed, runs, said: outcome.errors };
+  }
+  return { fate: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
+}
+
+/** Runs the suites once. A legal mutant of a whole run would have to be tried with all of them. */
+async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
+  const instances = instancesMeeting(mutant, profile);
+  if (instances === null) return { fate: "passed", changed: 0, runs: 0, said: [] };
+  const part = legalPartFor(instances, profile);
+  const outcome = await run(part, changeOf(mutant));
+  const said = [...outcome.musts.values(), ...outcome.shoulds.values(), ...outcome.errors];
+  if (said.length === 0) return { fate: "passed", changed: outcome.changed, runs: 1, said };
+  const before = await baselineOf(part);
+  const isRedBefore = before.musts.size + before.shoulds.size + before.errors.length > 0;
+  return { fate: isRedBefore ? "broken" : "flagged", changed: outcome.changed, runs: 1, said };
+}
+
+const changeOf = (mutant: WireMutant): ProxyChange => ({
+  matches: matcherOf(mutant.condition, { endpoints: endpointsOfMutant(mutant), fits: mutant.operation.fits }),
+  operation: mutant.operation,
+});
+
+/** The probes whose requests meet the condition. `null` if no request does. */
+function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
+  const { matches } = changeOf(mutant);
+  const chosen = requests.filter(({ traits }) => matches(traits));
+  if (chosen.length === 0) return null;
+  return [...new Set(chosen.flatMap(({ instance }) => instance ?? []))];
+}
+
+/** Runs a part of the suites against a new reference server behind a proxy. */
+async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOutcome> {
+  const embedded = await startEmbedded();
+  const proxy = await startWireProxy(embedded.target, change);
+  try {
+    const result = await runSuites({
+      target: proxy.target,
+      suites: part.suites,
+      maxRequests: Number.POSITIVE_INFINITY,
+      maxWaitMs: 0,
+      signal: new AbortController().signal,
+      deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
+    });
+    return { changed: proxy.counts.changed, ...redOf(result) };
+  } finally {
+    await proxy.close();
+    await embedded.close();
+  }
+}
+
+function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
+  if (result.kind !== "judged")
+    // A server that is not recognised, or that refuses every key, has not passed.
+    return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
+  const red = result.judgements.flatMap(({ check, instance, finding }) =>
+    finding.kind === "breach"
+      ? [
+          {
+            level: clauseOf(check.clause).level,
+            id: check.id,
+            text: `${check.id}${instance === null ? "" : ` (${instance})`}: ${formatBreach(finding)}`,
+          },
+        ]
+      : [],
+  );
+  const ofLevel = (wanted: string): Map<string, string> =>
+    new Map(red.filter(({ level }) => level === wanted).map(({ id, text }) => [id, text]));
+  return {
+    musts: ofLevel("must"),
+    shoulds: ofLevel("should"),
+    errors: result.judgements.flatMap(({ check, finding }) =>
+      finding.kind === "error" ? [`${check.id}: ${finding.reason}`] : [],
+    ),
+  };
+}

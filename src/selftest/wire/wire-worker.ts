@@ -1,0 +1,22 @@
+import { parentPort, workerData } from "node:worker_threads";
+
+import { drawMutant } from "./mutant.ts";
+import type { MutantRequest, MutantResult, WorkerData } from "./run-wire.ts";
+import { mutantTester } from "./trial.ts";
+
+const port = parentPort;
+if (port === null) throw new Error("the worker of mutants is started by the selftest only");
+
+const { seed, profile } = workerData as WorkerData;
+const tester = mutantTester(profile);
+
+port.on("message", ({ number }: MutantRequest) => {
+  tester.tryMutant(drawMutant(seed, number)).then(
+    ({ fate, changed, said, runs, ms }) =>
+      port.postMessage({ number, fate, changed, said, runs, ms } satisfies MutantResult),
+    // An error that is no verdict ends the whole selftest.
+    (error: unknown) => {
+      throw error;
+    },
+  );
+});

@@ -65,7 +65,7 @@ export function classOf({ values, peculiarity, count }: Condition): string {
   return size <= 1 ? "one value" : `${size} values`;
 }
 
-const posts = endpointNames.filter((name) => publishedEndpoints[name].takesBody);
+const posts = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
 /** Only an answer to a valid key says how many requests are left, and not 0. */
 const hasNoRemaining = ({ state, key }: Values): boolean =>

@@ -20,7 +20,7 @@ export type DimensionName = "endpoint" | "key" | "agent" | "body" | "parameters"
 const all = endpointNames;
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
 const limited = all.filter((name) => name !== "health");
-const withBody = all.filter((name) => publishedEndpoints[name].takesBody);
+const withBody = all.filter((name) => publishedEndpoints[name].method === "POST");
 const executing: readonly EndpointName[] = ["invoke", "stream"];
 
 const valuesOn = (on: readonly EndpointName[], ...names: readonly string[]): DimensionValue[] =>

@@ -68,6 +68,7 @@ function markedClient(client: Client, mark: string): Client {
     key: client.key,
     as: (key) => markedClient(client.as(key), mark),
     begin: () => markedClient(client.begin(), mark),
+    since: (requirements) => markedClient(client.since(requirements), mark),
     send: (method, path, options) => client.send(method, path, withMark(options)),
     open: (method, path, options) => client.open(method, path, withMark(options)),
     sample: (method, path, options) => client.sample(method, path, withMark(options)),

@@ -12,6 +12,14 @@ import { batchFaults, operationFaults } from "./faults/operations.ts";
 import { healthFaults, healthStateFaults } from "./faults/health.ts";
 import { listFaults, usageFaults } from "./faults/list-and-usage.ts";
 import { loadFaults, concurrencyFaults } from "./faults/concurrency.ts";
+import {
+  callFaults,
+  executionFaults,
+  listingFaults,
+  receiverFaults,
+  responseFaults,
+  severalFaults,
+} from "./faults/relations.ts";
 import { requestFaults, serviceFaults } from "./faults/requests.ts";
 import { eventFaults, sequenceFaults, streamFaults } from "./faults/stream.ts";
 import type { Patch } from "./patch.ts";
@@ -54,6 +62,12 @@ export const allFaults: readonly Patch[] = [
   ...edgeCaseFaults,
   ...rateFaults,
   ...scopeFaults,
+  ...callFaults,
+  ...listingFaults,
+  ...responseFaults,
+  ...executionFaults,
+  ...receiverFaults,
+  ...severalFaults,
   ...concurrencyFaults,
   ...loadFaults,
 ];

@@ -68,6 +68,11 @@ export const headerClauses = {
     `${scope} 2`,
     "Once an answer has said `X-RateLimit-Remaining: 0`, no further request of that window is admitted.",
   ),
+  "HDR-20": advisory(
+    `${scope} 2`,
+    "`X-RateLimit-Limit` of the minute is the same for all keys of a tier, and the same before and after a reset.",
+    { since: "1.1" },
+  ),
 } as const satisfies ClauseTable;
 
 type HeaderClauseId = keyof typeof headerClauses;
@@ -88,7 +93,7 @@ export const rateHeaders = {
     header: headerNames.rateLimit,
     unit: "requests",
     says: "Requests allowed in the window.",
-    clauses: ["HDR-9", "HDR-10"],
+    clauses: ["HDR-9", "HDR-10", "HDR-20"],
   },
   remaining: {
     header: headerNames.rateRemaining,

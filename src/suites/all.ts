@@ -12,6 +12,7 @@ import { limits } from "./limits/checks.ts";
 import { listing } from "./listing/checks.ts";
 import { operations } from "./operations/checks.ts";
 import { otherEndpoints } from "./other-endpoints/checks.ts";
+import { withRelations } from "./relations/table.ts";
 import { requests } from "./requests/checks.ts";
 import { service } from "./service/checks.ts";
 import { stream } from "./stream/checks.ts";
@@ -39,4 +40,4 @@ export const suites: readonly Suite[] = [
   otherEndpoints,
   headers,
   limits,
-].map((suite) => withWidened(withCompanions(suite)));
+].map((suite) => withWidened(withCompanions(withRelations(suite))));

@@ -109,6 +109,8 @@ export const standardDeliveries = {
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
   /** Whether a delivery succeeds only after the whole body of the response has arrived, within the same time. */
   awaitsResponseBody: (): boolean => false,
+  /** Whether a response with headers of these names counts. If not, the delivery has failed. */
+  acceptsResponse: (_headerNames: readonly string[]): boolean => true,
   /** Whether a redirect is followed by a GET, as browsers do. Its response then counts. */
   followsRedirects: (): boolean => false,
   isDelivered: (status: number): boolean => status >= 200 && status <= 299,

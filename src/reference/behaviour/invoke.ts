@@ -51,7 +51,7 @@ export const standardInvoke = {
   chooseError: (agent: ApiError | null, body: ApiError | null): ApiError | null => agent ?? body,
   countTokens: (text: string): number => text.match(/\S+/gu)?.length ?? 0,
   /** Shortens a text to `max_tokens`. */
-  truncateText: (text: string, maxTokens: number): string =>
+  truncateText: (text: string, maxTokens: number, _operation: Operation): string =>
     text
       .split(/(?<=\s)(?=\S)/u)
       .slice(0, maxTokens)

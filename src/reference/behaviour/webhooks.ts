@@ -98,6 +98,8 @@ export const standardWebhooks = {
     input,
     ...stageData(stage),
   }),
+  /** Returns the stages whose events are sent when an execution ends. */
+  endStages: (end: ExecutionStage, _agentId: string): readonly ExecutionStage[] => [end],
   /** Returns the type of the event for a stream whose client left before its end; `null` for no event. */
   disconnectEvent: (): "agent.failed" | null => null,
 };

@@ -62,9 +62,10 @@ export const errorFaults = faults("Errors", {
   "invalid-input-422": fault(["ERR-1", "ERR-10", "INV-20"], "INVALID_INPUT has the status 422.").by(
     overrideErrorStatus(["invalid-input", "malformed-json", "content-type"], 422),
   ),
-  "crash-answers-200": fault(["ERR-13", "INV-2"], "An agent that fails responds with 200, with the error body.").by(
-    overrideErrorStatus(["crash"], 200),
-  ),
+  "crash-answers-200": fault(
+    ["ERR-13", "ERR-18", "INV-2"],
+    "An agent that fails responds with 200, with the error body.",
+  ).by(overrideErrorStatus(["crash"], 200)),
   "crash-without-body": fault(["ERR-2", "ERR-13"], "An agent that fails responds with an empty object.").by(
     body(
       ({ cause }) => cause === "crash",

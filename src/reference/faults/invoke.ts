@@ -219,7 +219,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         ? fieldError("crash", "query", "made the server fail")
         : base.validateBody(value, violations, operation),
   })),
-  "text-mangled": fault("INV-22", "UTF-8 is read as if it were Latin-1.").by((base) => ({
+  "text-mangled": fault(["INV-22", "HOOK-42"], "UTF-8 of a response is read as if it were Latin-1.").by((base) => ({
     result: (input) => base.result({ ...input, text: Buffer.from(input.text, "utf8").toString("latin1") }),
   })),
 });

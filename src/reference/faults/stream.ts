@@ -126,7 +126,7 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
     }),
   ),
   "no-chunks": fault("SSE-6", "The content is never sent.").by(plan((steps) => steps.filter((step) => !isChunk(step)))),
-  "failure-says-done": fault(["SSE-17", "SSE-19"], "A failure while streaming is reported as `done`.").by(
+  "failure-says-done": fault(["SSE-17", "SSE-19", "HOOK-43"], "A failure while streaming is reported as `done`.").by(
     plan((steps) =>
       steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),
     ),

@@ -81,7 +81,7 @@ export function executeAgent(
       ? conversations.addTurn(conversationKey(context, agent, request.session), request.query)
       : { turn: 1, previousQuery: null };
   const full = agent.respond(request.query, conversation, entrypoint?.tag ?? "");
-  const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens);
+  const text = request.maxTokens === null ? full : behaviour.truncateText(full, request.maxTokens, operation);
   const usage = { prompt: behaviour.countTokens(request.query), completion: behaviour.countTokens(text) };
   const timesOut = agent.processingMs > behaviour.timeoutMs(agent);
   const processingMs = timesOut ? behaviour.timeoutMs(agent) : agent.processingMs;
@@ -141,7 +141,7 @@ export function emitExecutionStart(context: RequestContext, agent: Agent, input:
   emit({ kind: "invoked" });
   return {
     requestId,
-    ended: (execution) => emit(stageOf(execution, clock.now() - arrivedMs)),
+    ended: (execution) => behaviour.endStages(stageOf(execution, clock.now() - arrivedMs), agent.id).forEach(emit),
     disconnected: () => {
       if (behaviour.disconnectEvent() === null) return;
       emit({ kind: "failed", message: "The stream was stopped.", details: "The client left before its end." });

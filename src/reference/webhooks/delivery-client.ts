@@ -16,6 +16,8 @@ export interface DeliveryRequest {
   readonly awaitsBody: boolean;
   /** Whether one redirect is followed, by a GET. */
   readonly followsRedirects: boolean;
+  /** Whether a response with headers of these names counts, in lower case. */
+  readonly acceptsResponse: (headerNames: readonly string[]) => boolean;
 }
 
 /** The outcome of a request. `silent`: no response in time. `failed`: the connection failed. */
@@ -64,7 +66,7 @@ function sendOverWire(
   delivery: DeliveryRequest,
   guard: AddressGuard,
 ): Promise<DeliveryOutcome> {
-  const { timeoutMs, awaitsBody } = delivery;
+  const { timeoutMs, awaitsBody, acceptsResponse } = delivery;
   const abort = new AbortController();
   return new Promise((resolve) => {
     const onTimeout = () => {
@@ -73,9 +75,13 @@ function sendOverWire(
     };
     const timer = Number.isFinite(timeoutMs) ? clock.setTimeout(onTimeout, timeoutMs) : null;
     requestFollowing(delivery, guard, { signal: abort.signal, dispatcher })
-      .then(async ({ statusCode, body }) => {
+      .then(async ({ statusCode, headers, body }) => {
         if (awaitsBody) await body.dump({ limit: Number.POSITIVE_INFINITY });
-        resolve({ kind: "answered", status: statusCode });
+        resolve(
+          acceptsResponse(Object.keys(headers))
+            ? { kind: "answered", status: statusCode }
+            : { kind: "failed", failure: "the response has an unexpected header" },
+        );
         if (!awaitsBody) drop(clock, body);
       })
       .catch((error: unknown) => resolve({ kind: "failed", failure: failureOf(error) }))

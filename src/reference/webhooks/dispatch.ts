@@ -105,6 +105,7 @@ function deliveryRequest(behaviour: DeliveryBehaviour, delivery: Delivery): Deli
     timeoutMs: behaviour.responseTimeoutMs(),
     awaitsBody: behaviour.awaitsResponseBody(),
     followsRedirects: behaviour.followsRedirects(),
+    acceptsResponse: behaviour.acceptsResponse,
   };
 }
 

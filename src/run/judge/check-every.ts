@@ -12,6 +12,8 @@ export interface Member<T> {
   readonly cell: Cell;
   /** The exchange or delivery that shows the case. `null` if too little of it was recorded. */
   readonly proof: Proof | null;
+  /** Another message that the case is compared with. */
+  readonly comparedWith?: Proof;
   readonly subject: T;
 }
 
@@ -87,9 +89,14 @@ function breachOf<T>(
   if (first === undefined) return null;
   const proofs = broken.flatMap(({ proof }) => proof ?? []);
   const smallest = proofs.toSorted((one, other) => sizeOf(one) - sizeOf(other)).slice(0, 1);
+  const shown = new Set([
+    ...(first.comparedWith === undefined ? [] : [first.comparedWith]),
+    ...proofs.slice(0, 1),
+    ...smallest,
+  ]);
   const share = judged.length === 1 ? "" : `on ${broken.length} of ${judged.length} ${noun}: `;
   const actual = summarize?.(broken.map(({ subject }) => subject)) ?? first.mismatch.actual;
-  return breach(first.mismatch.expected, `${share}${actual}`, ...new Set([...proofs.slice(0, 1), ...smallest]));
+  return breach(first.mismatch.expected, `${share}${actual}`, ...shown);
 }
 
 const sizeOf = (proof: Proof): number => {

@@ -13,6 +13,7 @@ export const usageClauses = {
   "USE-7": advisory(report, "`requests.used` grows with each admitted invoke."),
   "USE-8": advisory(report, "`tokens.used` grows by the tokens that an invoke or a stream reports."),
   "USE-9": gap(report, "Which window `requests` speaks of, and what `period` marks, is not shown."),
+  "USE-10": advisory(report, "`tokens.used` of a key does not fall within one `period`.", { since: "1.1" }),
 } as const satisfies ClauseTable;
 
 const apiKey = "Resources and their fields / API key";
@@ -67,6 +68,7 @@ export const alertClauses = {
   "ALR-3": advisory(alerts, "The alert fires when usage crosses its threshold."),
   "ALR-4": gap(alerts, "What an alert sends to its `webhook_url` is not shown."),
   "ALR-5": gap(alerts, "The answer to a threshold outside 0 to 100, and other alert types, are not shown."),
+  "ALR-6": advisory(alerts, "Two alerts have two ids.", { since: "1.1" }),
 } as const satisfies ClauseTable;
 
 const createWebhook = "Endpoints / 6. Create a webhook";
@@ -103,4 +105,5 @@ export const webhookClauses = {
     "Resources and their fields / Gaps in the resource fields",
     "Fields of a stored webhook record beyond the creation body are not shown.",
   ),
+  "WHK-13": advisory(listDeliveries, "Two webhooks have two ids.", { since: "1.1" }),
 } as const satisfies ClauseTable;

@@ -100,6 +100,11 @@ export const healthClauses = {
     health,
     "A report is no constant: `uptime` goes on with time, and `last_request` with each request.",
   ),
+  "HLT-23": advisory(
+    states,
+    "No check of a `healthy` report has a status that means a failure or a warning, in any word.",
+    { since: "1.1" },
+  ),
 } as const satisfies ClauseTable;
 
 const listing = "Endpoints / 4. List agents";
@@ -135,6 +140,7 @@ export const operationClauses = {
     "Status values other than `pending`, and the moves between them, are not shown.",
   ),
   "OPS-6": gap(check, "Which requests start a long-running operation is not shown."),
+  "OPS-7": advisory(handle, "Two operations have two ids.", { since: "1.1" }),
   "BAT-1": must(
     batch,
     "A batch is an array `batch` of objects shaped like an invoke body, and is accepted where the target says it takes one.",

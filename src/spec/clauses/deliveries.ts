@@ -101,4 +101,14 @@ export const deliveryClauses = {
   "HOOK-39": advisory(record, "`created` names its zone, UTC."),
   "HOOK-40": advisory(record, "Two different events have different `id`s."),
   "HOOK-41": advisory(events, "`execution_time` of `agent.completed` is not negative."),
+  "HOOK-42": must(
+    events,
+    "A delivery says of an execution what the response says: `request_id`, `result`, `tokens_used` as `total_tokens`, and `execution_time` in the same unit.",
+    { since: "1.1" },
+  ),
+  "HOOK-43": must(
+    events,
+    "An execution either completes or fails: `agent.completed` and `agent.failed` exclude each other, and agree with the response.",
+    { since: "1.1" },
+  ),
 } as const satisfies ClauseTable;

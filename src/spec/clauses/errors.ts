@@ -53,4 +53,9 @@ export const errorClauses = {
     { readings: ofFormB },
   ),
   "ERR-17": gap(statuses, "The answer to a path, or a method, that the document does not define is not shown."),
+  "ERR-18": must(
+    bodies,
+    "A success is no error: its body has neither `status` `error` nor an `error` object with a `code`.",
+    { since: "1.1" },
+  ),
 } as const satisfies ClauseTable;

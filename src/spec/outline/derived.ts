@@ -74,6 +74,14 @@ export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
     from: [`${policy} 3`, delivery],
     because: "A receiver that does what it should has answered, and 2xx makes the delivery delivered.",
   },
+  "HOOK-42": {
+    from: ["Events / Webhook events"],
+    because: "Both are about one execution, which has one request, one output, and used its tokens and its time once.",
+  },
+  "HOOK-43": {
+    from: ["Events / Webhook events"],
+    because: "An execution that has completed has not failed, and its response says which of the two it did.",
+  },
   "AUTH-5": {
     from: ["Authentication 3"],
     because: "A key is itself alone: whatever differs from it is a wrong key.",
@@ -90,6 +98,10 @@ export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   "ERR-13": {
     from: ["Errors / Status codes"],
     because: "What fails inside the service is an internal error, and an error has one of the two bodies.",
+  },
+  "ERR-18": {
+    from: ["Errors / Status codes", "Errors / Error bodies"],
+    because: "200 and 201 mean success, and both error bodies belong to a failure.",
   },
   "ERR-16": {
     from: ["Errors / Error bodies"],

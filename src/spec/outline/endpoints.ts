@@ -115,14 +115,14 @@ export const accountEndpointSections: readonly Section[] = [
   {
     heading: "Endpoints / 7. List webhook deliveries",
     items: [
-      stated("text", "method and path", "WHK-7"),
+      stated("text", "method and path", "WHK-7", "WHK-13"),
       stated("text", "not shown: query parameters and response", "WHK-8"),
     ],
   },
   {
     heading: "Endpoints / 8. Create a usage alert",
     items: [
-      stated("text", "method and path", "ALR-1"),
+      stated("text", "method and path", "ALR-1", "ALR-6"),
       stated("type", "string", "ALR-1", "ALR-5"),
       stated("type", "example: `rate_limit`", "ALR-1"),
       stated("threshold", "percentage", "ALR-1", "ALR-3", "ALR-5"),

@@ -26,8 +26,8 @@ export const eventSections: readonly Section[] = [
     heading: ofWebhooks,
     items: [
       stated("agent.invoked", "an invocation started", "HOOK-7"),
-      stated("agent.completed", "an execution completed", "HOOK-8"),
-      stated("agent.failed", "an execution failed", "HOOK-9"),
+      stated("agent.completed", "an execution completed", "HOOK-8", "HOOK-43"),
+      stated("agent.failed", "an execution failed", "HOOK-9", "HOOK-43"),
       stated("agent.timeout", "an execution timed out", "HOOK-10"),
       stated("deployment.created", "a deployment was created", "HOOK-11"),
       stated("deployment.updated", "a deployment was updated", "HOOK-12"),
@@ -36,7 +36,7 @@ export const eventSections: readonly Section[] = [
       stated("text", "a webhook subscribes to a list of types", "HOOK-15"),
       stated("text", "the wildcard `agent.*`", "HOOK-16"),
       stated("text", "the body is the event record", "HOOK-1", "HOOK-2", "HOOK-3", "HOOK-4", "HOOK-5", "HOOK-6"),
-      stated("text", "`data` of `agent.completed`", "HOOK-17", "HOOK-41"),
+      stated("text", "`data` of `agent.completed`", "HOOK-17", "HOOK-41", "HOOK-42"),
       stated("text", "`data` of `agent.failed`", "HOOK-18"),
       stated("text", "not shown: `data` of the other six", "HOOK-19"),
     ],
@@ -60,7 +60,7 @@ export const errorSections: readonly Section[] = [
   {
     heading: "Errors / Status codes",
     items: [
-      stated("status 200", "success", "ERR-1"),
+      stated("status 200", "success", "ERR-1", "ERR-18"),
       stated("status 201", "created", "ERR-1"),
       stated("status 400", "bad request", "ERR-1"),
       stated("status 401", "unauthorized", "ERR-1", "AUTH-2"),
@@ -75,7 +75,7 @@ export const errorSections: readonly Section[] = [
       stated("Form A", "its shape", "ERR-2", "ERR-3", "ERR-4", "ERR-5"),
       stated("Form A", "`status` is an integer", "ERR-6"),
       stated("Form A", "`retry_after` of a 429", "ERR-8"),
-      stated("Form B", "its shape", "ERR-2", "ERR-3", "ERR-4", "ERR-5"),
+      stated("Form B", "its shape", "ERR-2", "ERR-3", "ERR-4", "ERR-5", "ERR-18"),
       stated("Form B", "`details` is an object", "ERR-7"),
       stated("Form B", "example: `field` and `reason`", "ERR-15"),
       stated("Form B", "details of rate limits", "ERR-8", "ERR-16"),

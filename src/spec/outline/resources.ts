@@ -96,7 +96,7 @@ export const resourceSections: readonly Section[] = [
     items: [
       stated("period", "timestamp", "USE-2", "USE-9"),
       stated("requests", "used, limit, remaining", "USE-3", "USE-5", "USE-7", "USE-9"),
-      stated("tokens", "used, limit, remaining", "USE-4", "USE-5", "USE-6", "USE-8"),
+      stated("tokens", "used, limit, remaining", "USE-4", "USE-5", "USE-6", "USE-8", "USE-10"),
     ],
   },
   {
@@ -111,7 +111,7 @@ export const resourceSections: readonly Section[] = [
   {
     heading: `${resources} / Operation handle (asynchronous work)`,
     items: [
-      stated("operation_id", "string", "OPS-1"),
+      stated("operation_id", "string", "OPS-1", "OPS-7"),
       stated("status", "`pending` on creation", "OPS-2"),
       stated("check_url", "path of the operation", "OPS-3"),
     ],
@@ -158,7 +158,7 @@ export const stateSections: readonly Section[] = [
   {
     heading: `${states} / Health status of an agent`,
     items: [
-      stated("healthy", "all checks pass", "HLT-13"),
+      stated("healthy", "all checks pass", "HLT-13", "HLT-23"),
       stated("degraded", "warnings, yet functional", "HLT-11"),
       stated("unhealthy", "critical checks fail", "HLT-12"),
       stated("text", "recomputed on each request", "HLT-19"),

@@ -148,6 +148,16 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
+/** Judges whether no attempt followed the first one, to whose receiver every attempt got this 2xx. One more may be a duplicate. */
+const acceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
+  judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
+    const later = retries.filter((each) => isLater(each, first, evidence));
+    if (later.length >= minRepeated) return breach(`no attempt after ${reply}`, "other attempts", first, ...later);
+    return isObservedFor(evidence, later.at(-1) ?? first, later.length === 0 ? firstRetryWithinMs : maxPauseMs)
+      ? holds()
+      : tooShort(reply);
+  });
+
 /** Whether an attempt came too late after the first to be a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
@@ -284,6 +294,12 @@ export const retryChecks = [
   check("HOOK-25", retryProbes, stopsAfterSuccess, { as: "after a retry" }),
   check("HOOK-26", retryProbes, retriedAfter("failing", "a 500")),
   check("HOOK-26", retryProbes, retriedAfter("notFound", "a 404"), { as: "404" }),
+  check("HOOK-25", retryProbes, acceptsEach("unnamedSuccess", "a 299"), { as: "299", since: "1.1" }),
+  check("HOOK-25", retryProbes, acceptsEach("ownHeaders", "a 200 with headers of the receiver's own"), {
+    as: "with own headers",
+    since: "1.1",
+  }),
+  check("HOOK-26", retryProbes, retriedAfter("gone", "a 410"), { as: "410", since: "1.1" }),
   check("HOOK-26", retryProbes, judgeRedirect, { as: "302" }),
   check("HOOK-26", retryProbes, retriedAfter("silent", "no reply"), { as: "silence" }),
   check("HOOK-26", retryProbes, retriedAfter("resetting", "a connection reset"), { as: "reset" }),

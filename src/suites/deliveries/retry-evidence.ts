@@ -22,7 +22,8 @@ export interface RetryEvidence {
 export function whyInconclusive(evidence: RetryEvidence, script: ReceiverScript): Unproven | null {
   const { sent, all } = evidence;
   const webhook = sent.webhooks[script];
-  if (webhook === null) return unproven("the key has too few requests a minute for such a webhook", need("clock"));
+  if (webhook === null || webhook === undefined)
+    return unproven("the key has too few requests a minute for such a webhook", need("clock"));
   if (!isSuccess(sent.invoked)) return unproven(`the invoke did not succeed (${outcomeOf(sent.invoked)})`);
   const excuse = missingDeliveryExcuse(sent.reach, all, [webhook]);
   if (excuse !== null) return excuse;

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Hook, Receiver, Reply } from "../../receiver/receiver.ts";
 import type { Client } from "../../run/send/client.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
@@ -40,7 +41,14 @@ import {
   awaitUnexpected,
 } from "../webhooks/await-deliveries.ts";
 
-const status = (code: number): Reply => ({ kind: "status", status: code });
+const status = (code: number) => ({ kind: "status", status: code }) as const satisfies Reply;
+
+const ownHeaders = [
+  ["Retry-After", "120"],
+  ["Location", "/elsewhere"],
+  ["Set-Cookie", "receiver=conformance"],
+  ["X-Request-Id", "receiver-1"],
+] as const;
 
 /**
  * The replies of each receiver, attempt by attempt. Only `late` and `silent` let the sender wait for its timeout.
@@ -51,6 +59,11 @@ const scripts = {
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
+  gone: [status(410), status(204)],
+  /** A 2xx that has no name. The sender gets it for every attempt. */
+  unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
+  /** A success with headers that mean something for other responses. */
+  ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
   /** The receiver verifies signatures with another secret than the target's, so the first attempt gets 401. */
@@ -66,16 +79,21 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
+/** The scripts that no check of requirement set 1.0 judges. */
+const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
+
 /** The scripts whose first reply is a failure, so that the sender must retry. */
-export const scriptsFailingFirst = receiverScripts.filter((name) => !["late", "held", "endless"].includes(name));
+export const scriptsFailingFirst = receiverScripts.filter(
+  (name) => !["unnamedSuccess", "ownHeaders", "late", "held", "endless"].includes(name),
+);
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
 /** Webhooks whose receivers fail, and the deliveries of the retry schedule if the run can advance the clock. */
 export interface FailingReceivers {
   readonly reach: Reach;
-  /** `null` for a webhook that was not requested, because the key has few requests. */
-  readonly webhooks: Readonly<Record<ReceiverScript, RequestedWebhook | null>>;
+  /** `null` for a webhook that was not requested, because the key has few requests. Older evidence lacks some. */
+  readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
   /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if no delivery arrived. */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
@@ -109,14 +127,14 @@ export const failingReceivers = probe(
   "an agent is invoked whose webhooks' receivers fail in many ways, and the retries are awaited",
   {
     needs: ["receiver", "agents.answering"],
-    requests: (target) => (hasFewRequests(target) ? scriptsForFewRequests.length + 1 : 14),
+    requests: (target) => (hasFewRequests(target) ? scriptsForFewRequests.length + 1 : 17),
     waits: {
       mode: "optional",
       seconds: (target) => (hasFewRequests(target) ? 0 : (2 * deliveryPolicy.responseTimeoutMs) / 1000),
     },
     stage: "exclusive",
     isJudgedLater: true,
-    creates: { webhooks: 10 },
+    creates: { webhooks: 13 },
     createsFew: { webhooks: scriptsForFewRequests.length },
   },
   async (context): Promise<FailingReceivers> => {
@@ -161,6 +179,11 @@ export const failingReceivers = probe(
   },
 );
 
+const withHooksSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
+  ...receiver,
+  open: (name, plan) => receiver.open(name, { ...plan, since }),
+});
+
 async function openWebhooks(
   { client, receiver, time }: Pick<ScheduleContext, "client" | "receiver" | "time">,
   agent: string,
@@ -175,7 +198,9 @@ async function openWebhooks(
   for (const name of names) {
     const isMismatched = name === "mismatched";
     const options = { name, events: ["agent.completed"], agent, isSigned: true, replies: replies[name], isMismatched };
-    opened[name] = await createWebhook(client, receiver, options);
+    opened[name] = laterScripts.includes(name)
+      ? await createWebhook(client.since("1.1"), withHooksSince(receiver, "1.1"), options)
+      : await createWebhook(client, receiver, options);
   }
   return opened;
 }

@@ -14,7 +14,8 @@ import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
-const repeats = (exchange: Exchange, ...words: readonly string[]): boolean =>
+/** Whether a response contains one of the words. */
+export const repeats = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => bodyText(exchange)?.includes(each) === true);
 
 const repeatedElsewhere = "the agent repeats the word in another session too";

@@ -56,7 +56,7 @@ const pageCases = (all: AllExchanges): Member<JudgedResponse>[] =>
 const noPage = () => unproven("no page has its agents and a complete `pagination`");
 
 /** Identifies an agent of the list by its id, or else by all of its fields. */
-function identityOf(agent: unknown): string {
+export function identityOf(agent: unknown): string {
   const id = ["agent_id", "id"].map((name) => getPath(agent, name)).find((each) => each !== undefined);
   return JSON.stringify(id ?? agent);
 }

@@ -1,0 +1,169 @@
+import type { ExecutionStage } from "../behaviour/webhooks.ts";
+import { fieldError } from "../api-error.ts";
+import { setField } from "../json-edit.ts";
+import { fixedWindow, windowsOf } from "../limits/windows.ts";
+import { overrideJson, overrideResult } from "../overrides.ts";
+import { fault, faults, type Override } from "../patch.ts";
+
+// Faults that no message shows by itself: two messages of a run contradict each other.
+
+const list = overrideJson("listBody");
+const usage = overrideJson("usageBody");
+const done = overrideJson("doneData");
+const health = overrideJson("healthBody");
+const webhook = overrideJson("webhookBody");
+const streamError = overrideJson("streamErrorData");
+
+/** Edits the data of `agent.completed`. */
+const completed = overrideJson("executionEventData").when(({ stage }) => stage.kind === "completed");
+
+const failure: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
+
+/** Keeps the invokes of two sessions of an agent. A third session takes the place of the first one. */
+function twoSessionsKept(): Override {
+  return (base) => {
+    const kept: string[] = [];
+    const begun = new Map<string, number>();
+    return {
+      conversationKey: (input) => {
+        const conversation = base.conversationKey(input);
+        if (input.operation === "stream") return conversation;
+        if (!kept.includes(conversation)) {
+          begun.set(conversation, (begun.get(conversation) ?? 0) + 1);
+          kept.push(conversation);
+          if (kept.length > 2) kept.shift();
+        }
+        return `${conversation} begun ${begun.get(conversation) ?? 0}`;
+      },
+    };
+  };
+}
+
+export const executionFaults = faults("Events / Webhook events 2", {
+  "event-request-id-of-its-own": fault("HOOK-42", "`request_id` of `agent.completed` is not that of the response.").by(
+    completed.change("request_id", (id) => `evt-${String(id)}`),
+  ),
+  "event-result-shortened": fault("HOOK-42", "`result` of `agent.completed` is shortened.").by(
+    completed.change("result.output", (text) => String(text).slice(0, 12)),
+  ),
+  "event-tokens-of-completion-alone": fault("HOOK-42", "`tokens_used` leaves the prompt out.").by((base) => ({
+    executionEventData: (input) =>
+      input.stage.kind === "completed"
+        ? setField(base.executionEventData(input), "tokens_used", input.stage.usage.completion)
+        : base.executionEventData(input),
+  })),
+  "event-time-in-milliseconds-if-slow": fault(
+    "HOOK-42",
+    "`execution_time` of `agent.completed` is in milliseconds if it is longer than a second.",
+  ).by(
+    completed.change("execution_time", (seconds) => (Number(seconds) > 1 ? Number(seconds) * 1000 : seconds)),
+    ["HOOK-17"],
+  ),
+  "completed-and-failed": fault("HOOK-43", "An execution that completes is also told as failed.").by(() => ({
+    endStages: (end) => (end.kind === "completed" ? [end, failure] : [end]),
+  })),
+  "slow-success-told-as-failed": fault("HOOK-43", "A slow execution that completes is told as failed.").by(() => ({
+    endStages: (end) => [end.kind === "completed" && end.elapsedMs > 1000 ? failure : end],
+  })),
+});
+
+export const responseFaults = faults("Errors / Error bodies 2", {
+  "list-says-error": fault("ERR-18", "The list has the `status` of an error.").by(list.set("status", "error")),
+  "usage-with-an-error": fault("ERR-18", "Usage has an error beside its counts.").by(
+    usage.set("error", { code: "PARTIAL", message: "Something was odd.", status: 400 }),
+  ),
+});
+
+export const callFaults = faults("Endpoints / 2. Stream an agent response 2", {
+  "degraded-agent-fails": fault("HLT-11", "A degraded agent responds with 500.").by((base) => ({
+    timeoutMs: (agent) => (agent.health === "degraded" ? -1 : base.timeoutMs(agent)),
+  })),
+  "max-tokens-ignored-in-streams": fault("INV-15", "A stream ignores `max_tokens`.").by((base) => ({
+    truncateText: (text, maxTokens, operation) =>
+      operation === "stream" ? text : base.truncateText(text, maxTokens, operation),
+  })),
+  "stream-tokens-do-not-add-up": fault("INV-7", "`prompt_tokens` of `done` is one too high.").by(
+    done.change("usage.prompt_tokens", (count) => Number(count) + 1),
+  ),
+  "timeout-code-is-number": fault("SSE-15", "The `error` event of a timeout has a number as its `code`.").by(
+    streamError.when(({ cause }) => cause === "timeout").set("code", 504),
+  ),
+  "timeout-ends-silently": fault(["SSE-5", "SSE-17"], "A stream that times out ends without an `error` event.").by(
+    overrideResult("plan")((steps, { ending }) =>
+      ending.kind === "error" && ending.cause === "timeout" ? steps.filter(({ kind }) => kind !== "error") : steps,
+    ),
+  ),
+  "third-session-replaces-the-first": fault("INV-18", "An agent keeps two sessions.").by(twoSessionsKept()),
+});
+
+export const listingFaults = faults("Resources / Pagination block 2", {
+  "third-page-is-the-second": fault("LST-7", "Page 3 is page 2.").by((base) => ({
+    pageItems: (agents, { page, limit }) => base.pageItems(agents, { page: page === 3 ? 2 : page, limit }),
+  })),
+  "third-page-too-short": fault("LST-11", "Page 3 has one agent less than there are.").by((base) => ({
+    pageItems: (agents, request) => base.pageItems(agents, request).slice(0, request.page === 3 ? -1 : undefined),
+  })),
+});
+
+export const receiverFaults = faults("States and transitions / Webhook delivery 2", {
+  "only-named-successes": fault("HOOK-25", "Of the successes, those above 206 count as failures.").by((base) => ({
+    isDelivered: (status) => status <= 206 && base.isDelivered(status),
+  })),
+  "receiver-with-retry-after-fails": fault(
+    "HOOK-25",
+    "A `Retry-After` in a receiver's response fails the delivery.",
+  ).by(() => ({ acceptsResponse: (names) => !names.includes("retry-after") })),
+  "gone-is-final": fault("HOOK-26", "A delivery with the response 410 is not retried.").by((base) => ({
+    nextAttemptMs: (progress) => (progress.status === 410 ? null : base.nextAttemptMs(progress)),
+  })),
+});
+
+export const severalFaults = faults("Endpoints / 8. Create a usage alert 2", {
+  "second-alert-refused": fault("ALR-1", "A key's second alert of a type is refused.").by((base) => {
+    let count = 0;
+    return {
+      validateAlert: (body, addressRefusal) => {
+        const found = base.validateAlert(body, addressRefusal);
+        if (found === null) count += 1;
+        return count > 1 ? (found ?? fieldError("invalid-input", "type", "has an alert already")) : found;
+      },
+    };
+  }),
+  "one-id-for-all-alerts": fault("ALR-6", "Every alert has the same id.").by(() => ({ alertId: () => "alert_000001" })),
+  "one-id-for-webhooks-of-deployments": fault("WHK-13", "Webhooks of deployment events have the id of the first.").by(
+    webhook.when(({ events }) => events.every((type) => type.startsWith("deployment."))).set("webhook_id", "wh_000001"),
+  ),
+  "one-id-for-all-operations": fault("OPS-7", "Every operation has the same id.").by(() => ({
+    operationId: () => "op_00000001",
+  })),
+  "second-key-has-a-burst": fault("HDR-20", "Every other key of a tier has a burst on top, and shows it.").by(
+    (base) => {
+      const counts = new Map<number, number>();
+      return {
+        limiters: (limits) => {
+          const count = (counts.get(limits.perMinute) ?? 0) + 1;
+          counts.set(limits.perMinute, count);
+          if (count % 2 === 1 || limits.burst === null) return base.limiters(limits);
+          const { hour, minute } = windowsOf(limits);
+          return [fixedWindow(hour), fixedWindow({ ...minute, limit: limits.perMinute + limits.burst })];
+        },
+      };
+    },
+  ),
+  "tokens-fall": fault("USE-10", "Every third report of usage lacks the last tokens.").by(
+    (base) => {
+      let count = 0;
+      return {
+        usageBody: (input) => {
+          count += 1;
+          const used = count % 3 === 0 ? Math.floor(input.tokens.used / 2) : input.tokens.used;
+          return base.usageBody({ ...input, tokens: { ...input.tokens, used } });
+        },
+      };
+    },
+    ["USE-8"],
+  ),
+  "healthy-with-a-check-that-is-down": fault("HLT-23", "A healthy agent's dependency is down.").by(
+    health.when(({ agent }) => agent.health === "healthy").set("checks.dependencies.store", "down"),
+  ),
+});

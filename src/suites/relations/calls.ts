@@ -1,0 +1,164 @@
+import { formatValue } from "../../base/format-value.ts";
+import { getPath } from "../../base/json.ts";
+import { bodyJson, type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
+import { fieldMismatch } from "../../rules/bodies/fields.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import { allExchanges, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
+import { isSuccess, outcomeOf } from "../shared/response.ts";
+import { repeats } from "../invoke/sessions.ts";
+import { eventsOf, isEventStream, readEvents, sequenceText } from "../stream/events.ts";
+import { streamed } from "../stream/probes.ts";
+import { invokeFields } from "./executions.ts";
+import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
+import { type Pair, relation } from "./relation.ts";
+
+/** A response of an invoke, or a stream. */
+interface Call extends Pair {
+  readonly second: Exchange;
+  readonly usage: unknown;
+}
+
+const callsOf = (all: AllExchanges): Call[] => [...invokesOf(all), ...streamsOf(all)];
+
+const invokesOf = (all: AllExchanges): Call[] =>
+  successesOf(all, "invoke").map((second) => ({ first: null, second, usage: getPath(invokeFields(second), "usage") }));
+
+const streamsOf = (all: AllExchanges): Call[] =>
+  (byEndpoint(all).get("stream") ?? [])
+    .filter(isEventStream)
+    .map((second) => ({ first: null, second, usage: readEvents(second, "done")[0]?.data["usage"] }));
+
+const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
+  (byEndpoint(all).get(endpoint) ?? []).filter(isSuccess);
+
+const isCount = (value: unknown): value is number => Number.isInteger(value);
+
+/** Relations of invoke and stream: one rule for `max_tokens` and for usage. */
+const sharedRules = [
+  relation(
+    "INV-15",
+    { all: allExchanges, streamed },
+    {
+      as: "every invoke and stream",
+      between: "max_tokens and usage",
+      pairs: ({ all }) => callsOf(all),
+      judge: ({ second, usage }) => {
+        const max = getPath(sentJson(second.request), "parameters", "max_tokens");
+        const used = getPath(usage, "completion_tokens");
+        if (!isCount(max) || max < 1 || !isCount(used)) return undefined;
+        return used <= max
+          ? null
+          : { expected: `at most ${max} \`completion_tokens\`, as \`max_tokens\` asked`, actual: String(used) };
+      },
+      otherwise: unproven("no response to a request with `max_tokens` has `completion_tokens`"),
+    },
+  ),
+  relation(
+    "INV-7",
+    { all: allExchanges, streamed },
+    {
+      as: "streams",
+      between: "counts of a stream",
+      pairs: ({ all }) => streamsOf(all),
+      judge: ({ usage }) => {
+        const [prompt, completion, total] = ["prompt_tokens", "completion_tokens", "total_tokens"].map((name) =>
+          getPath(usage, name),
+        );
+        if (!isCount(prompt) || !isCount(completion) || !isCount(total)) return undefined;
+        return total === prompt + completion
+          ? null
+          : { expected: `\`total_tokens\` is ${prompt} + ${completion}`, actual: String(total) };
+      },
+      otherwise: unproven("no `done` event has a complete `usage`"),
+    },
+  ),
+  check(
+    "SSE-15",
+    timedOutInStream,
+    ({ exchange }) => {
+      if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
+      const events = readEvents(exchange, "error");
+      const [first] = events;
+      if (first === undefined)
+        return unproven(`the stream has no \`error\` event that can be read (${sequenceText(exchange)})`);
+      const mismatch = fieldMismatch("streamError", "SSE-15", first.data);
+      return mismatch === null || mismatch === undefined
+        ? holds()
+        : breach(mismatch.expected, mismatch.actual, exchange);
+    },
+    { as: "timing out", since: "1.1" },
+  ),
+  check(
+    "SSE-17",
+    timedOutInStream,
+    ({ exchange }) => {
+      if (!isEventStream(exchange)) return unproven(`no stream opened (${outcomeOf(exchange)})`);
+      const last = eventsOf(exchange).at(-1)?.name;
+      if (last === "error") return holds();
+      const isEnded = exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
+      if (!isEnded || last === "done")
+        return unproven(`the stream did not run into a timeout (${sequenceText(exchange)})`);
+      return breach("an `error` event", sequenceText(exchange), exchange);
+    },
+    { as: "timing out", since: "1.1" },
+  ),
+];
+
+/** Endpoints whose successes have no `status` of their own that could be `error`. */
+const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
+
+/** The part of an error in a body: `status` `error`, or an `error` object with a code. */
+function errorPartOf(body: unknown): string | null {
+  if (getPath(body, "status") === "error") return "`status` `error`";
+  const code = getPath(body, "error", "code");
+  return typeof code === "string" ? `an \`error\` with the code ${formatValue(code)}` : null;
+}
+
+const successWithoutError = relation("ERR-18", allExchanges, {
+  between: "status and body",
+  pairs: (all) =>
+    endpointsWithoutState.flatMap((endpoint) => successesOf(all, endpoint).map((second) => ({ first: null, second }))),
+  judge: ({ second }) => {
+    const part = errorPartOf(bodyJson(second));
+    return part === null ? null : { expected: `no error in a response ${statusOf(second)}`, actual: part };
+  },
+  otherwise: unproven("no request succeeded"),
+});
+
+const degradedAnswers = check(
+  "HLT-11",
+  degradedInvoked,
+  ({ before, invoked, after }) => {
+    if ([before, after].some((each) => getPath(bodyJson(each), "status") !== "degraded"))
+      return unproven("the agent is not degraded before and after; see HLT-11");
+    if (invoked.some(isSuccess)) return holds();
+    const failed = invoked.filter((each) => (statusOf(each) ?? 0) >= 500);
+    return failed.length > 1
+      ? breach("an answer, as a degraded agent is functional", failed.map(outcomeOf).join(", then "), before, ...failed)
+      : unproven(`an invoke was neither answered nor failed twice (${invoked.map(outcomeOf).join(", ")})`);
+  },
+  { as: "answers", since: "1.1" },
+);
+
+const severalSessions = check(
+  "INV-18",
+  sessionsAtOnce,
+  (sessions) => {
+    if (sessions === null) return inapplicable("the key has few requests a minute");
+    const { control, first, third } = sessions;
+    const failed = [control, first, third].map(({ asked }) => asked).find((each) => !isSuccess(each));
+    if (failed !== undefined) return unproven(`an invoke in a session did not succeed (${outcomeOf(failed)})`);
+    if (!repeats(control.asked, control.word))
+      return unproven("the agent does not repeat what it was told; see INV-18");
+    const forgotten = [first, third].find(({ said, asked }) => !repeats(asked, ...said));
+    if (forgotten === undefined) return holds();
+    const { said, told, asked } = forgotten;
+    const actual = `no such word: ${formatValue(getPath(bodyJson(asked), "result"))}`;
+    return breach(`a word of this session, ${said.join(" or ")}, while other sessions go on`, actual, told, asked);
+  },
+  { as: "several sessions", since: "1.1" },
+);
+
+export const callRelations = [...sharedRules, successWithoutError, degradedAnswers, severalSessions];

@@ -1,0 +1,160 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { formatValue } from "../../base/format-value.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { wholeNumberHeader } from "../../rules/limits/sample.ts";
+import { usageField } from "../../rules/limits/usage-report.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { headerNames } from "../../spec/headers.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import { allSamples } from "../headers/probes.ts";
+import { identityOf } from "../listing/checks.ts";
+import { type Page, pageOf } from "../listing/pages.ts";
+import { allExchanges, type AllExchanges, byEndpoint, splitAtReturns } from "../shared/all-exchanges.ts";
+import { isSuccess } from "../shared/response.ts";
+import { usageCountOf } from "../usage/probes.ts";
+import { everyPageListed } from "./probes.ts";
+import { type Pair, relation } from "./relation.ts";
+
+const noPages = unproven(
+  "the list was not read on several pages",
+  "a target with more than two agents, and a key with many requests",
+);
+
+/** The pages of one listing; `null` if the number of agents changed meanwhile, or an agent cannot be told from another. */
+function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
+  const pages = listed.flatMap((each) => pageOf(each) ?? []);
+  const [first] = pages;
+  if (first === undefined || pages.length < 2 || pages.length < listed.length) return noPages;
+  if (
+    pages.some(
+      ({ pagination: { total, limit } }) => total !== first.pagination.total || limit !== first.pagination.limit,
+    )
+  )
+    return unproven("`total` or `limit` changed from page to page");
+  if (pages.some(({ agents, pagination: { limit } }) => agents.length > limit))
+    return unproven("a page has more agents than `limit`; see LST-6");
+  return pages.some(({ agents }) => new Set(agents.map(identityOf)).size < agents.length)
+    ? unproven("the agents of one page are not distinguishable")
+    : pages;
+}
+
+const isUnproven = (pages: readonly Page[] | Unproven): pages is Unproven => "kind" in pages;
+
+const pageRelations = [
+  check(
+    "LST-7",
+    everyPageListed,
+    (listed) => {
+      const pages = readPages(listed);
+      if (isUnproven(pages)) return pages;
+      for (const [at, page] of pages.entries())
+        for (const earlier of pages.slice(0, at)) {
+          const known = new Set(earlier.agents.map(identityOf));
+          const twice = page.agents.map(identityOf).find((each) => known.has(each));
+          if (twice !== undefined)
+            return breach("an agent is on one page only", `${twice} on two pages`, earlier.exchange, page.exchange);
+        }
+      return holds();
+    },
+    { as: "every page", since: "1.1" },
+  ),
+  check(
+    "LST-11",
+    everyPageListed,
+    (listed) => {
+      const pages = readPages(listed);
+      if (isUnproven(pages)) return pages;
+      const [first] = pages;
+      if (first === undefined || first.pagination.pages !== pages.length)
+        return unproven("the list has more pages than were read");
+      const [count, { total }] = [pages.reduce((sum, { agents }) => sum + agents.length, 0), first.pagination];
+      return count === total
+        ? holds()
+        : breach(
+            `${total} agents on all pages, as \`total\` says`,
+            String(count),
+            ...pages.map(({ exchange }) => exchange),
+          );
+    },
+    { as: "all pages", since: "1.1" },
+  ),
+];
+
+interface UsagePair extends Pair {
+  readonly first: Exchange;
+  readonly second: Exchange;
+}
+
+/** Pairs each read of usage with the next one of its key, unless they overlap. */
+const usagePairs = (all: AllExchanges): UsagePair[] =>
+  splitAtReturns((byEndpoint(all).get("usage") ?? []).filter(isSuccess), all).flatMap((reads) =>
+    [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
+      ofKey
+        .toSorted((one, other) => one.sentMs - other.sentMs)
+        .flatMap((second, at, sorted) => {
+          const first = sorted[at - 1];
+          return first !== undefined && first.answer.endMs <= second.sentMs ? [{ first, second }] : [];
+        }),
+    ),
+  );
+
+const usageGrows = relation("USE-10", allExchanges, {
+  between: "readings of usage",
+  pairs: usagePairs,
+  judge: ({ first, second }) => {
+    const [before, after] = [usageCountOf(first, "tokens"), usageCountOf(second, "tokens")];
+    const [period, later] = [first, second].map((each) => usageField(bodyJson(each), "period"));
+    if (before === null || after === null || typeof period !== "string" || period !== later) return undefined;
+    if (before.limit !== after.limit) return undefined;
+    return after.used >= before.used
+      ? null
+      : { expected: `\`tokens.used\` of at least ${before.used} in the period ${period}`, actual: String(after.used) };
+  },
+  otherwise: unproven("no key's usage was read twice in one period"),
+});
+
+interface LimitPair extends Pair {
+  readonly limit: number;
+  readonly other: number;
+}
+
+/** The first response of each key with each `Limit` of its minute, by the key's limits. */
+function minuteLimitPairs(
+  all: AllExchanges,
+  keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],
+): LimitPair[] {
+  const shown = all.exchanges.filter(isSuccess).flatMap((exchange) => {
+    const limits = keys.find(({ key }) => key === exchange.key)?.limits ?? null;
+    const limit = wholeNumberHeader(exchange, headerNames.rateLimit);
+    return limits !== null && limit !== null && isOfMinute(limit, limits) ? [{ exchange, limits, limit }] : [];
+  });
+  const pairs: LimitPair[] = [];
+  for (const [at, { exchange, limits, limit }] of shown.entries()) {
+    const first = shown.find((each) => isDeepStrictEqual(each.limits, limits));
+    if (first === undefined || first === shown[at]) continue;
+    pairs.push({ first: first.exchange, second: exchange, limit: first.limit, other: limit });
+  }
+  return pairs;
+}
+
+/** Whether a `Limit` is the minute's, with or without a burst on top. HDR-10 judges other numbers. */
+const isOfMinute = (limit: number, { perHour, perMinute, burst }: TierLimits): boolean =>
+  limit === perMinute || (limit !== perHour && (burst === null ? limit > perMinute : limit === perMinute + burst));
+
+const sameLimit = relation(
+  "HDR-20",
+  { all: allExchanges, samples: allSamples },
+  {
+    between: "limits of a tier",
+    pairs: ({ all, samples }) => minuteLimitPairs(all, samples.keys),
+    judge: ({ limit, other }) =>
+      limit === other
+        ? null
+        : { expected: `\`${headerNames.rateLimit}\` ${limit}, as in the earlier response`, actual: formatValue(other) },
+    otherwise: unproven("no tier has two responses whose headers describe the minute"),
+  },
+);
+
+export const countRelations = [...pageRelations, usageGrows, sameLimit];

@@ -1,0 +1,159 @@
+import { is2xx } from "../../base/http-status.ts";
+import { formatValue } from "../../base/format-value.ts";
+import { getPath, isObject } from "../../base/json.ts";
+import { statusOf } from "../../evidence/exchange.ts";
+import type { Delivery } from "../../evidence/delivery.ts";
+import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import type { Mismatch } from "../../rules/mismatch.ts";
+import type { EvidenceOf } from "../../run/judge/check.ts";
+import { type Finding, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { eventTypeOf } from "../deliveries/events.ts";
+import { allDeliveries } from "../deliveries/probes.ts";
+import { allExchanges } from "../shared/all-exchanges.ts";
+import { unitMismatch } from "../shared/durations.ts";
+import { reportedTokens } from "../shared/response.ts";
+import { eventsOf, isEventStream } from "../stream/events.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
+import {
+  dataOf,
+  endedExecutions,
+  invokeFields,
+  isSameExecution,
+  type ReportedExecution,
+  reportedExecutions,
+} from "./executions.ts";
+import { slowWithWebhook } from "./probes.ts";
+import { type Pair, relation } from "./relation.ts";
+
+const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhooks };
+const between = "delivery and response";
+const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
+
+/** Optional fields need not be in both. */
+const notInBoth = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
+  reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
+
+/** A check of what a delivery and the response to its request say of one execution. */
+const onReports = (
+  clause: "HOOK-42" | "HOOK-43",
+  as: string,
+  judge: (pair: ReportedExecution) => Mismatch | null | undefined,
+) =>
+  relation(clause, on, {
+    as,
+    between,
+    pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
+    judge,
+    otherwise: notInBoth,
+  });
+
+const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
+
+/** Compares two values of one execution. `undefined` unless both are of the type. */
+function compare<T>(
+  name: string,
+  delivered: unknown,
+  responded: unknown,
+  isType: (value: unknown) => value is T,
+): Mismatch | null | undefined {
+  if (!isType(delivered) || !isType(responded)) return undefined;
+  return delivered === responded
+    ? null
+    : {
+        expected: `\`${name}\` ${formatValue(responded)}, as in the response`,
+        actual: `${formatValue(delivered)} in the delivery`,
+      };
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isCount = (value: unknown): value is number => Number.isInteger(value);
+
+/** Compares two results by the texts at places that both have. Either may have more fields. Times may be written in two ways. */
+function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
+  if (isText(delivered) && isText(responded))
+    return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
+  if (!isObject(delivered) || !isObject(responded)) return undefined;
+  const found = Object.keys(delivered).map((name) =>
+    resultMismatch(delivered[name], responded[name], `${path}.${name}`),
+  );
+  return found.find((each) => each !== null && each !== undefined) ?? (found.includes(null) ? null : undefined);
+}
+
+/** How a response says that its execution ended; `null` if it does not say. */
+function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
+  if (isEventStream(first)) {
+    const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
+    // A stream with both breaks SSE-5.
+    return isDone === isError ? null : isDone ? "completed" : "failed";
+  }
+  // A gateway may answer an invoke with an error although the execution completes.
+  return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
+}
+
+/** Pairs each end of an execution with a later one of the same execution. */
+const endsOfExecutions = (
+  ends: readonly Delivery[],
+): (Pair & { readonly first: Delivery; readonly second: Delivery })[] =>
+  [...Map.groupBy(ends, (each) => dataOf(each, "request_id")).values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : others.filter((each) => isSameExecution(first, each)).map((second) => ({ first, second })),
+  );
+
+export const deliveryRelations = [
+  onReports("HOOK-42", "request_id", ({ first, second }) =>
+    isCompleted(second)
+      ? compare(
+          "request_id",
+          dataOf(second, "request_id"),
+          getPath(invokeFields(first), "metadata", "request_id"),
+          isText,
+        )
+      : undefined,
+  ),
+  onReports("HOOK-42", "result", ({ first, second }) =>
+    isCompleted(second) ? resultMismatch(dataOf(second, "result"), getPath(invokeFields(first), "result")) : undefined,
+  ),
+  onReports("HOOK-42", "tokens", ({ first, second }) =>
+    isCompleted(second)
+      ? compare("tokens_used", dataOf(second, "tokens_used"), reportedTokens(first), isCount)
+      : undefined,
+  ),
+  relation(
+    "HOOK-42",
+    { ...on, slow: slowWithWebhook },
+    {
+      as: "execution_time",
+      between,
+      pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
+      judge: ({ second, tookMs }) => {
+        const seconds = dataOf(second, "execution_time");
+        return typeof seconds === "number" ? unitMismatch("data.execution_time", seconds, tookMs) : undefined;
+      },
+      otherwise: noPair,
+    },
+  ),
+  onReports("HOOK-43", "as the response", (pair) => {
+    const [end, type] = [endOf(pair), isCompleted(pair.second) ? "completed" : "failed"];
+    if (end === null) return undefined;
+    return end === type
+      ? null
+      : {
+          expected: `\`agent.${end}\`, as the response says`,
+          actual: `\`agent.${type}\` of the same execution`,
+        };
+  }),
+  relation("HOOK-43", on, {
+    as: "one end",
+    between: "ends of an execution",
+    pairs: ({ arrived }) => endsOfExecutions(endedExecutions(arrived)),
+    judge: ({ first, second }) =>
+      eventTypeOf(first) === eventTypeOf(second)
+        ? null
+        : {
+            expected: "either `agent.completed` or `agent.failed` for one execution",
+            actual: "both, with the same `request_id`",
+          },
+    otherwise: unproven("no execution has two deliveries"),
+  }),
+];

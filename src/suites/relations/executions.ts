@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { getPath } from "../../base/json.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
+import { decodedSegment } from "../../base/path-segment.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import { agentInPath, type AllExchanges, byEndpoint } from "../shared/all-exchanges.ts";
+import { maxDurationIn } from "../shared/durations.ts";
+import { fieldsOf, isSuccess } from "../shared/response.ts";
+import { eventsOfType } from "../deliveries/events.ts";
+import type { AllDeliveries } from "../deliveries/probes.ts";
+import type { Pair } from "./relation.ts";
+
+/** A delivery and the request whose execution it is about. */
+export interface ReportedExecution extends Pair {
+  readonly first: Exchange;
+  readonly second: Delivery;
+  /** The longest time that the request may have taken, on the target's clock. */
+  readonly tookMs: number;
+}
+
+/** The fields of an invoke's response, at the top level or in the envelope. */
+export const invokeFields = (exchange: Exchange): unknown => fieldsOf(exchange, ["result", "usage", "metadata"]);
+
+const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchange), "metadata", "request_id");
+
+/** A field of a delivery's `data`. */
+export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
+
+/** Deliveries of `agent.completed` and `agent.failed`. Their data is shown in the document; that of other events is not. */
+export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
+  ...eventsOfType(deliveries, "agent.completed"),
+  ...eventsOfType(deliveries, "agent.failed"),
+];
+
+/**
+ * Pairs deliveries with their requests. The unique text of a query identifies its request, if the delivery repeats it.
+ * Otherwise the request id does, unless the target gives one id to several requests.
+ */
+export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
+  memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
+    const tookMs = maxDurationIn(all);
+    const calls = agentCallsOf(all);
+    const byMark = uniqueBy(calls, markOf);
+    const byId =
+      haveUniqueIds(calls) && isOneProcess(all) ? uniqueBy(calls, requestIdOf) : new Map<unknown, Exchange>();
+    return endedExecutions(arrived).flatMap((second) => {
+      const first = byMark.get(markIn(second, byMark)) ?? byId.get(dataOf(second, "request_id"));
+      return first !== undefined && isAbout(second, first) ? [{ first, second, tookMs: tookMs(first) }] : [];
+    });
+  }),
+);
+
+/** A server that was restarted may count its requests from the start again. */
+const isOneProcess = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
+
+const agentCallsOf = (all: AllExchanges): Exchange[] =>
+  (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);
+
+function haveUniqueIds(calls: readonly Exchange[]): boolean {
+  const ids = calls.filter(isSuccess).flatMap((each) => requestIdOf(each) ?? []);
+  return new Set(ids).size === ids.length;
+}
+
+const mark = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** The unique text that probes add to queries whose deliveries they expect. */
+function markOf({ request }: Exchange): string | undefined {
+  const query = getPath(sentJson(request), "query");
+  return typeof query === "string" ? query.match(mark)?.[0] : undefined;
+}
+
+/** The only known mark in a delivery's `input`. An agent's input may also contain earlier queries of its session. */
+function markIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
+  const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(mark));
+  const [first, ...others] = [...found].filter((each) => known.has(each));
+  return others.length === 0 ? first : undefined;
+}
+
+/** The exchanges whose value no other exchange has, by that value. */
+function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
+  const groups = Map.groupBy(
+    exchanges.filter((each) => valueOf(each) !== undefined),
+    valueOf,
+  );
+  return new Map(
+    [...groups].flatMap(([value, [only, ...others]]) => (only && others.length === 0 ? [[value, only]] : [])),
+  );
+}
+
+/** Whether nothing contradicts that a delivery is about a request: neither its agent, nor its query, nor its time. */
+function isAbout(delivery: Delivery, exchange: Exchange): boolean {
+  const segment = agentInPath(exchange);
+  const [agent, query] = [getPath(deliveryJson(delivery), "agent_id"), getPath(dataOf(delivery, "input"), "query")];
+  const sent = getPath(sentJson(exchange.request), "query");
+  return (
+    (typeof agent !== "string" || segment === null || agent === decodedSegment(segment)) &&
+    (query === undefined || query === sent) &&
+    delivery.receivedMs >= exchange.sentMs
+  );
+}
+
+/** Whether two deliveries are about one execution: the same request, agent and input. */
+export function isSameExecution(one: Delivery, other: Delivery): boolean {
+  const [id, input] = [dataOf(one, "request_id"), dataOf(one, "input")];
+  return (
+    typeof id === "string" &&
+    id === dataOf(other, "request_id") &&
+    getPath(deliveryJson(one), "agent_id") === getPath(deliveryJson(other), "agent_id") &&
+    isDeepStrictEqual(input, dataOf(other, "input"))
+  );
+}

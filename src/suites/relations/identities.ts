@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from "node:util";
+
+import { formatValue } from "../../base/format-value.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import { check } from "../../run/judge/check.ts";
+import { breach, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import type { EndpointName } from "../../spec/endpoints.ts";
+import { alertCrossed, alertIdOf } from "../alerts/probes.ts";
+import { batchSubmitted, handleOf } from "../operations/probes.ts";
+import { allExchanges, type AllExchanges, byEndpoint, splitAtReturns } from "../shared/all-exchanges.ts";
+import { describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
+import { webhookIdOf } from "../webhooks/create-webhook.ts";
+import { invokedWithWebhooks } from "../webhooks/probes.ts";
+import { secondAlertCreated } from "./probes.ts";
+import { type Pair, relation } from "./relation.ts";
+
+interface TwoCreations extends Pair {
+  readonly first: Exchange;
+  readonly second: Exchange;
+  readonly id: string;
+  readonly firstId: string;
+}
+
+/** Pairs each creation with an earlier one of the same id, else with the first. A request that is sent again may get the same object. */
+const creationPairs = (
+  all: AllExchanges,
+  endpoint: EndpointName,
+  idOf: (exchange: Exchange) => string | null,
+): TwoCreations[] =>
+  splitAtReturns(byEndpoint(all).get(endpoint) ?? [], all).flatMap((exchanges) => {
+    const created = exchanges.flatMap((exchange) => {
+      const id = idOf(exchange);
+      return id === null ? [] : [{ exchange, id }];
+    });
+    return created.flatMap(({ exchange: second, id }, at) => {
+      const earlier = created.slice(0, at).filter(({ exchange }) => !isSameRequest(exchange, second));
+      const first = earlier.find((each) => each.id === id) ?? earlier[0];
+      return first === undefined ? [] : [{ first: first.exchange, second, id, firstId: first.id }];
+    });
+  });
+
+const isSameRequest = (one: Exchange, other: Exchange): boolean =>
+  isDeepStrictEqual(sentJson(one.request), sentJson(other.request));
+
+const judgeIds = ({ id, firstId }: TwoCreations) =>
+  id === firstId ? { expected: "an id of its own", actual: `${formatValue(id)} for both` } : null;
+
+function operationIdOf(exchange: Exchange): string | null {
+  const id = isSuccess(exchange) ? handleOf(exchange).operationId : undefined;
+  return typeof id === "string" ? id : null;
+}
+
+export const identityRelations = [
+  relation(
+    "WHK-13",
+    { all: allExchanges, created: invokedWithWebhooks },
+    {
+      between: "webhooks",
+      pairs: ({ all }) => creationPairs(all, "webhooks", webhookIdOf),
+      judge: judgeIds,
+      otherwise: unproven("no two webhooks have ids"),
+    },
+  ),
+  relation(
+    "ALR-6",
+    { all: allExchanges, first: alertCrossed, second: secondAlertCreated },
+    {
+      between: "alerts",
+      pairs: ({ all }) => creationPairs(all, "alerts", (each) => (isSuccess(each) ? alertIdOf(each) : null)),
+      judge: judgeIds,
+      otherwise: unproven("no two alerts have ids"),
+    },
+  ),
+  relation(
+    "OPS-7",
+    { all: allExchanges, started: batchSubmitted },
+    {
+      between: "operations",
+      pairs: ({ all }) => creationPairs(all, "batch", operationIdOf),
+      judge: judgeIds,
+      otherwise: unproven("no two operations have ids"),
+    },
+  ),
+  check(
+    "ALR-1",
+    { first: alertCrossed, second: secondAlertCreated },
+    ({ first: { created }, second }) => {
+      if (!isSuccess(created)) return unproven("no first alert was created (ALR-1)");
+      if (second === null) return inapplicable("the key has few requests a minute");
+      if (isSuccess(second)) return holds();
+      // A service may limit how many alerts a key has.
+      if (hasStatus(second, 401, 403, 409, 429))
+        return unproven(`the second alert was refused (${describeStatus(second)})`);
+      return breach("a success, as for the first alert of the key", describeStatus(second), created, second);
+    },
+    { as: "second", since: "1.1" },
+  ),
+];

@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { defaultQuery } from "../../run/discovery/answering-agent.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import { requestRoles, roleAssignmentOf } from "../../target/target.ts";
+import { alertCrossed } from "../alerts/probes.ts";
+import { pageOf } from "../listing/pages.ts";
+import { isSuccess } from "../shared/response.ts";
+import { createWebhook, provenReachOf } from "../webhooks/create-webhook.ts";
+import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
+
+const since = "1.1";
+
+/** An agent between two health reports. */
+export interface DegradedInvoked {
+  readonly before: Exchange;
+  /** One invoke, or two if the first failed. */
+  readonly invoked: readonly Exchange[];
+  readonly after: Exchange;
+}
+
+export const degradedInvoked = probe(
+  "a degraded agent is invoked between two readings of its health",
+  { needs: ["agents.degraded"], requests: 1, since },
+  async ({ client, given, target }): Promise<DegradedInvoked> => {
+    const agent = given["agents.degraded"];
+    if (requestRoles.some((role) => roleAssignmentOf(target, role)?.agent === agent))
+      throw new SkipError("the degraded agent has a role in which it fails or is slow");
+    const invoke = (): Promise<Exchange> => client.invoke(agent, { query: defaultQuery });
+    const before = await client.health(agent);
+    const first = await invoke();
+    const invoked = isSuccess(first) ? [first] : [first, await invoke()];
+    return { before, invoked, after: await client.health(agent) };
+  },
+);
+
+const maxSlowMs = 35_000;
+
+/** Runs late: other probes invoke the slow agent often, and its webhook would get all these events. */
+export const slowWithWebhook = probe(
+  "a slow agent that has a webhook is invoked, and streams",
+  {
+    needs: ["receiver", "agents.slow"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 3),
+    executions: 2,
+    stage: "coverage",
+    creates: { webhooks: 1 },
+    createsFew: {},
+    since,
+  },
+  async ({ client, given: { receiver, "agents.slow": slow }, target, time }) => {
+    if (hasFewRequests(target)) throw new SkipError("the key has few requests a minute");
+    await provenReachOf(receiver, target);
+    const options = {
+      name: "slow-agent",
+      events: ["agent.completed", "agent.failed"],
+      agent: slow.agent,
+      isSigned: true,
+    };
+    const { address, exchange } = await createWebhook(client, receiver, options);
+    const body = (): object => ({ query: `Hello. ${randomUUID()}` });
+    const invoked = await time.awaitAgent(client.invoke(slow, body(), { noRetry: true }), maxSlowMs);
+    const streamed = await time.awaitAgent(client.stream(slow, body(), { noRetry: true }), maxSlowMs);
+    if (isSuccess(exchange) && isSuccess(invoked)) await awaitDeliveries([{ address, count: 1 }], time);
+    return { created: exchange, invoked, streamed };
+  },
+);
+
+/** How long to wait on the target's clock for an agent's own timeout. */
+const maxTimeoutMs = 60_000;
+const timeoutStepMs = 5000;
+
+export const timedOutInStream = probe(
+  "an agent that runs into its own timeout is asked for a stream",
+  {
+    needs: ["agents.timingOut"],
+    requests: 1,
+    waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
+    // Late, so that no other probe measures durations meanwhile: it advances the clock in large steps.
+    stage: "coverage",
+    since,
+  },
+  async ({ client, given, time }) => ({
+    exchange: await time.passUntil(
+      client.stream(given["agents.timingOut"], { query: defaultQuery }, { noRetry: true }),
+      maxTimeoutMs,
+      timeoutStepMs,
+    ),
+  }),
+);
+
+/** A session in which an agent was told something, and asked for it after other sessions had begun. */
+export interface InterruptedSession {
+  /** Texts of its earlier calls. An agent may repeat only the latest one. */
+  readonly said: readonly string[];
+  readonly told: Exchange;
+  readonly asked: Exchange;
+}
+
+export interface SessionsAtOnce {
+  /** The first session before the others began: shows whether the agent repeats what it was told. */
+  readonly control: { readonly word: string; readonly asked: Exchange };
+  readonly first: InterruptedSession;
+  readonly third: InterruptedSession;
+}
+
+/** `null` for a key with few requests. */
+export const sessionsAtOnce = probe(
+  "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
+  { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 0 : 6), since },
+  async ({ client, given, target }): Promise<SessionsAtOnce | null> => {
+    if (hasFewRequests(target)) return null;
+    const textOf = (kind: "word" | "mark"): string => `${kind}-${randomUUID().slice(0, 8)}`;
+    const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()].map((id) => `conf-${id}`);
+    const [word, mark, second, last] = [textOf("word"), textOf("mark"), textOf("word"), textOf("word")];
+    const say = (query: string, session: string | undefined): Promise<Exchange> =>
+      client.invoke(given["agents.remembering"], { query, session_id: session }, { noRetry: true });
+    const tell = (text: string, session: string | undefined) => say(`Please remember this: ${text}`, session);
+    const question = "Which word did I tell you before?";
+    const told = await tell(word, one);
+    const control = { word, asked: await say(`${question} (${mark})`, one) };
+    await tell(second, two);
+    const toldLast = await tell(last, three);
+    return {
+      control,
+      first: { said: [word, mark], told, asked: await say(question, one) },
+      third: { said: [last], told: toldLast, asked: await say(question, three) },
+    };
+  },
+);
+
+const pageCount = 3;
+/** A larger `limit` may exceed the maximum of a target. */
+const maxLimit = 20;
+
+/** All pages of the list, if there are at most three. Empty for a key with few requests. */
+export const everyPageListed = probe(
+  "all agents are listed on three pages",
+  { requests: (target) => (hasFewRequests(target) ? 0 : pageCount), reads: true, since },
+  async ({ client, discovery, target }): Promise<readonly Exchange[]> => {
+    const total = pageOf(discovery.listing)?.pagination.total ?? 0;
+    if (hasFewRequests(target) || total < pageCount) return [];
+    const limit = Math.min(maxLimit, Math.ceil(total / pageCount));
+    const pages: Exchange[] = [];
+    for (let page = 1; page <= Math.min(pageCount, Math.ceil(total / limit)); page += 1)
+      pages.push(await client.send("GET", `/agents?page=${page}&limit=${limit}`));
+    return pages;
+  },
+);
+
+/** `null` if no first alert was created, or for a key with few requests. */
+export const secondAlertCreated = probe(
+  "a second usage alert is created with the key of the first",
+  {
+    needs: ["receiver"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 1),
+    stage: "exclusive",
+    after: [alertCrossed],
+    creates: { alerts: 1 },
+    createsFew: {},
+    since,
+  },
+  async ({ client, given, recorder, target }): Promise<Exchange | null> => {
+    const first = recorder.exchanges().find((each) => each.request.url.endsWith("/alerts") && isSuccess(each));
+    const key = Object.values(target.keys).find(({ name }) => name === first?.key);
+    if (key === undefined || hasFewRequests(target)) return null;
+    const { url } = given.receiver.open("alert-second", { secret: null, replies: [{ kind: "status", status: 204 }] });
+    const json = { type: "rate_limit", threshold: 98, webhook_url: url };
+    return client.as(key).send("POST", "/alerts", { json });
+  },
+);

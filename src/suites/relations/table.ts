@@ -1,0 +1,23 @@
+import type { Check, Suite } from "../../run/judge/check.ts";
+import { callRelations } from "./calls.ts";
+import { countRelations } from "./counts.ts";
+import { deliveryRelations } from "./deliveries.ts";
+import { identityRelations } from "./identities.ts";
+
+/** What must hold between the messages of a run. Receivers of other replies are judged with the retries of deliveries. */
+export const relations: readonly Check[] = [
+  ...callRelations,
+  ...countRelations,
+  ...deliveryRelations,
+  ...identityRelations,
+];
+
+/** The prefix of a check's clause, such as `HOOK`. */
+const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
+
+/** Adds the relations of a section to its suite. The first check of a suite shows its section. */
+export const withRelations = ({ title, checks }: Suite): Suite => {
+  const [first] = checks;
+  const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));
+  return { title, checks: [...checks, ...own] };
+};

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { is2xx } from "../base/http-status.ts";
 import type { Scenario } from "./scenarios.ts";
 import { type Delivery, deliveryJson, hasValidSignature } from "../evidence/delivery.ts";
-import { bodyJson, type Exchange, statusOf } from "../evidence/exchange.ts";
+import { bodyJson, statusOf } from "../evidence/exchange.ts";
 import { getPath } from "../base/json.ts";
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { openTransport, type Transport } from "../wire/transport.ts";
-import { type Engine, EngineProblem, type EngineOptions } from "./engine.ts";
+import { type Engine, type EngineOptions } from "./engine.ts";
 import { factsOf } from "./judge/facts.ts";
 import { isUsageReportBehind } from "./judge/usage-report.ts";
 import { isKeyRefusal, type KeyRefusal, keyRefusalIn } from "./refused-key.ts";
@@ -15,6 +15,8 @@ import { agentPath } from "../run/send/client.ts";
 import type { KeyRole } from "./scenarios.ts";
 import type { DeliverySummary, LoadEvidence } from "../evidence/load-evidence.ts";
 import { epochMs } from "./load-sample.ts";
+import { registerWebhook } from "./register-webhook.ts";
+import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
 /** Measurements during a run, apart from the requests of the engine. */
@@ -38,12 +40,12 @@ const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
 /** How long to wait for a duplicate of a delivery. */
 const duplicateWaitMs = 300;
-const hookSecret = "load-webhook-secret";
 
 /**
  * Runs a scenario with its measurements: the usage report before and after, deliveries to a webhook, the memory of the server.
  *
  * @throws {EngineProblem} if the engine cannot run, or the target does not accept the webhook
+ * @throws {TargetDied} if the target is away while the webhook is registered, and stays away
  */
 export async function runInstrumented(
   engine: Engine,
@@ -137,56 +139,10 @@ function notesOn(ledger: Ledger | null, hasHook: boolean): string[] {
 
 const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-function sendJson(
-  options: EngineOptions,
-  wire: Transport,
-  method: string,
-  path: string,
-  json: unknown,
-): Promise<Exchange> {
-  return wire.open({
-    method,
-    url: options.baseUrl + path,
-    headers: [
-      ["authorization", `Bearer ${options.keys.main ?? ""}`],
-      ["accept", "application/json"],
-      ...(json === null ? [] : [["content-type", "application/json"] as const]),
-    ],
-    body: json === null ? null : JSON.stringify(json),
-    key: "main",
-  }).finished;
-}
-
 /** The body of the usage report; `null` unless the status is 200. */
 async function readUsage(options: EngineOptions, wire: Transport): Promise<unknown> {
   const exchange = await sendJson(options, wire, "GET", "/usage", null);
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
-}
-
-async function registerWebhook(
-  scenario: Scenario,
-  options: EngineOptions,
-  receiver: Receiver | null,
-  wire: Transport,
-): Promise<Hook> {
-  if (receiver === null)
-    throw new EngineProblem(
-      `${scenario.name} needs a receiver that the target can reach: name one in the target file's "webhooks".`,
-    );
-  const name = `load-${scenario.name}-${Math.floor(epochMs())}`;
-  const hook = receiver.open(name, { secret: hookSecret, replies: [] });
-  const exchange = await sendJson(options, wire, "POST", "/webhooks", {
-    url: hook.url,
-    events: ["agent.completed"],
-    agent_id: options.agents.answering,
-    secret: hookSecret,
-  });
-  const status = statusOf(exchange);
-  if (status !== 200 && status !== 201)
-    throw new EngineProblem(
-      `The target did not accept the webhook of ${scenario.name}: POST /webhooks answered ${status ?? "nothing"}.`,
-    );
-  return hook;
 }
 
 /** Counts the deliveries; `null` if there were more than the receiver keeps, or the wait for them was stopped. */

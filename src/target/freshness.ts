@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { harnessLimitOf } from "../base/harness-limit.ts";
 import type { Network } from "../base/network/network.ts";
 import { parseJson } from "../base/parsing.ts";
 import { send } from "./control-calls.ts";
@@ -11,11 +12,19 @@ const keyUseSchema = z.object({
   keys: z.record(z.string(), z.object({ last_used_at: z.iso.datetime().nullable() })),
 });
 
-/** Asks the target which keys are unused, by the call of the target file. A call that fails confirms none. */
+/**
+ * Asks the target which keys are unused, by the call of the target file. A call that fails confirms none.
+ *
+ * The returned function throws {@link HarnessLimit} if this machine lacks what the call needs.
+ */
 export const unusedKeysOverHttp =
   ({ freshAt, start, ask }: NonNullable<ParsedTargetFile["freshness"]>, network: Network) =>
   async (): Promise<ReadonlySet<string>> => {
-    const answer = await send(ask, network, 0, "").catch(() => "");
+    const answer = await send(ask, network, 0, "").catch((error: unknown) => {
+      const limit = harnessLimitOf(error);
+      if (limit !== null) throw limit;
+      return "";
+    });
     const json = parseJson(answer);
     const parsed = keyUseSchema.safeParse(json.kind === "value" ? json.value : null);
     if (!parsed.success || parsed.data.start !== start) return new Set();

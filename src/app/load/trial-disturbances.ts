@@ -54,6 +54,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
 
 /** Waits of a search for other clients: by the test clock, or in real time until a minute is over. */
 const timeOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
+  canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,
   passTime: async (ms) => {
     await (clock === null ? sleep(ms) : clock.advance(ms));

@@ -12,6 +12,8 @@ describe("two texts of an observation can have the same cause", () => {
     ["`period` is 2026-03-01T00:00:00Z", "`period` is 2027-04-01", true],
     ["sent to http://127.0.0.1:4000/x", "sent to http://127.0.0.1:4001/x", true],
     ["`average_response_time` is 0.0031 without a unit", "`average_response_time` is 1.2e-3 without a unit", true],
+    ["`average_response_time` is 0.0031 without a unit", "`average_response_time` is 3.1 without a unit", false],
+    ["`average_response_time` is 0 without a unit", "`average_response_time` is 0.4 without a unit", true],
     ["`average_response_time` is 0.0031 without a unit", '`average_response_time` is "3 ms" without a unit', false],
     ["answers 404", "answers 405", false],
     ["16 chunks", "29 chunks", false],

@@ -5,14 +5,16 @@ import { anExchange } from "../testing/evidence.ts";
 import { aKey } from "../testing/targets.ts";
 import { findForeignUse } from "./foreign-use.ts";
 
-/** A minute of 100 requests on simulated time, with another client, and with a server that counts health requests. */
-function simulate({ everyMs = Infinity, perHealth = 0, usedBefore = 0 }) {
-  let [nowMs, readings, windowMs] = [0, 0, 0];
-  const remaining = (): number =>
-    Math.max(
-      0,
-      100 - (windowMs === 0 ? usedBefore : 0) - Math.floor((nowMs - windowMs) / everyMs) - readings * perHealth,
-    );
+const windowMs = 30_000;
+
+/** Windows of 30 s on simulated time, with another client, and with a server that counts health requests. */
+function simulate({ limit = 100, everyMs = Infinity, perHealth = 0, usedBefore = 0 }) {
+  let [nowMs, readings] = [900, 0];
+  const remaining = (): number => {
+    const inWindowMs = nowMs % windowMs;
+    const before = nowMs < windowMs ? usedBefore : 0;
+    return Math.max(0, limit - before - Math.floor(inWindowMs / everyMs) - readings * perHealth);
+  };
   const pass = async (ms: number): Promise<void> => {
     nowMs += ms;
     await Promise.resolve();
@@ -22,21 +24,14 @@ function simulate({ everyMs = Infinity, perHealth = 0, usedBefore = 0 }) {
     health: async () => {
       readings += 1;
       const headers = [
-        [rateHeaders.limit.header, "100"],
+        [rateHeaders.limit.header, String(limit)],
         [rateHeaders.remaining.header, String(remaining())],
-        [rateHeaders.resetAfter.header, "30"],
+        [rateHeaders.resetAfter.header, String(Math.ceil((windowMs - (nowMs % windowMs)) / 1000))],
       ] as const;
       const { answer, ...exchange } = anExchange("x1");
       return Promise.resolve({ ...exchange, answer: { ...answer, headers: [...headers] } as typeof answer });
     },
-    time: {
-      canWait: () => true,
-      passTime: async (ms: number) => {
-        await pass(ms);
-        windowMs = nowMs;
-      },
-      sleepReal: pass,
-    },
+    time: { canAdvance: false, canWait: () => true, passTime: pass, sleepReal: pass },
   };
 }
 
@@ -45,6 +40,7 @@ describe("a key whose limits seem broken", () => {
     ["five times a second by somebody else", { everyMs: 200 }, ["main"]],
     ["once a second by somebody else", { everyMs: 1000 }, ["main"]],
     ["up, and still used by somebody else", { everyMs: 1000, usedBefore: 100 }, ["main"]],
+    ["up at once in each window by somebody else", { limit: 10, everyMs: 50, usedBefore: 10 }, ["main"]],
     ["by nobody else", {}, []],
     ["up, and by nobody else", { usedBefore: 100 }, []],
     ["by nobody else, while health counts", { perHealth: 1 }, []],

@@ -11,6 +11,10 @@ const settleMs = 1000;
 /** Pauses between readings, in real time. */
 const pauseMs = 750;
 const pauses = 4;
+/** By how much the end of a window may be rounded. */
+const roundingMs = 1200;
+/** Pauses between readings until a window begins, in real time. */
+const pollMs = 100;
 /** Readings without a pause, which show whether reading itself is counted. */
 const readingsAtOnce = 3;
 /** A key is used by somebody else if this many requests, or more, were counted while the run sent none. */
@@ -28,19 +32,22 @@ interface Search {
   /** The keys that the run has used. */
   readonly keys: readonly TargetKey[];
   readonly health: (key: TargetKey) => Promise<Exchange>;
-  readonly time: Pick<RunClock, "canWait" | "passTime" | "sleepReal">;
+  readonly time: Pick<RunClock, "canAdvance" | "canWait" | "passTime" | "sleepReal">;
 }
 
 /**
  * Finds keys that somebody else uses: their `Remaining` falls while the run sends nothing but health requests, which no
- * limit counts. Sends 9 of them for each key, within 4 s.
+ * limit counts. Sends 9 of them for each key, within 4 s. If the window is used up, waits for its end first.
  */
 export async function findForeignUse({ keys, health, time }: Search): Promise<Disturbance[]> {
   const read: Read = async (key) => readingOf(await health(key));
   await time.sleepReal(settleMs);
-  await Promise.all(keys.map((key) => refill(key, read, time)));
   const found = await Promise.all(
-    keys.map(async (key) => ((await isUsedElsewhere(key, read, time)) ? [key.name] : [])),
+    keys.map(async (key) => {
+      // A key of few requests a minute may be used up again soon.
+      await refill(key, read, time);
+      return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
+    }),
   );
   const names = found.flat();
   return names.length === 0 ? [] : [{ kind: "keys shared", by: "somebody else", fromMs: 0, keys: names }];
@@ -52,10 +59,21 @@ type Read = (key: TargetKey) => Promise<Reading | null>;
 async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minCounted || reading.resetAfter === null) return;
-  const waitMs = (reading.resetAfter + 0.2) * 1000;
-  if (time.canWait(waitMs)) return time.passTime(waitMs, "to see whether somebody else uses the key");
+  const resetMs = reading.resetAfter * 1000;
+  const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
+  if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
   // A minute more is better than a verdict that is false. A budget of 0 allows no wait at all.
-  if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
+  else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
+  else return;
+  if (!time.canAdvance) await awaitRefill(key, read, time);
+}
+
+/** Waits until a window begins, at most as long as its announced end may be rounded. */
+async function awaitRefill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
+  for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += pollMs) {
+    if (((await read(key))?.remaining ?? minCounted) >= minCounted) return;
+    await time.sleepReal(pollMs);
+  }
 }
 
 async function isUsedElsewhere(key: TargetKey, read: Read, time: Search["time"]): Promise<boolean> {

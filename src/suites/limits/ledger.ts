@@ -59,7 +59,7 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
       const entries = account.samples
         .toSorted((one, other) => one.sentMs - other.sentMs)
         .map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all));
-      return seriesOf(entries).flatMap((series) => chargesIn(series, account, samples.keylessMs));
+      return chargesIn(seriesOf(entries), account, samples.keylessMs);
     });
   }),
 );
@@ -100,54 +100,88 @@ function seriesOf(entries: readonly Entry[]): Entry[][] {
 }
 
 /**
- * Finds the costs in a series: of each request that follows one of its kind, and of requests of one kind between two
- * of another, whose cost is known. So it does not matter whether a response shows `Remaining` before or after its own
- * request is counted, if all of a kind do the same.
+ * Finds the costs in the series of a key: of a request that follows one of its kind, and of requests between two others
+ * whose cost is known. So it does not matter whether a response shows `Remaining` before or after its own request is
+ * counted.
  */
-function chargesIn(series: readonly Entry[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
-  const runs = runsOf(series);
-  const charge = (spent: readonly Entry[], from: Entry, to: Entry, own: number): Charge[] => {
+function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
+  const charge = ({ kind, groups }: Entry, count: number, [from, to]: Pair, own: number): Charge[] => {
     const fell = fallWithin(from.sample, to.sample, keylessMs);
-    const [first] = spent;
-    if (fell === null || first === undefined) return [];
-    const groups = first.groups.filter((each) => spent.every((one) => one.groups.includes(each)));
-    const cost = (fell - own) / spent.length;
-    return [{ kind: first.kind, groups, cost, count: spent.length, from: from.sample, to: to.sample, account }];
+    const cost = ((fell ?? 0) - own) / count;
+    return fell === null ? [] : [{ kind, groups, cost, count, from: from.sample, to: to.sample, account }];
   };
-  const repeated = runs.flatMap((run) =>
-    run.slice(1).flatMap((to, index) => {
-      const from = run[index] ?? to;
-      return charge([to], from, to, 0).map((each) => ({ ...each, groups: commonGroups(from, to) }));
-    }),
-  );
-  const enclosed = runs.slice(1, -1).flatMap((run, index) => {
-    const [from, to] = [runs[index]?.at(-1), runs[index + 2]?.[0]];
-    if (from === undefined || to === undefined || from.groups[0] !== to.groups[0]) return [];
-    const own = onlyCost(repeated, from.groups[0]);
-    return own === null ? [] : charge(run, from, to, own);
+  const pairs = series.flatMap((entries) => entries.slice(1).map((to, index) => [entries[index] ?? to, to] as const));
+  const [alike, unlike] = [pairs.filter(isOfOneKind), pairs.filter((pair) => !isOfOneKind(pair))];
+  const repeated = alike.flatMap((pair) => charge({ ...pair[1], groups: commonGroups(pair) }, 1, pair, 0));
+  const usual = usualCosts(repeated);
+  const isComparable = comparableKinds(unlike, usual, keylessMs);
+  const enclosed = series.flatMap((entries) => {
+    const runs = runsOf(entries);
+    return runs.slice(1, -1).flatMap((run, index) => {
+      const [from, to] = [runs[index]?.at(-1), runs[index + 2]?.[0]];
+      const own = usual.get(to?.groups[0] ?? "");
+      const [spent] = run;
+      if (spent === undefined || from === undefined || to === undefined || own === undefined) return [];
+      return isOfOneKind([from, to]) || isComparable(from, to) ? charge(spent, run.length, [from, to], own) : [];
+    });
   });
   return [...repeated, ...enclosed];
 }
 
-const commonGroups = (one: Entry, other: Entry): string[] => one.groups.filter((each) => other.groups.includes(each));
+type Pair = readonly [Entry, Entry];
 
-/** Splits a series into requests of one kind each. */
+const isOfOneKind = ([one, other]: Pair): boolean => one.groups[0] === other.groups[0];
+
+const commonGroups = ([one, other]: Pair): string[] => one.groups.filter((each) => other.groups.includes(each));
+
+/** Splits a series into requests of the same groups. */
 function runsOf(series: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
   for (const entry of series) {
     const run = runs.at(-1);
-    if (run?.[0]?.groups[0] === entry.groups[0]) run?.push(entry);
+    if (run?.[0]?.groups.join() === entry.groups.join()) run?.push(entry);
     else runs.push([entry]);
   }
   return runs;
 }
 
-/** The cost of a group if all its charges show the same; else `null`. */
-function onlyCost(charges: readonly Charge[], group: string | undefined): number | null {
-  const costs = new Set(charges.filter(({ groups }) => groups[0] === group).map(({ cost }) => cost));
-  const [only] = costs;
-  return costs.size === 1 ? (only ?? null) : null;
+/** The cost of each kind that more than half of its charges show. */
+function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
+  const ofKinds = Map.groupBy(charges, ({ groups }) => groups[0] ?? "");
+  return new Map(
+    [...ofKinds].flatMap(([kind, own]) =>
+      [...Map.groupBy(own, ({ cost }) => cost)].flatMap(([cost, { length }]) =>
+        length > own.length / 2 ? [[kind, cost] as const] : [],
+      ),
+    ),
+  );
 }
+
+/**
+ * Tells of two kinds whether both show `Remaining` after their own request is counted, or both before: between requests
+ * that cost one, it falls by one.
+ */
+function comparableKinds(
+  pairs: readonly Pair[],
+  usual: ReadonlyMap<string, number>,
+  keylessMs: readonly number[],
+): (one: Entry, other: Entry) => boolean {
+  const falls = new Map<string, Set<number>>();
+  for (const [from, to] of pairs) {
+    const [one = "", other = ""] = [from.groups[0], to.groups[0]];
+    if (usual.get(one) !== 1 || usual.get(other) !== 1) continue;
+    const fell = fallWithin(from.sample, to.sample, keylessMs);
+    if (fell === null) continue;
+    const name = pairName(one, other);
+    falls.set(name, (falls.get(name) ?? new Set()).add(fell));
+  }
+  return (one, other) => {
+    const found = falls.get(pairName(one.groups[0] ?? "", other.groups[0] ?? ""));
+    return found !== undefined && found.size === 1 && found.has(1);
+  };
+}
+
+const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /** How far `Remaining` fell between two responses of one window. `null` if something else may have changed it. */
 export function fallWithin(from: Sample, to: Sample, keylessMs: readonly number[]): number | null {

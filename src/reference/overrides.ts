@@ -45,6 +45,20 @@ export function overrideSuccessStatus(operation: Operation, status: number): Ove
   return overrideResult("successStatus")((given, asked) => (asked === operation ? status : given));
 }
 
+/** Replaces the status of each third success of one operation. */
+export const overrideThirdSuccessStatus =
+  (operation: Operation, status: number): Override =>
+  (base) => {
+    let count = 0;
+    return {
+      successStatus: (asked, health) => {
+        if (asked !== operation) return base.successStatus(asked, health);
+        count += 1;
+        return count % 3 === 0 ? status : base.successStatus(asked, health);
+      },
+    };
+  };
+
 /** Replaces the status of these errors. Without `on`, applies to every operation. */
 export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Operation): Override {
   return overrideResult("errorStatus")((given, ...asked) => (appliesTo(causes, on, ...asked) ? status : given));

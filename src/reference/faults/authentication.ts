@@ -62,6 +62,16 @@ export const authenticationFaults = faults("Authentication", {
         : base.identify(credentials, ring, nowMs, operation);
     },
   })),
+  "near-miss-is-expired": fault("AUTH-5", "A key that begins like a known one counts as expired.").by((base) => ({
+    identify: (credentials, ring, nowMs, operation) => {
+      const found = base.identify(credentials, ring, nowMs, operation);
+      const begin = credentials.kind === "bearer" ? credentials.text.slice(0, 16) : null;
+      const isNear = ring.keys.some(({ key }) => key.slice(0, 16) === begin);
+      return found.kind === "unauthenticated" && found.cause === "wrong-key" && isNear
+        ? { kind: "unauthenticated", cause: "expired-key" }
+        : found;
+    },
+  })),
   "key-prefix-compared-on-list": fault("AUTH-5", "The list looks at the first 24 characters of a key alone.").by(
     acceptSimilar((text, key, operation) => operation === "list" && text.slice(0, 24) === key.slice(0, 24)),
   ),

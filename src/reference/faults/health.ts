@@ -1,4 +1,10 @@
-import { overrideError, overrideErrorCode, overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import {
+  overrideError,
+  overrideErrorCode,
+  overrideJson,
+  overrideSuccessStatus,
+  overrideThirdSuccessStatus,
+} from "../overrides.ts";
 import { removeField, setField } from "../json-edit.ts";
 import { fixedWindow, hideUntilRefusal, overrideLimiter, windowsOf } from "../limits/windows.ts";
 import { fault, faults } from "../patch.ts";
@@ -9,6 +15,9 @@ const healthLimit = 20;
 
 export const healthFaults = faults("Endpoints / 3. Health check", {
   "health-answers-203": fault("HLT-1", "Health responds with 203.").by(overrideSuccessStatus("health", 203)),
+  "health-answers-201-at-times": fault("HLT-1", "Each third health report comes with 201.").by(
+    overrideThirdSuccessStatus("health", 201),
+  ),
   "health-status-ok": fault("HLT-2", "A healthy agent is `ok`.").by(
     health.when(({ agent }) => agent.health === "healthy").set("status", "ok"),
   ),

@@ -1,5 +1,11 @@
 import { isObject } from "../../base/json.ts";
-import { overrideErrorCode, overrideErrorStatus, overrideJson, overrideSuccessStatus } from "../overrides.ts";
+import {
+  overrideErrorCode,
+  overrideErrorStatus,
+  overrideJson,
+  overrideSuccessStatus,
+  overrideThirdSuccessStatus,
+} from "../overrides.ts";
 import { editField, fieldsOf, setField } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
 import { fieldError, type Operation } from "../api-error.ts";
@@ -44,6 +50,9 @@ const text = (value: unknown) => String(value);
 
 export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "invoke-answers-202": fault("INV-1", "Invoke responds with 202.").by(overrideSuccessStatus("invoke", 202)),
+  "invoke-answers-201-at-times": fault("INV-1", "Each third invoke responds with 201.").by(
+    overrideThirdSuccessStatus("invoke", 201),
+  ),
   "result-is-text": fault("INV-2", "`result` is text.").by(
     body.change("result", (result) => (isObject(result) ? result["output"] : "")),
   ),

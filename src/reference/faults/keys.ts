@@ -1,4 +1,4 @@
-import { acceptExpiredKeys, withKeyTraits, overrideSuccessStatus } from "../overrides.ts";
+import { acceptExpiredKeys, withKeyTraits, overrideSuccessStatus, overrideThirdSuccessStatus } from "../overrides.ts";
 import { fault, faults } from "../patch.ts";
 
 export const keyFaults = faults("Resources / API key", {
@@ -121,6 +121,9 @@ export const keyFaults = faults("Resources / API key", {
   "key-usage-missing": fault("KEY-9", "Key usage is not there.").by(() => ({
     servedPath: (path) => path.replace(/^\/v1\/keys\/usage/, "/v1/keys/nothing"),
   })),
+  "key-usage-201-at-times": fault("KEY-9", "Each third reading of key usage responds with 201.").by(
+    overrideThirdSuccessStatus("keyUsage", 201),
+  ),
   "key-usage-202": fault("KEY-9", "Key usage responds with 202.").by(overrideSuccessStatus("keyUsage", 202)),
   "forwarded-address-believed": fault("KEY-7", "Whoever asks is believed in `X-Forwarded-For`.").by(() => ({
     trustedProxiesOf: () => ({ has: () => true }),

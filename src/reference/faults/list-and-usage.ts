@@ -1,5 +1,5 @@
 import type { HeadInput } from "../behaviour/transport.ts";
-import { overrideJson, overrideResult, overrideSuccessStatus } from "../overrides.ts";
+import { overrideJson, overrideResult, overrideSuccessStatus, overrideThirdSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { fault, faults, type Override } from "../patch.ts";
 
@@ -12,6 +12,9 @@ const leftOutOfUsage = (matches: (head: HeadInput) => boolean): Override =>
 
 export const listFaults = faults("Endpoints / 4. List agents", {
   "list-answers-203": fault("LST-1", "The list responds with 203.").by(overrideSuccessStatus("list", 203)),
+  "list-answers-201-at-times": fault("LST-1", "Each third list responds with 201.").by(
+    overrideThirdSuccessStatus("list", 201),
+  ),
   "list-data-renamed": fault("LST-2", "`data` is called `agents`.").by(list.rename("data", "agents")),
   "list-data-is-object": fault("LST-2", "`data` is an object.").by(list.change("data", (items) => ({ items }))),
   "pagination-is-text": fault("LST-3", "`total` is text.").by(list.change("pagination.total", String)),
@@ -46,6 +49,9 @@ export const listFaults = faults("Endpoints / 4. List agents", {
 
 export const usageFaults = faults("Resources / Usage report", {
   "usage-answers-203": fault("USE-1", "Usage responds with 203.").by(overrideSuccessStatus("usage", 203)),
+  "usage-answers-201-at-times": fault("USE-1", "Each third reading of usage responds with 201.").by(
+    overrideThirdSuccessStatus("usage", 201),
+  ),
   "period-is-no-time": fault("USE-2", "`period` is no timestamp.").by(usage.set("period", "this month")),
   "period-is-number": fault("USE-2", "`period` is Unix seconds.").by(usage.set("period", 1_772_323_200)),
   "requests-are-text": fault("USE-3", "`requests.used` is text.").by(usage.change("requests.used", String)),

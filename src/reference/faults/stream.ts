@@ -6,6 +6,7 @@ import {
   overrideJson,
   overrideResult,
   overrideSuccessStatus,
+  overrideThirdSuccessStatus,
 } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { fault, faults } from "../patch.ts";
@@ -25,6 +26,9 @@ const error = overrideJson("streamErrorData");
 
 export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   "stream-answers-201": fault("SSE-1", "A stream responds with 201.").by(overrideSuccessStatus("stream", 201)),
+  "stream-answers-201-at-times": fault("SSE-1", "Each third stream responds with 201.").by(
+    overrideThirdSuccessStatus("stream", 201),
+  ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422, "stream"),
   ),

@@ -79,6 +79,19 @@ const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Che
     judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
 
+/** Judges the code of altered keys: none of them was ever valid, so none has expired. */
+function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
+  const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ trial }) => hasStatus(trial.exchange, 401));
+  const expired = rejected.find(({ trial }) => codeOf(trial.exchange) === "EXPIRED_API_KEY");
+  if (expired !== undefined)
+    return breach(
+      "a code of a wrong key",
+      `${expired.trial.kind} on ${expired.trial.endpoint}: EXPIRED_API_KEY`,
+      expired.trial.exchange,
+    );
+  return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
+}
+
 /** Judges a key whose letters have one case. Such a key may be hexadecimal, so a server may ignore the case. */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
@@ -198,6 +211,7 @@ export const authentication = suite("Authentication", [
     },
   ),
   alteredKeysRejected("AUTH-5", "401, as for any wrong key"),
+  check("AUTH-5", keyCheckProbes, judgeAlteredCode, { as: "code", since: "1.1" }),
   check("AUTH-17", keyCheckProbes, judgeOtherCase),
   alteredKeysRejected("AUTH-6", "only a key after `Bearer` is accepted"),
   observe("AUTH-7", unauthenticatedSent, (unauthenticated) => {

@@ -12,7 +12,7 @@ import { need } from "../../run/skip-reason.ts";
 import { healthStatuses } from "../../spec/events.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
-import { checkFields } from "../shared/common-checks.ts";
+import { checkEverySuccess, checkFields } from "../shared/common-checks.ts";
 import { fieldMatrix, responseMatrix } from "../shared/matrices.ts";
 import { judgeRejection } from "../shared/rejection.ts";
 import { hasStatus, outcomeOf } from "../shared/response.ts";
@@ -126,6 +126,7 @@ export const health = suite("Health check", [
     const failed = [first, second].find((each) => !hasStatus(each, 200));
     return failed === undefined ? holds() : breach("200", outcomeOf(failed), failed);
   }),
+  checkEverySuccess("HLT-1", "health"),
   ...healthClauses.map(checkField),
   check("HLT-11", degradedChecked, ({ report }) =>
     isDegraded(report)

@@ -12,7 +12,7 @@ import type { ErrorCodeName } from "../../spec/errors.ts";
 import { allExchanges, byEndpoint, hasValidKey, splitAtReturns } from "../shared/all-exchanges.ts";
 import { bodyCases, responseCases } from "../shared/cases.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
-import { checkFields, judgeOk } from "../shared/common-checks.ts";
+import { checkEverySuccess, checkFields, isOpenExecution, judgeOk } from "../shared/common-checks.ts";
 import { judgeDuration, unitMismatch } from "../shared/durations.ts";
 import { fieldMatrix, responseCells, responseMatrix } from "../shared/matrices.ts";
 import { judgeRejection } from "../shared/rejection.ts";
@@ -119,6 +119,7 @@ export const invoke = suite("Invoke", [
   }),
   check("INV-1", atMin, judgeTogether, { as: "with several parameters" }),
   check("INV-1", atMax, judgeTogether, { as: "with temperature and max_tokens" }),
+  checkEverySuccess("INV-1", "invoke", isOpenExecution),
   ...(["INV-2", "INV-3", "INV-4", "INV-5", "INV-6"] as const).map(checkField),
   checkEvery(
     "INV-7",

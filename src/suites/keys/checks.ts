@@ -3,6 +3,7 @@ import type { EndpointName } from "../../spec/endpoints.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
+import { checkEverySuccess } from "../shared/common-checks.ts";
 import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-trials/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import {
@@ -157,6 +158,7 @@ export const keys = suite("Keys", [
     if (hasStatus(read, 429)) return unproven("a limit refused the request (429)");
     return hasStatus(read, 200) ? holds() : breach("200", outcomeOf(read), read);
   }),
+  checkEverySuccess("KEY-9", "keyUsage"),
   observe("KEY-10", keyUsageRead, ({ read }) =>
     isSuccess(read) && bodyJson(read) !== undefined
       ? observed(

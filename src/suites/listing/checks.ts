@@ -8,7 +8,7 @@ import { type Check, check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases, type JudgedResponse } from "../shared/cases.ts";
-import { judgeOk } from "../shared/common-checks.ts";
+import { checkEverySuccess, judgeOk } from "../shared/common-checks.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { describeFields, describeStatus, isSuccess, outcomeOf, typeName } from "../shared/response.ts";
 import { listingOf, type Page, pageOf, pagesOf } from "./pages.ts";
@@ -82,6 +82,10 @@ const checkPages = (clause: "LST-4" | "LST-5", judge: (page: Page) => Mismatch |
 export const listing = suite("List agents", [
   check("LST-1", firstPageListed, ({ first }) => {
     return judgeOk(first);
+  }),
+  checkEverySuccess("LST-1", "list", (exchange, all) => {
+    const { page, limit } = requestedPage(exchange);
+    return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),
   ...(["LST-2", "LST-3"] as const).map((clause) =>
     checkEvery(

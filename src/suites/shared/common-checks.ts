@@ -1,4 +1,5 @@
-import type { Exchange } from "../../evidence/exchange.ts";
+import { getPath } from "../../base/json.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import { fieldMismatch } from "../../rules/bodies/fields.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { Check, EvidenceOf, Probes } from "../../run/judge/check.ts";
@@ -7,14 +8,58 @@ import { type Breach, breach, type Finding, holds, type Unproven, unproven } fro
 import type { Probe } from "../../run/probe.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 import type { FieldTableName } from "../../spec/fields.ts";
-import { judgePresence } from "./cases.ts";
-import { fieldMatrix } from "./matrices.ts";
-import { hasStatus, outcomeOf } from "./response.ts";
+import { type AllExchanges, allExchanges, byEndpoint, isSpecifiedRequest } from "./all-exchanges.ts";
+import { judgePresence, responseCases } from "./cases.ts";
+import { fieldMatrix, responseCells, responseMatrix } from "./matrices.ts";
+import { hasStatus, isSuccess, outcomeOf } from "./response.ts";
 
 /** Judges that a response has status 200. A 429 proves nothing. */
 export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {
   if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
   return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
+}
+
+/** The endpoints whose valid requests succeed with 200 alone. */
+type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
+
+/**
+ * Checks that every success of an endpoint has status 200, with any key, agent, page and parameters.
+ *
+ * @param isOpen whether the document leaves open what the request gets
+ */
+export const checkEverySuccess = (
+  clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
+  endpoint: EndpointWith200,
+  isOpen: (exchange: Exchange, all: AllExchanges) => boolean = () => false,
+): Check =>
+  checkEvery(clause, allExchanges, {
+    as: "every",
+    since: "1.1",
+    matrix: responseMatrix(`every success of ${endpoint}`, responseCells([200], [endpoint])),
+    members: (all: AllExchanges) => {
+      const succeeded = (byEndpoint(all).get(endpoint) ?? []).filter(isSuccess);
+      return responseCases(
+        succeeded.filter((each) => each.key !== null && isSpecifiedRequest(each, all) && !isOpen(each, all)),
+        all,
+      );
+    },
+    judge: (exchange) => (hasStatus(exchange, 200) ? null : { expected: "200", actual: outcomeOf(exchange) }),
+    whenEmpty: unproven("no request succeeded"),
+  });
+
+/** Whether the document leaves open what an invoke or a stream gets: its query is empty, or a parameter may be out of range. */
+export function isOpenExecution({ request }: Exchange): boolean {
+  const sent = sentJson(request);
+  const query = getPath(sent, "query");
+  const temperature = getPath(sent, "parameters", "temperature") ?? 0;
+  const maxTokens = getPath(sent, "parameters", "max_tokens") ?? 1;
+  const isInRange =
+    typeof temperature === "number" &&
+    temperature >= 0 &&
+    temperature <= 2 &&
+    Number.isInteger(maxTokens) &&
+    Number(maxTokens) > 0;
+  return typeof query !== "string" || query === "" || !isInRange;
 }
 
 interface FieldCheckOptions<E, T, R extends string> {

@@ -6,6 +6,7 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
+import { checkEverySuccess, isOpenExecution } from "../shared/common-checks.ts";
 import { judgeDuration } from "../shared/durations.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { judgeRejection } from "../shared/rejection.ts";
@@ -98,6 +99,7 @@ export const stream = suite("Stream", [
   check("SSE-1", together, ({ plain, tried }) => judgeCombined(tried, plain.exchange, isStreamAccepted), {
     as: "with every parameter",
   }),
+  checkEverySuccess("SSE-1", "stream", isOpenExecution),
   ...sequenceChecks,
   check("SSE-6", streamed, ({ exchange }) => {
     const missing = missingStream(exchange);

@@ -12,7 +12,7 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { usageLedger } from "../limits/ledger-checks.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
 import { bodyCases } from "../shared/cases.ts";
-import { checkFields, judgeOk } from "../shared/common-checks.ts";
+import { checkEverySuccess, checkFields, judgeOk } from "../shared/common-checks.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
@@ -37,6 +37,7 @@ const missingReport = (exchange: Exchange) => {
 
 export const usage = suite("Read usage", [
   check("USE-1", usageRead, ({ usage: report }) => judgeOk(report)),
+  checkEverySuccess("USE-1", "usage"),
   ...(["USE-2", "USE-3", "USE-4"] as const).map((clause) =>
     checkFields(
       clause,

@@ -1,0 +1,31 @@
+import type { Exchange, StreamEvent } from "../../../evidence/exchange.ts";
+import { event, streamed, unanswered } from "../../testing/exchange.ts";
+
+// Streams for tests of the checks.
+
+export const start = event("start", { message: "Go." });
+export const chunk = (content: string, index?: number, atMs?: number) =>
+  event("chunk", { content, ...(index === undefined ? {} : { index }) }, atMs);
+export const done = event("done", { message: "Done.", usage: { total_tokens: 3 }, execution_time: 0.01 });
+export const failure = (fields: object = {}) => event("error", { error: "Broken.", code: "STREAM_ERROR", ...fields });
+
+export const whole = [start, chunk("one "), chunk("two"), done];
+/** A stream as the evidence of a probe that measured its time. */
+export const timed = (given: Exchange, clockAtEventsMs: readonly number[] = [], clockAfterMs = 0) => ({
+  exchange: given,
+  clockAtEventsMs,
+  clockAfterMs,
+  promised: true,
+});
+/** The evidence of the checks of every stream. */
+export const over = (streams: readonly Exchange[], failing: readonly string[] = []) => ({
+  plain: timed(streams[0] ?? unanswered()),
+  all: { streams, failing },
+});
+/** The evidence of a run with one stream of these events. */
+export const of = (...events: readonly StreamEvent[]) => over([streamed(events)]);
+/** A stream whose connection breaks. */
+export const cut = (...events: readonly StreamEvent[]) =>
+  streamed(events, { ending: { kind: "broken", detail: "reset" } });
+export const indexed = (...indexes: readonly number[]) =>
+  streamed([start, ...indexes.map((index) => chunk("x", index)), done]);

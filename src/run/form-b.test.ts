@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { hasPython } from "../base/testing/test-scope.ts";
 import { clauseOf } from "../spec/clauses.ts";
 import { suites } from "../suites/all.ts";
-import { runSuites, type RunResult } from "./run.ts";
+import { runSuites } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
 import { startFormBServer } from "./testing/form-b-server.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;

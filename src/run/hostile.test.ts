@@ -6,7 +6,8 @@ import type { Deadlines } from "../wire/deadlines.ts";
 import { check, type Suite, suite } from "./judge/check.ts";
 import { holds } from "./judge/finding.ts";
 import { probe } from "./probe.ts";
-import { runSuites, type RunResult } from "./run.ts";
+import { runSuites } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
 import {
   hostilities,
   type Hostility,

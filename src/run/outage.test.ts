@@ -8,7 +8,8 @@ import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import { patchesByName } from "../reference/embedded/patches-by-name.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suites as allSuites } from "../suites/all.ts";
-import { type RunResult, runSuites } from "./run.ts";
+import { runSuites } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
 
 const chosen = ["Invoke", "Stream", "List agents", "Rate-limit headers"];
 const suites = allSuites.filter(({ title }) => chosen.includes(title));

@@ -1,101 +1,41 @@
-import type { Delivery } from "../evidence/delivery.ts";
-import type { Exchange } from "../evidence/exchange.ts";
-import type { Receiver, ReceiverRecord } from "../receiver/receiver.ts";
-import { sampleOf } from "../rules/limits/sample.ts";
-import { withConfirmedFreshness } from "../target/freshness.ts";
 import type { PublishedTier } from "../spec/tiers.ts";
-import { isLoopback } from "../target/base-url.ts";
+import { withConfirmedFreshness } from "../target/freshness.ts";
 import { type Target, type TargetKey, withDetectedTier } from "../target/target.ts";
-import type { Deadlines } from "../wire/deadlines.ts";
-import { acceptsConnection } from "../wire/accepts-connection.ts";
-import { openTransport } from "../wire/transport.ts";
-import { messageOf, traceOf } from "../base/errors.ts";
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
-import { maxRequestsFor, maxRunTimeMs, type RunBounds, defaultBounds } from "./plan/bounds.ts";
-import type { Suite } from "./judge/check.ts";
+import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
+import { withDerivedRoles } from "./discovery/derived-roles.ts";
+import { withWebhookAgent } from "./discovery/webhook-agent.ts";
 import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch.ts";
 import { withoutDisturbed } from "./disturbances/without-disturbed.ts";
-import { type Client, type ClientContext, openClient } from "./send/client.ts";
-import { startStopSignal } from "./time/stop-signal.ts";
 import { executeProbes } from "./execute.ts";
+import type { Suite } from "./judge/check.ts";
+import { judgeAll, resultsByProbe } from "./judge/judge.ts";
+import { withoutVerdict } from "./judge/without-verdict.ts";
+import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
+import { hasFewRequests, mainKey } from "./plan/needs.ts";
+import { createsWebhooks, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { receiverOnDemand } from "./receiver-on-demand.ts";
-import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
-import { type SkipCause, TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
-import { withoutVerdict } from "./judge/without-verdict.ts";
-import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
-import { withDerivedRoles } from "./discovery/derived-roles.ts";
-import { hasFewRequests, mainKey } from "./plan/needs.ts";
-import { startPacer } from "./send/pacing.ts";
-import { createsWebhooks, type PlannedProbe, planProbes } from "./plan/plan.ts";
-import { withWebhookAgent } from "./discovery/webhook-agent.ts";
-import { defaultDeadAfterMs, defaultIdlePollMs, type Outage, watchOutages } from "./send/outages.ts";
-import { isGatewayError } from "./send/retry.ts";
-import { startRecorder } from "./send/recorder.ts";
-import { limitsOf } from "./plan/key-limits.ts";
-import { startRunClock, type Timers } from "./time/run-clock.ts";
+import { createContext, type SendingOptions, type StoppableSending } from "./run-context.ts";
+import { brokenRun, recordOf, type RunResult, stoppedBecause, type Unjudged, unjudgedRun } from "./run-result.ts";
+import { type Client, type ClientContext, openClient } from "./send/client.ts";
+import { TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
+import { startStopSignal } from "./time/stop-signal.ts";
 
 /** Options of a run. Omitted bounds come from {@link defaultBounds}. */
-export interface RunOptions extends Partial<RunBounds> {
-  readonly target: Target;
+export interface RunOptions extends SendingOptions {
   /** The selected checks, by section. */
   readonly suites: readonly Suite[];
-  /** Stops the run early. The evidence so far is judged. */
-  readonly signal: AbortSignal;
-  readonly deadlines?: Partial<Deadlines>;
-  /** How long the target may refuse connections before it counts as dead, in milliseconds. Default 8000. */
-  readonly deadAfterMs?: number;
   /** Leaves the receiver open. The caller must close it. Default `false`. */
   readonly keepsListening?: boolean;
   /** Called if the headers do not show the tier of the main key. May return the tier. */
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
-  readonly onWait?: (ms: number, why: string) => void;
-  /** The source of real time. Default: the machine's clock. */
-  readonly timers?: Timers;
   /** Looks out for other runs of this machine, and other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
 }
-
-/** Everything that a run recorded. */
-interface RunRecord {
-  readonly target: Target;
-  readonly judgements: readonly Judgement[];
-  readonly runs: readonly ProbeRun[];
-  readonly exchanges: readonly Exchange[];
-  /** Deliveries to the receiver. */
-  readonly deliveries: readonly Delivery[];
-  /** The state of the receiver, so that another process can continue to listen. `null` if nothing listened. */
-  readonly receiver: ReceiverRecord | null;
-  /** The open receiver, if `keepsListening` was set. */
-  readonly listening: Receiver | null;
-  /** Start of the run's clock, in Unix milliseconds. */
-  readonly epochMs: number;
-  readonly requests: number;
-  /** Number of agent executions. */
-  readonly executions: number;
-  /** Number of requests that were sent again because their connection broke. */
-  readonly lost: number;
-  /** When the target was away, as part of a sentence. `null` if it never was. */
-  readonly away: string | null;
-  readonly waitedMs: number;
-  readonly durationMs: number;
-}
-
-/** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early. */
-interface Unjudged {
-  readonly kind: "nothing to judge";
-  readonly why: "unreachable" | "stopped";
-  readonly sentence: SkipCause;
-}
-
-export type RunResult =
-  /** `stopped` says why the run stopped early. `null` if it was complete. */
-  | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
-  /** The record of a run that judged nothing: every check is skipped. */
-  | (RunRecord & Unjudged);
 
 export const noUsableKey =
   "The target has no key for general use: each is expired or restricted. Add a valid one under `keys`.";
@@ -122,15 +62,10 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   }
 }
 
-interface StoppableRun extends RunOptions {
-  /** Stops the run, because this machine lacks a resource. */
-  readonly onHarnessLimit: (limit: HarnessLimit) => void;
-}
-
-async function runWithSignal(given: StoppableRun): Promise<RunResult> {
+async function runWithSignal(given: RunOptions & StoppableSending): Promise<RunResult> {
   const { target, signal } = given;
   const done: ProbeRun[] = [];
-  const options: StoppableRun = {
+  const options: RunOptions & StoppableSending = {
     ...given,
     onProbe: (run) => {
       done.push(run);
@@ -179,66 +114,6 @@ async function withKnownTier(
   const tier = (await onUnknownTier?.(key.name)) ?? null;
   if (tier !== null) pacer.assumeTier(key, tier);
   return withDetectedTier(target, key.name, tier);
-}
-
-/** Creates what a run sends and records with. */
-function createContext(options: StoppableRun): ClientContext {
-  const bounds = { ...defaultBounds, ...options };
-  const { target, signal, maxWaitMs } = bounds;
-  const time = startRunClock({
-    clock: target.clock,
-    maxWaitMs,
-    signal,
-    onWait: options.onWait,
-    timers: options.timers,
-  });
-  const recorder = startRecorder();
-  const outages = watchOutages({
-    now: time.now,
-    connect: () => acceptsConnection(target.baseUrl, target.network),
-    repeat: (exchange, during) => repeatExchange(exchange, during, { transport, recorder, time }),
-    sleep: (ms) => time.sleepReal(ms),
-    onReturn: () => recorder.countOutage(time.now()),
-    deadAfterMs: options.deadAfterMs ?? defaultDeadAfterMs,
-    idlePollMs: defaultIdlePollMs[isLoopback(target.baseUrl) ? "loopback" : "elsewhere"],
-  });
-  const transport = openTransport({
-    now: time.now,
-    clockOffsetMs: time.clockOffsetMs,
-    network: target.network,
-    onHarnessLimit: options.onHarnessLimit,
-    onLost: (exchange) => {
-      recorder.countLost();
-      outages.observeResent(exchange);
-      recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
-    },
-    ...(options.deadlines && { deadlines: options.deadlines }),
-  });
-  const pacer = startPacer(time, (each) => limitsOf(each, target));
-  const maxRequests = maxRequestsFor(bounds.maxRequests, target);
-  return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
-}
-
-/**
- * Sends the request of an exchange again, and records the new exchange. The first response after an outage is recorded
- * as a part of it: a server that was restarted may count and measure from zero again.
- */
-async function repeatExchange(
-  { key, since, request: { method, url, headers, body } }: Exchange,
-  during: Outage["kind"] | null,
-  { transport, recorder, time }: Pick<ClientContext, "transport" | "recorder" | "time">,
-): Promise<Exchange> {
-  const text = body.kind === "text" ? body.text : null;
-  const sent = await transport.open({ method, url, headers, body: text, key, deadlines: { headMs: 5000 } }).finished;
-  const isLost = sent.answer.kind === "unanswered" || isGatewayError(sent.answer);
-  const reconnect = during ?? (isLost ? "gateway" : null);
-  const exchange: Exchange = {
-    ...sent,
-    ...(reconnect === null ? {} : { reconnect }),
-    ...(since === undefined ? {} : { since }),
-  };
-  recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
-  return exchange;
 }
 
 /** Does something before the first probe. Does it once more if the target went away meanwhile, and came back. */
@@ -314,52 +189,6 @@ const hasBrokenLimits = (suites: readonly Suite[], runs: readonly ProbeRun[]): b
   judgeAll(suites, resultsByProbe(runs)).some(
     ({ check, finding }) => finding.kind === "breach" && isAboutCounts(check.clause),
   );
-
-/** The result if the harness itself failed. Finished probes are judged, the others are marked as failed. */
-function brokenRun(options: RunOptions, context: ClientContext, done: readonly ProbeRun[], error: unknown): RunResult {
-  const { target } = options;
-  const finishedRun = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
-    done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
-  const result = { kind: "broken", error: traceOf(error) } as const;
-  const runs = planProbes(options.suites, target, context).map(
-    (planned): ProbeRun => finishedRun(planned) ?? { planned, result },
-  );
-  const stopped = `the harness itself failed: ${messageOf(error)}`;
-  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
-}
-
-/** The result if nothing was judged. Every check is skipped, and the exchanges so far are included. */
-function unjudgedRun(options: RunOptions, context: ClientContext, unjudged: Unjudged): RunResult {
-  const { target } = options;
-  const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
-  const runs = planProbes(options.suites, target, context).map((planned) => ({ planned, result }));
-  return { ...unjudged, ...recordOf(options, context, { target, runs }) };
-}
-
-function recordOf(
-  { suites }: RunOptions,
-  { recorder, time, outages }: ClientContext,
-  { target, runs }: Pick<RunRecord, "target" | "runs">,
-): RunRecord {
-  return {
-    target,
-    judgements: judgeAll(suites, resultsByProbe(runs)),
-    runs,
-    exchanges: recorder.recorded(),
-    deliveries: [],
-    receiver: null,
-    listening: null,
-    epochMs: Date.now() - time.now(),
-    requests: recorder.sent(),
-    executions: recorder.executions(),
-    lost: recorder.lost(),
-    away: outages.describe(),
-    waitedMs: time.waitedMs(),
-    durationMs: time.now(),
-  };
-}
-
-const stoppedBecause = (sentence: SkipCause): Unjudged => ({ kind: "nothing to judge", why: "stopped", sentence });
 
 async function discoverOrStop(
   client: Client,

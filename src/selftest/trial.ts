@@ -1,7 +1,8 @@
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
 import type { Patch } from "../reference/patch.ts";
 import { formatBreach } from "../run/judge/finding.ts";
-import { type RunResult, runSuites } from "../run/run.ts";
+import { runSuites } from "../run/run.ts";
+import type { RunResult } from "../run/run-result.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";

@@ -5,7 +5,7 @@ import { clauseOf } from "../../spec/clauses.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 import type { Messages } from "../../run/skip-reason.ts";
 import type { Selection } from "../../run/plan/selection.ts";
-import type { RunResult } from "../../run/run.ts";
+import type { RunResult } from "../../run/run-result.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";

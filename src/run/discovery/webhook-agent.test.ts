@@ -6,7 +6,8 @@ import { suites } from "../../suites/all.ts";
 import { exchange } from "../../suites/testing/exchange.ts";
 import { type Client, agentPath } from "../send/client.ts";
 import { withWebhookAgent } from "./webhook-agent.ts";
-import { runSuites, type RunResult } from "../run.ts";
+import { runSuites } from "../run.ts";
+import type { RunResult } from "../run-result.ts";
 import { aTarget } from "../testing/targets.ts";
 import { selectChecks } from "../plan/selection.ts";
 

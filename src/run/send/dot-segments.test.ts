@@ -8,7 +8,8 @@ import { check, suite } from "../judge/check.ts";
 import { holds } from "../judge/finding.ts";
 import { agentIds } from "../discovery/discover-target.ts";
 import { probe } from "../probe.ts";
-import { type RunResult, runSuites } from "../run.ts";
+import { runSuites } from "../run.ts";
+import type { RunResult } from "../run-result.ts";
 import { aKey, aTarget } from "../testing/targets.ts";
 
 /** Runs one probe that requests a path. Returns the paths that the server received, and the result. */

@@ -1,0 +1,95 @@
+import type { Exchange } from "../evidence/exchange.ts";
+import type { HarnessLimit } from "../base/harness-limit.ts";
+import { sampleOf } from "../rules/limits/sample.ts";
+import { isLoopback } from "../target/base-url.ts";
+import type { Target } from "../target/target.ts";
+import { acceptsConnection } from "../wire/accepts-connection.ts";
+import type { Deadlines } from "../wire/deadlines.ts";
+import { openTransport } from "../wire/transport.ts";
+import { defaultBounds, maxRequestsFor, type RunBounds } from "./plan/bounds.ts";
+import { limitsOf } from "./plan/key-limits.ts";
+import type { ClientContext } from "./send/client.ts";
+import { startPacer } from "./send/pacing.ts";
+import { defaultDeadAfterMs, defaultIdlePollMs, type Outage, watchOutages } from "./send/outages.ts";
+import { startRecorder } from "./send/recorder.ts";
+import { isGatewayError } from "./send/retry.ts";
+import { startRunClock, type Timers } from "./time/run-clock.ts";
+
+/** The options by which a run sends and records. */
+export interface SendingOptions extends Partial<RunBounds> {
+  readonly target: Target;
+  /** Stops the run early. The evidence so far is judged. */
+  readonly signal: AbortSignal;
+  readonly deadlines?: Partial<Deadlines>;
+  /** How long the target may refuse connections before it counts as dead, in milliseconds. Default 8000. */
+  readonly deadAfterMs?: number;
+  readonly onWait?: (ms: number, why: string) => void;
+  /** The source of real time. Default: the machine's clock. */
+  readonly timers?: Timers;
+}
+
+/** Options of a run that this machine may stop. */
+export interface StoppableSending extends SendingOptions {
+  /** Stops the run, because this machine lacks a resource. */
+  readonly onHarnessLimit: (limit: HarnessLimit) => void;
+}
+
+/** Creates the clock, the recorder, the transport and the pacer of a run. */
+export function createContext(options: StoppableSending): ClientContext {
+  const bounds = { ...defaultBounds, ...options };
+  const { target, signal, maxWaitMs } = bounds;
+  const time = startRunClock({
+    clock: target.clock,
+    maxWaitMs,
+    signal,
+    onWait: options.onWait,
+    timers: options.timers,
+  });
+  const recorder = startRecorder();
+  const outages = watchOutages({
+    now: time.now,
+    connect: () => acceptsConnection(target.baseUrl, target.network),
+    repeat: (exchange, during) => repeatExchange(exchange, during, { transport, recorder, time }),
+    sleep: (ms) => time.sleepReal(ms),
+    onReturn: () => recorder.countOutage(time.now()),
+    deadAfterMs: options.deadAfterMs ?? defaultDeadAfterMs,
+    idlePollMs: defaultIdlePollMs[isLoopback(target.baseUrl) ? "loopback" : "elsewhere"],
+  });
+  const transport = openTransport({
+    now: time.now,
+    clockOffsetMs: time.clockOffsetMs,
+    network: target.network,
+    onHarnessLimit: options.onHarnessLimit,
+    onLost: (exchange) => {
+      recorder.countLost();
+      outages.observeResent(exchange);
+      recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+    },
+    ...(options.deadlines && { deadlines: options.deadlines }),
+  });
+  const pacer = startPacer(time, (each) => limitsOf(each, target));
+  const maxRequests = maxRequestsFor(bounds.maxRequests, target);
+  return { ...bounds, baseUrl: target.baseUrl, transport, recorder, pacer, time, outages, maxRequests };
+}
+
+/**
+ * Sends the request of an exchange again, and records the new exchange. The first response after an outage is recorded
+ * as a part of it: a server that was restarted may count and measure from zero again.
+ */
+async function repeatExchange(
+  { key, since, request: { method, url, headers, body } }: Exchange,
+  during: Outage["kind"] | null,
+  { transport, recorder, time }: Pick<ClientContext, "transport" | "recorder" | "time">,
+): Promise<Exchange> {
+  const text = body.kind === "text" ? body.text : null;
+  const sent = await transport.open({ method, url, headers, body: text, key, deadlines: { headMs: 5000 } }).finished;
+  const isLost = sent.answer.kind === "unanswered" || isGatewayError(sent.answer);
+  const reconnect = during ?? (isLost ? "gateway" : null);
+  const exchange: Exchange = {
+    ...sent,
+    ...(reconnect === null ? {} : { reconnect }),
+    ...(since === undefined ? {} : { since }),
+  };
+  recorder.record(exchange, sampleOf(exchange, time.maxClockOffsetMs(), time.maxClockOffsetMs()));
+  return exchange;
+}

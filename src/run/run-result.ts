@@ -1,0 +1,112 @@
+import { messageOf, traceOf } from "../base/errors.ts";
+import type { Delivery } from "../evidence/delivery.ts";
+import type { Exchange } from "../evidence/exchange.ts";
+import type { Receiver, ReceiverRecord } from "../receiver/receiver.ts";
+import type { Target } from "../target/target.ts";
+import type { Suite } from "./judge/check.ts";
+import { type Judgement, judgeAll, resultsByProbe } from "./judge/judge.ts";
+import { type PlannedProbe, planProbes } from "./plan/plan.ts";
+import type { ProbeRun } from "./probe-run.ts";
+import type { ClientContext } from "./send/client.ts";
+import type { SkipCause } from "./skip-reason.ts";
+
+/** Everything that a run recorded. */
+export interface RunRecord {
+  readonly target: Target;
+  readonly judgements: readonly Judgement[];
+  readonly runs: readonly ProbeRun[];
+  readonly exchanges: readonly Exchange[];
+  /** Deliveries to the receiver. */
+  readonly deliveries: readonly Delivery[];
+  /** The state of the receiver, so that another process can continue to listen. `null` if nothing listened. */
+  readonly receiver: ReceiverRecord | null;
+  /** The open receiver, if `keepsListening` was set. */
+  readonly listening: Receiver | null;
+  /** Start of the run's clock, in Unix milliseconds. */
+  readonly epochMs: number;
+  readonly requests: number;
+  /** Number of agent executions. */
+  readonly executions: number;
+  /** Number of requests that were sent again because their connection broke. */
+  readonly lost: number;
+  /** When the target was away, as part of a sentence. `null` if it never was. */
+  readonly away: string | null;
+  readonly waitedMs: number;
+  readonly durationMs: number;
+}
+
+/** Why nothing was judged. `unreachable`: the target cannot be used. `stopped`: the run stopped too early. */
+export interface Unjudged {
+  readonly kind: "nothing to judge";
+  readonly why: "unreachable" | "stopped";
+  readonly sentence: SkipCause;
+}
+
+export type RunResult =
+  /** `stopped` says why the run stopped early. `null` if it was complete. */
+  | (RunRecord & { readonly kind: "judged"; readonly stopped: string | null })
+  /** The record of a run that judged nothing: every check is skipped. */
+  | (RunRecord & Unjudged);
+
+/** The target and the selected checks of a run. */
+interface RunSubject {
+  readonly target: Target;
+  readonly suites: readonly Suite[];
+}
+
+/** The result if the harness itself failed. Finished probes are judged, the others are marked as failed. */
+export function brokenRun(
+  options: RunSubject,
+  context: ClientContext,
+  done: readonly ProbeRun[],
+  error: unknown,
+): RunResult {
+  const { target } = options;
+  const finishedRun = ({ probe, tested }: PlannedProbe): ProbeRun | undefined =>
+    done.find(({ planned }) => planned.probe === probe && planned.tested?.tier === tested?.tier);
+  const result = { kind: "broken", error: traceOf(error) } as const;
+  const runs = planProbes(options.suites, target, context).map(
+    (planned): ProbeRun => finishedRun(planned) ?? { planned, result },
+  );
+  const stopped = `the harness itself failed: ${messageOf(error)}`;
+  return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
+}
+
+/** The result if nothing was judged. Every check is skipped, and the exchanges so far are included. */
+export function unjudgedRun(options: RunSubject, context: ClientContext, unjudged: Unjudged): RunResult {
+  const { target } = options;
+  const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
+  const runs = planProbes(options.suites, target, context).map((planned) => ({ planned, result }));
+  return { ...unjudged, ...recordOf(options, context, { target, runs }) };
+}
+
+/** Judges the probes of a run, and collects what the run recorded. Leaves out the receiver. */
+export function recordOf(
+  { suites }: RunSubject,
+  { recorder, time, outages }: ClientContext,
+  { target, runs }: Pick<RunRecord, "target" | "runs">,
+): RunRecord {
+  return {
+    target,
+    judgements: judgeAll(suites, resultsByProbe(runs)),
+    runs,
+    exchanges: recorder.recorded(),
+    deliveries: [],
+    receiver: null,
+    listening: null,
+    epochMs: Date.now() - time.now(),
+    requests: recorder.sent(),
+    executions: recorder.executions(),
+    lost: recorder.lost(),
+    away: outages.describe(),
+    waitedMs: time.waitedMs(),
+    durationMs: time.now(),
+  };
+}
+
+/** The reason why a run stopped before anything could be judged. */
+export const stoppedBecause = (sentence: SkipCause): Unjudged => ({
+  kind: "nothing to judge",
+  why: "stopped",
+  sentence,
+});

@@ -1,6 +1,7 @@
 import { startEmbedded } from "../../reference/embedded/embedded-server.ts";
 import { formatBreach } from "../../run/judge/finding.ts";
-import { type RunResult, runSuites } from "../../run/run.ts";
+import { runSuites } from "../../run/run.ts";
+import type { RunResult } from "../../run/run-result.ts";
 import { clauseOf } from "../../spec/clauses.ts";
 import { coreMessages } from "../trial.ts";
 import { matcherOf } from "./conditions.ts";

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
@@ -74,6 +78,39 @@ describe("a run whose key is revoked", () => {
     const target = await start(refusing(60, (operation) => operation === "invoke"));
     const { broken, stopped } = await judge({ target });
     expect([broken, stopped]).toEqual([["AUTH-1"], null]);
+  });
+});
+
+/** Starts a gateway that refuses requests with a key if they are not signed. Returns its base URL. */
+async function startSigningGateway(baseUrl: string, key: string): Promise<string> {
+  const gateway = createServer((incoming, response) => {
+    if (incoming.headers.authorization === `Bearer ${key}` && incoming.headers["x-signature"] === undefined)
+      return void response.writeHead(401).end();
+    const { method, headers, url = "" } = incoming;
+    const outgoing = request(new URL(url, baseUrl), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    outgoing.on("error", () => response.destroy());
+    response.on("close", () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  });
+  gateway.listen(0, "127.0.0.1");
+  await once(gateway, "listening");
+  onTestFinished(() => gateway.close().closeAllConnections());
+  return `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
+}
+
+describe("a run with a key that must sign", () => {
+  it("does not take the key for revoked when its unsigned requests are refused", async () => {
+    const target = await start();
+    const { pro } = target.keys;
+    if (pro === undefined) throw new Error("the target has no key `pro`");
+    const baseUrl = await startSigningGateway(target.baseUrl, pro.key);
+    const keys = { ...target.keys, pro: { ...pro, signed: true } };
+    const chosenSuites = allSuites.filter(({ title }) => title === "Authentication");
+    const { broken, stopped } = await judge({ target: { ...target, baseUrl, keys }, suites: chosenSuites });
+    expect([broken, stopped]).toEqual([[], null]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
+import { headerNames } from "../../spec/headers.ts";
 import type { Target } from "../../target/target.ts";
 import type { Client } from "../send/client.ts";
 import type { Recorder } from "../send/recorder.ts";
@@ -26,7 +27,11 @@ export async function findRefusedKeys(target: Target, client: Client, recorder: 
 }
 
 const wasRead = (exchange: Exchange, key: string): boolean =>
-  exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200;
+  exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200 && !isSigned(exchange);
+
+/** Whether a request was signed. It cannot be repeated: its signature holds for a while only. */
+const isSigned = ({ request }: Exchange): boolean =>
+  request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
 /**
  * Returns when the key was refused for the first time since its last success; `null` if it never succeeded, or was not

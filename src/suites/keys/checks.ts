@@ -4,6 +4,7 @@ import { check, observe, suite } from "../../run/judge/check.ts";
 import { breach, holds, observed, type Observation, unproven } from "../../run/judge/finding.ts";
 import type { KeyTrial } from "../shared/key-trials/send-trials.ts";
 import { checkEverySuccess } from "../shared/common-checks.ts";
+import { keyUsageLedger } from "../limits/ledger-checks.ts";
 import { checkKeys, judgeWhereWrongKeyRejected, keyKindsOf } from "../shared/key-trials/key-checks.ts";
 import { endpointOf, type AllExchanges, allExchanges } from "../shared/all-exchanges.ts";
 import {
@@ -166,6 +167,7 @@ export const keys = suite("Keys", [
         )
       : unproven(`key usage is not JSON (${outcomeOf(read)})`),
   ),
+  keyUsageLedger,
   observe("KEY-11", keyUsageRead, ({ read }) => {
     if (!isSuccess(read)) return unproven(`there is no key usage (${outcomeOf(read)})`);
     const names = namesIn(read).filter((name) => recordFields.test(name));

@@ -7,6 +7,7 @@ import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { usage } from "../usage/checks.ts";
 import { limits } from "./checks.ts";
+import { observeKeyUsage } from "./usage-ledger.ts";
 
 const requests = {
   invoke: { path: "/agents/echo/invoke" },
@@ -16,6 +17,7 @@ const requests = {
   resumed: { path: "/agents/echo/stream", sent: { query: "hello", parameters: { resume_from_index: 2 } } },
   list: { method: "GET", path: "/agents" },
   usage: { method: "GET", path: "/usage" },
+  keyUsage: { method: "GET", path: "/keys/usage" },
   health: { method: "GET", path: "/agents/echo/health" },
   noAgent: { method: "GET", path: "/agents/nobody/health", status: 404 },
 } as const;
@@ -59,6 +61,7 @@ function evidenceOf(names: readonly Name[], server: Server = {}) {
         ["X-RateLimit-Reset-After", "50"],
       ],
       ...(name === "usage" && { json: { requests: { used: counted, limit: 5000, remaining: 5000 - counted } } }),
+      ...(name === "keyUsage" && { json: { key: { id: 7 }, made: counted } }),
     });
   });
   const samples = exchanges.map((each) => sampleOf(each));
@@ -140,5 +143,12 @@ describe("the growth of usage", () => {
   ])("%s", (_, server, expected) => {
     const names = [...reads, "invoke", "invoke", "usage"] as const;
     expect(judged(usage, "USE-7/ledger", evidenceOf(names, server))).toBe(expected);
+  });
+});
+
+describe("the growth of key usage", () => {
+  it("names the numbers that count requests", () => {
+    const { samples, all } = evidenceOf(["keyUsage", "invoke", "keyUsage", "list", "list", "keyUsage"]);
+    expect(observeKeyUsage(samples, all)).toMatchObject({ kind: "observed", text: expect.stringMatching(/: made$/) });
   });
 });

@@ -1,5 +1,5 @@
 import { memoizeByPair } from "../../base/memoize.ts";
-import { type Check, check } from "../../run/judge/check.ts";
+import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { allSamples, type AllSamples } from "../headers/probes.ts";
@@ -8,7 +8,7 @@ import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { elapsedSeconds, isSameWindow } from "../shared/compare-samples.ts";
 import { costsMeasured } from "./cost-probe.ts";
 import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind } from "./ledger.ts";
-import { judgeUsageGrowth } from "./usage-ledger.ts";
+import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
 /** Requests to judge by one clause. */
 type Judges = (kind: RequestKind) => boolean;
@@ -179,6 +179,14 @@ export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
   ({ samples, all }) => judgeCosts(samples, all, (kind) => !isStream(kind) && !isFree(kind)),
+  options,
+);
+
+/** Belongs to the suite of keys. */
+export const keyUsageLedger: Check = observe(
+  "KEY-10",
+  evidence,
+  ({ samples, all }) => observeKeyUsage(samples, all),
   options,
 );
 

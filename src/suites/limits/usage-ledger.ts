@@ -2,21 +2,24 @@ import { sumOf } from "../../base/numbers.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { growthOf, usageCountIn } from "../../rules/limits/usage-report.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
-import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { type AllExchanges, byEndpoint, endpointOf } from "../shared/all-exchanges.ts";
 import { isSuccess } from "../shared/response.ts";
 import { fallWithin } from "./ledger.ts";
 
-/** Two reads of usage within one window of the headers. */
+/** Two reads of a usage within one window of the headers. */
 interface Interval {
   readonly before: Exchange;
   readonly after: Exchange;
-  /** Growth of `requests.used`. */
-  readonly grown: number;
   /** Fall of `Remaining`. */
   readonly fell: number;
   readonly key: KeySamples;
+}
+
+interface UsageInterval extends Interval {
+  /** Growth of `requests.used`. */
+  readonly grown: number;
 }
 
 /** How many intervals must agree. They show that usage is not merely behind. */
@@ -29,8 +32,10 @@ const minMissing = 2;
  * which requests a server counts.
  */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
-  const reads = readsByKey(all);
-  const intervals = samples.keys.flatMap((key) => intervalsOf(key, reads.get(key.key) ?? [], samples.keylessMs));
+  const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
+    const grown = growthBetween(each.before, each.after);
+    return grown === null ? [] : [{ ...each, grown }];
+  });
   const agreeing = intervals.filter(({ grown, fell }) => grown === fell && grown >= minMissing);
   const missing = intervals.filter(({ grown, fell }) => fell - grown >= minMissing);
   if (agreeing.length < minAgreeing || intervals.some(({ grown, fell }) => grown > fell))
@@ -46,26 +51,56 @@ export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Findin
   );
 }
 
-const readsByKey = (all: AllExchanges): ReadonlyMap<string | null, readonly Exchange[]> =>
-  Map.groupBy(
-    all.exchanges.filter((each) => endpointOf(each, all) === "usage" && isSuccess(each)),
-    ({ key }) => key,
+/** Observes which numbers of key usage count the requests that `Remaining` counts. */
+export function observeKeyUsage(samples: AllSamples, all: AllExchanges): Observation {
+  const intervals = intervalsOf("keyUsage", samples, all).filter(({ fell }) => fell > 0);
+  const [first] = intervals;
+  if (first === undefined || intervals.length < minAgreeing)
+    return unproven("key usage was not read several times within a window");
+  const counts = [...numbersIn(bodyJson(first.before)).keys()].filter((path) =>
+    intervals.every(({ before, after, fell }) => Math.abs(growthAt(path, before, after)) === fell),
   );
+  return observed(
+    counts.length === 0
+      ? "no number of key usage changes as `Remaining` does"
+      : `these numbers change with each request that \`Remaining\` counts: ${counts.join(", ")}`,
+  );
+}
 
-function intervalsOf(key: KeySamples, reads: readonly Exchange[], keylessMs: readonly number[]): Interval[] {
-  const samples = new Map(key.samples.map((each) => [each.id, each]));
-  const alone = reads
-    .flatMap((exchange) => {
-      const sample = samples.get(exchange.id);
-      return sample === undefined || isOverlapped(sample, key.samples) ? [] : [{ exchange, sample }];
-    })
-    .toSorted((one, other) => one.sample.sentMs - other.sample.sentMs);
-  return alone.slice(1).flatMap((after, index) => {
-    const before = alone[index] ?? after;
-    const fell = fallWithin(before.sample, after.sample, keylessMs);
-    const grown = growthBetween(before.exchange, after.exchange);
-    if (fell === null || grown === null) return [];
-    return [{ before: before.exchange, after: after.exchange, grown, fell, key }];
+const growthAt = (path: string, before: Exchange, after: Exchange): number => {
+  const [from, to] = [before, after].map((each) => numbersIn(bodyJson(each)).get(path));
+  return (to ?? NaN) - (from ?? NaN);
+};
+
+/** The numbers of a JSON value, by path. */
+const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
+  if (typeof value === "number") return new Map([[path, value]]);
+  if (typeof value !== "object" || value === null) return new Map();
+  return new Map(
+    Object.entries(value).flatMap(([name, inner]) => [...numbersIn(inner, path === "" ? name : `${path}.${name}`)]),
+  );
+};
+
+/** The intervals between consecutive reads of an endpoint, for each key. */
+function intervalsOf(
+  endpoint: "usage" | "keyUsage",
+  { keys, keylessMs }: AllSamples,
+  all: AllExchanges,
+): readonly Interval[] {
+  const reads = Map.groupBy((byEndpoint(all).get(endpoint) ?? []).filter(isSuccess), ({ key }) => key);
+  return keys.flatMap((key) => {
+    const samples = new Map(key.samples.map((each) => [each.id, each]));
+    const alone = (reads.get(key.key) ?? [])
+      .flatMap((exchange) => {
+        const sample = samples.get(exchange.id);
+        return sample === undefined || isOverlapped(sample, key.samples) ? [] : [{ exchange, sample }];
+      })
+      .toSorted((one, other) => one.sample.sentMs - other.sample.sentMs);
+    return alone.slice(1).flatMap((after, index): Interval[] => {
+      const before = alone[index] ?? after;
+      const fell = fallWithin(before.sample, after.sample, keylessMs);
+      return fell === null ? [] : [{ before: before.exchange, after: after.exchange, fell, key }];
+    });
   });
 }
 

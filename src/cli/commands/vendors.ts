@@ -15,7 +15,7 @@ import { displayWidth, padded } from "../../base/display-width.ts";
 import { timeInName } from "../../base/file-names.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { UsageError } from "../../base/usage-error.ts";
-import { exitCodeOf } from "../../report/model/verdict.ts";
+import { runExitCode } from "../../report/model/verdict.ts";
 import { renderVendorsMarkdown } from "../../report/vendors/markdown.ts";
 import { renderVendorsPage } from "../../report/vendors/page.ts";
 import { renderVendorsTerminal } from "../../report/vendors/terminal.ts";
@@ -61,7 +61,7 @@ Examples:
   conformance vendors vendors.json --json - | jq '.vendors[] | { name, verdict }'
 
 Exit codes: 0 all were judged, and none is nonconformant; 1 one is nonconformant, or broke what load demands; 2 usage; 3 one could not be
-judged, or its load was invalid or could not be sent; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and
+judged, or not to its end, or its load was invalid or could not be sent; 4 the harness itself failed, or an output could not be written; 130 interrupted (what is there is shown and
 written).`;
 
 /** `conformance vendors FILE`: judges several deployments and compares them. */
@@ -212,7 +212,7 @@ export const vendorsExitCode = (judged: readonly JudgedVendor[], isInterrupted: 
 function exitCodesOf({ vendor, isHarness, noLoad }: JudgedVendor): number[] {
   if (vendor.kind === "unjudged") return [isHarness ? exitCodes.harnessFailed : exitCodes.nothingExercised];
   const { document, load } = vendor;
-  const own = exitCodeOf(document.report, { strict: false, complete: false });
+  const own = runExitCode(document.report);
   const ofLoad = noLoad === null ? null : notSentExitCode(noLoad);
   return [own, ofLoad ?? own, load === null ? own : loadExitCode(load.report)];
 }

@@ -85,6 +85,19 @@ describe("conformance vendors", () => {
     expect(err).toContain("Reports of earlier runs: Then of");
   });
 
+  it("ends with 3 where one was not judged to its end, and nothing is broken", async () => {
+    const report = JSON.parse(readFileSync(join(root, "two/fine/report.json"), "utf8")) as object;
+    const stopped = "the target was lost after 0.65 s, and refused connections from then on";
+    writeFileSync(join(root, "lost.json"), JSON.stringify({ ...report, verdict: "incomplete", stopped }));
+    const file = fileOf("lost-one.json", [
+      { name: "Lost", report: "lost.json" },
+      { name: "Fine", report: "two/fine" },
+    ]);
+    const { code, out } = await command(["vendors", file]);
+    expect(out).toMatch(/^verdict +incomplete +(?:partial|conformant)/m);
+    expect(code).toBe(3);
+  });
+
   it("gives each vendor that cannot be judged a column that says why, and finishes the others", async () => {
     // The clock of a server stands still, so a minute's requests last for one test.
     const unused = await startEmbedded();

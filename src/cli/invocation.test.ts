@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
-import { invocationOf } from "./invocation.ts";
+import { commandName } from "../report/reproduce/command-name.ts";
+import { invocationOf, withInvocation } from "./invocation.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "invocation-")));
 const file = (path: string): string => {
@@ -36,6 +37,13 @@ describe("a printed command", () => {
     expect(invocationOf({ ...started, script, folder: join(folder, "checkout") })).toBe("node bin/conformance.js");
     const main = file("checkout/src/cli/main.ts");
     expect(invocationOf({ ...started, script: main })).toBe("node checkout/src/cli/main.ts");
+  });
+
+  it("replaces the name of the package and of the command, and nothing else", () => {
+    const shown = withInvocation("`conformance run`");
+    expect(withInvocation(`\`${commandName} run\``)).toBe(shown);
+    const other = "the conformance harness, of agent-hosting-conformance 0.3.0";
+    expect(withInvocation(other)).toBe(other);
   });
 
   it("is the plain name if the start is not known", () => {

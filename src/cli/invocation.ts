@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isSea } from "node:sea";
 
+import { commandName } from "../report/reproduce/command-name.ts";
 import { commandTable } from "./command-table.ts";
 
 /** How this process was started. */
@@ -23,9 +24,7 @@ export function invocationOf({ isBinary, execPath, script, folder }: Start): str
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
   // The published package has no tools folder. Another package has the name `conformance`, so npx needs the full name.
-  return existsSync(join(root, "tools", "setup.mjs"))
-    ? `node ${relative(folder, real)}`
-    : "npx agent-hosting-conformance";
+  return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 
 const plain = "conformance";
@@ -44,7 +43,7 @@ function realPathOf(file: string): string | null {
 }
 
 const commandNames = Object.keys(commandTable).join("|");
-const printedCommand = new RegExp(`(^|[\`(\\s])conformance (?=(?:${commandNames}|--help)\\b)`, "gm");
+const printedCommand = new RegExp(`(^|[\`(\\s])(?:${commandName}|conformance) (?=(?:${commandNames}|--help)\\b)`, "gm");
 
 /** Makes each command in a printed text start the harness as this process was started. */
 export const withInvocation = (text: string): string =>

@@ -24,7 +24,7 @@ describe("renderText", () => {
   it("shows a report of load as one of load", () => {
     const text = renderText(loadDocument);
     expect(text).toMatch(/^conformant under load: /m);
-    expect(text).toContain("conformance load burst --tier free --engine autocannon");
+    expect(text).toContain("npx agent-hosting-conformance load burst --tier free --engine autocannon");
   });
 });
 

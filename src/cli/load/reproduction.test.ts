@@ -19,7 +19,7 @@ describe("how load is sent again by hand", () => {
       targetFile: null,
       patchFlags: " --fault slow-refusals",
     });
-    expect(lines[0]).toBe("conformance load far-over --tier pro --engine k6 --fault slow-refusals");
+    expect(lines[0]).toBe("npx agent-hosting-conformance load far-over --tier pro --engine k6 --fault slow-refusals");
     expect(lines[1]).toMatch(
       /^k6 run k6\/far-over\.ts -e BASE_URL="\$BASE_URL" .*conformance serve --fault slow-refusals/,
     );
@@ -28,7 +28,7 @@ describe("how load is sent again by hand", () => {
   it("names a target by its address, and its keys by their variables", () => {
     const lines = reproductionCommands(load("far-over"), { target, targetFile: null, patchFlags: "" });
     expect(lines).toEqual([
-      "conformance load far-over --tier pro --engine k6 --base-url https://api.acme.example/v1",
+      "npx agent-hosting-conformance load far-over --tier pro --engine k6 --base-url https://api.acme.example/v1",
       'k6 run k6/far-over.ts -e BASE_URL=https://api.acme.example/v1 -e API_KEY="$ACME_PRO" -e TIER=pro',
     ]);
     expect(lines.join("\n")).not.toContain(key.key);
@@ -36,6 +36,6 @@ describe("how load is sent again by hand", () => {
 
   it("names the target file where there is one", () => {
     const [first] = reproductionCommands(load("burst"), { target, targetFile: "my acme.json", patchFlags: "" });
-    expect(first).toBe("conformance load burst --tier pro --engine k6 --target 'my acme.json'");
+    expect(first).toBe("npx agent-hosting-conformance load burst --tier pro --engine k6 --target 'my acme.json'");
   });
 });

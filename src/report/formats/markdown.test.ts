@@ -20,7 +20,7 @@ describe("Markdown", () => {
       "| <code>minute-limit</code> | <code>pro</code> | <code>k6</code> | 1,234 | 1,234 | 1,000 | 230 | 4 | 1&#46;3/40 | – | **1 failed** |",
     ],
     ["load", "- <code>burst, pro, autocannon</code>: its times prove nothing: 31 requests were late"],
-    ["load", "conformance load minute-limit --tier pro --engine k6"],
+    ["load", "npx agent-hosting-conformance load minute-limit --tier pro --engine k6"],
     ["partial", "| enabled by agents&#46;failing | 1 | <code>SSE-15</code> |"],
     ["broken", "- also <code>e</code> (<code>pro</code>)"],
   ] as const)("of a report that is %s says %j", (kind, expected) => {

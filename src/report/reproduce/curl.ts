@@ -2,6 +2,7 @@ import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchang
 import { partMark } from "../../evidence/secret.ts";
 import type { Report, ReportedConnection } from "../model/report.ts";
 import { type ShellPiece, shellQuote, shellWord } from "../../base/shell-words.ts";
+import { commandName } from "./command-name.ts";
 
 export interface CurlOptions {
   /** Shell variable that holds the key with this name; `undefined` if there is none. */
@@ -162,7 +163,7 @@ export const readSecretCommand = (exchangeId: string, evidenceFile: string): str
 /** A command of the harness that prints a recorded message. It needs the report's folder. */
 const evidenceCommand = (id: string, evidenceFile: string): string => {
   const folder = evidenceFile.replace(/\/?evidence\.json$/, "");
-  return `conformance evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;
+  return `${commandName} evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;
 };
 
 const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;

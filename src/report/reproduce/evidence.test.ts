@@ -43,7 +43,7 @@ const received = (body: Body): Delivery => {
 describe("commands that reproduce a delivery", () => {
   it("create its webhook and repeat the requests of the finding", () => {
     const lines = deliveryCommands(sampleDelivery("d1"), [creation, invoke], context());
-    expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(conformance evidence \. x1 --secret\)$/);
+    expect(lines[0]).toMatch(/^WEBHOOK_SECRET=\$\(npx agent-hosting-conformance evidence \. x1 --secret\)$/);
     expect(lines[1]).toBe("# with the address of a receiver of your own in the body:");
     expect(lines[2]).toContain("curl -i http://127.0.0.1:8080/v1/webhooks");
     expect(lines[2]).toContain("f3a9c2/signed");

@@ -16,6 +16,7 @@ import {
   shellVariablesOf,
   webhookSecretVariable,
 } from "./curl.ts";
+import { commandName } from "./command-name.ts";
 
 /** The evidence of a report, and what commands that reproduce a finding need. */
 export interface EvidenceContext extends CurlOptions {
@@ -72,7 +73,7 @@ export interface Recorded {
 /** The command that sends the load of a finding again. */
 export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
   const quoted = (text: string): string => shellQuote(sanitizeLine(text));
-  return `conformance load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
+  return `${commandName} load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }
 
 /** An exchange or a delivery that supports a finding, with commands that reproduce it. */

@@ -278,7 +278,9 @@ describe("a clause broken by a delivery", () => {
     expect(text).toContain("        curl -i http://127.0.0.1:8080/v1/webhooks \\\n");
     expect(text).toContain('"secret":"\'"$WEBHOOK_SECRET"\'"}');
     expect(text).toContain("        curl -i http://127.0.0.1:8080/v1/agents/echo/invoke \\\n");
-    expect(text).toMatch(/ {8}WEBHOOK_SECRET=\$\(conformance evidence reports\/latest x3 --secret\)\n/);
+    expect(text).toMatch(
+      / {8}WEBHOOK_SECRET=\$\(npx agent-hosting-conformance evidence reports\/latest x3 --secret\)\n/,
+    );
     expect(text).toMatch(/ {8}printf %s '\{.*\}' \| openssl dgst -sha256 -hmac "\$WEBHOOK_SECRET"\n/);
   });
 });

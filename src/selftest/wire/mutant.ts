@@ -65,11 +65,12 @@ const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "no success": { key: "elsewhere" },
 };
 
-/** Whether requests with these values can have the outcome that the operation changes. */
-function canOccur(values: Values, { endpoints, outcome, requires }: Operation): boolean {
+/** The endpoints at which requests with these values can have the outcome that the operation changes. */
+function possibleEndpoints(values: Values, { endpoints, outcome, requires, excludes }: Operation): EndpointName[] {
   const whole = { ...requires, ...values };
-  if (!isPossible(outcome === null ? whole : { ...causes[outcome], ...whole })) return false;
-  return endpoints.some((endpoint) => {
+  if (!isPossible(outcome === null ? whole : { ...causes[outcome], ...whole })) return [];
+  if (Object.entries(excludes).some(([name, value]) => whole[name as DimensionName] === value)) return [];
+  return endpoints.filter((endpoint) => {
     const isThere = Object.entries(whole).every(([name, value]) =>
       endpointsOf(name as DimensionName, value).includes(endpoint),
     );
@@ -101,7 +102,7 @@ function drawValues(operation: Operation, size: number, numbers: () => number): 
       const [dimension] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
       if (dimension !== undefined) values = { ...values, [dimension.name]: most(dimension.values, numbers).name };
     }
-    if (canOccur(values, operation)) return values;
+    if (possibleEndpoints(values, operation).length > 0) return values;
   }
   return operation.requires;
 }
@@ -114,10 +115,10 @@ function drawCondition(operation: Operation, numbers: () => number): Condition {
   if (numbers() < countShare)
     return { values: operation.requires, peculiarity: null, count: most(possibleCounts, numbers) };
   const values = drawValues(operation, most([0, 1, 1], numbers), numbers);
-  const { endpoints } = operation;
+  const endpoints = possibleEndpoints(values, operation);
   const possible = peculiarities.filter(
     ({ on, excludes }) =>
-      (on === null || endpoints.some((name) => on.includes(name) && (values.endpoint ?? name) === name)) &&
+      (on === null || endpoints.some((name) => on.includes(name))) &&
       !excludes({ ...(operation.outcome === null ? {} : causes[operation.outcome]), ...operation.requires, ...values }),
   );
   return { values, peculiarity: most(possible, numbers), count: null };

@@ -46,17 +46,20 @@ export interface Operation {
   readonly breaks: readonly ClauseId[];
   /** Values that the condition must have. */
   readonly requires: Values;
+  /** Values that the condition must not have. */
+  readonly excludes: Values;
   /** Whether the change is what `breaks` says at this request. */
   readonly fits: (traits: RequestTraits) => boolean;
   readonly change: Change;
 }
 
-type Optional = "breaks" | "requires" | "fits" | "outcome";
+type Optional = "breaks" | "requires" | "excludes" | "fits" | "outcome";
 
 /** Creates an operation. By default it is legal, and fits all answers. */
 export const operation = (given: Omit<Operation, Optional> & Partial<Pick<Operation, Optional>>): Operation => ({
   breaks: [],
   requires: {},
+  excludes: {},
   fits: () => true,
   outcome: null,
   ...given,

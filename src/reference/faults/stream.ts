@@ -130,6 +130,16 @@ export const sequenceFaults = faults("States and transitions / Stream sequence",
     }),
   ),
   "no-chunks": fault("SSE-6", "The content is never sent.").by(plan((steps) => steps.filter((step) => !isChunk(step)))),
+  "no-chunks-at-times": fault("SSE-6", "The content of each third stream is never sent.").by((base) => {
+    let count = 0;
+    return {
+      plan: (input) => {
+        count += 1;
+        const steps = base.plan(input);
+        return count % 3 === 0 ? steps.filter((step) => !isChunk(step)) : steps;
+      },
+    };
+  }),
   "failure-says-done": fault(["SSE-17", "SSE-19", "HOOK-43"], "A failure while streaming is reported as `done`.").by(
     plan((steps) =>
       steps.map((step) => (step.kind === "error" ? { kind: "done", usage: { prompt: 0, completion: 0 } } : step)),

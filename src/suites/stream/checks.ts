@@ -17,6 +17,7 @@ import {
   eventsOf,
   isEventStream,
   hasEnded,
+  isResumed,
   isStreamAccepted,
   isWellNamed,
   orderOf,
@@ -83,6 +84,10 @@ function requestedSession({ request }: Exchange): string | undefined {
   return typeof session === "string" ? session : undefined;
 }
 
+/** Whether the `done` event says that content was generated. */
+const hasGenerated = (exchange: Exchange): boolean =>
+  readEvents(exchange, "done").some(({ data }) => Number(getPath(data, "usage", "completion_tokens")) > 0);
+
 export const stream = suite("Stream", [
   check("SSE-1", streamed, ({ exchange, promised }) => {
     if (isEventStream(exchange)) return holds();
@@ -108,6 +113,27 @@ export const stream = suite("Stream", [
     if (mismatch === undefined) return unproven(`the stream did not reach \`done\` (${sequenceText(exchange)})`);
     return mismatch === null ? holds() : breach(chunksBetween.expected, sequenceText(exchange), exchange);
   }),
+  checkEvery(
+    "SSE-6",
+    { streamed, all: everyStream },
+    {
+      as: "every",
+      since: "1.1",
+      matrix: fieldMatrix("chunk"),
+      noun: "streams",
+      members: ({ all }) =>
+        all.streams
+          .filter((each) => !isResumed(each) && hasGenerated(each))
+          .map((each) => ({ cell: { of: "stream events", kind: "chunk" }, proof: each, subject: each })),
+      judge: (exchange) => {
+        const mismatch = chunksBetween.judge(orderOf(exchange));
+        return typeof mismatch === "string"
+          ? { expected: chunksBetween.expected, actual: sequenceText(exchange) }
+          : mismatch;
+      },
+      whenEmpty: unproven("no stream reported `completion_tokens` in its `done` event"),
+    },
+  ),
   ...failureChecks,
   check("SSE-20", { plain: streamed, mistaken: streamedWithoutQuery }, ({ plain, mistaken }) =>
     judgeMistake(plain, mistaken.refused, 400, null),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { is2xx } from "../../base/http-status.ts";
 import { runSuites } from "../../run/run.ts";
 import { deliveries } from "./checks.ts";
 import { type Habits, startHosting } from "../testing/hosting.ts";
@@ -76,11 +77,17 @@ describe.concurrent("a third-party hosting service", () => {
     [
       "does not retry",
       { pauses: [] },
-      ["HOOK-22", "HOOK-26", "HOOK-26/302", "HOOK-26/404", "HOOK-26/reset", "HOOK-26/silence"],
+      ["HOOK-22", "HOOK-26", "HOOK-26/302", "HOOK-26/404", "HOOK-26/410", "HOOK-26/reset", "HOOK-26/silence"],
     ],
     ["retries after an hour", { pauses: [3600, 300, 1800, 7200] }, ["HOOK-27"]],
     ["makes a sixth attempt", { pauses: [60, 300, 1800, 7200, 7200] }, ["HOOK-28"]],
-    ["accepts only 200 as a success", { isSuccess: (status) => status === 200 }, ["HOOK-25", "HOOK-25/after a retry"]],
+    [
+      "accepts only 200 as a success",
+      { isSuccess: (status) => status === 200 },
+      ["HOOK-25", "HOOK-25/299", "HOOK-25/after a retry"],
+    ],
+    ["accepts only the 2xx that it knows", { isSuccess: (status) => status >= 200 && status <= 204 }, ["HOOK-25/299"]],
+    ["takes a 410 for an end", { isSuccess: (status) => status === 410 || is2xx(status) }, ["HOOK-26/410"]],
     ["repeats events that were accepted", { lateDuplicateEvery: 1 }, ["HOOK-25", "HOOK-25/after a retry", "HOOK-38"]],
     ["has a timeout of one second", { answerWithinMs: 1000 }, ["HOOK-38"]],
     ["accepts a 3xx without following it", { isSuccess: (status) => status < 400 }, ["HOOK-26/302"]],

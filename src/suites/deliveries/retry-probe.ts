@@ -30,7 +30,6 @@ const status = (code: number) => ({ kind: "status", status: code }) as const sat
 
 const ownHeaders = [
   ["Retry-After", "120"],
-  ["Location", "/elsewhere"],
   ["Set-Cookie", "receiver=conformance"],
   ["X-Request-Id", "receiver-1"],
 ] as const;

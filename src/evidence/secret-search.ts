@@ -82,7 +82,7 @@ interface Place {
 /** Every gram of the secrets: a run of `minLeakLength` characters. */
 interface Grams {
   readonly places: ReadonlyMap<string, readonly Place[]>;
-  /** By the last three characters of a window (a block): how far to skip before the next possible gram. */
+  /** How far the search may skip to the next possible gram, by the last three characters of the window (a block). */
   readonly skips: Uint8Array;
 }
 

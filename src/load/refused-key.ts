@@ -44,7 +44,7 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   };
 };
 
-/** When the first refusal arrived after which nothing was admitted. */
+/** When the key was first refused after its last admission; `null` if it never was, or if it was never admitted. */
 function refusedSince(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;

@@ -13,7 +13,7 @@ export interface Conversation {
   readonly previousQuery: string | null;
 }
 
-/** A function of an agent that a client can call by its tag. Source: Resources, "Entrypoint". */
+/** A function of an agent. Clients call it by its tag. Source: Resources, "Entrypoint". */
 export interface Entrypoint {
   readonly file: string;
   readonly module: string;

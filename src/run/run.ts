@@ -11,14 +11,21 @@ import { withoutDisturbed } from "./disturbances/without-disturbed.ts";
 import { executeProbes } from "./execute.ts";
 import type { Suite } from "./judge/check.ts";
 import { judgeAll, resultsByProbe } from "./judge/judge.ts";
-import { withoutVerdict } from "./judge/without-verdict.ts";
 import { defaultBounds, maxRunTimeMs } from "./plan/bounds.ts";
 import { hasFewRequests, mainKey } from "./plan/needs.ts";
 import { createsWebhooks, planProbes } from "./plan/plan.ts";
 import type { ProbeRun } from "./probe-run.ts";
 import { receiverOnDemand } from "./receiver-on-demand.ts";
 import { createContext, type SendingOptions, type StoppableSending } from "./run-context.ts";
-import { brokenRun, recordOf, type RunResult, stoppedBecause, type Unjudged, unjudgedRun } from "./run-result.ts";
+import {
+  brokenRun,
+  recordOf,
+  type RunResult,
+  stoppedBecause,
+  type Unjudged,
+  unjudgedRun,
+  withoutVerdict,
+} from "./run-result.ts";
 import { type Client, type ClientContext, openClient } from "./send/client.ts";
 import { TargetLost, TargetUnavailable, RunTimeout, isBudgetExhausted } from "./skip-reason.ts";
 import { startStopSignal } from "./time/stop-signal.ts";

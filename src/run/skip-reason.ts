@@ -75,7 +75,7 @@ export const need = (what: Need | Setting): Enabler => ({ need: what });
 
 export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
 
-/** Enabled by a statement of the key's tier. */
+/** Enabled by stating the tier of the key. */
 export const tierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
 /** Enabled by more waiting time, or by a test clock. */

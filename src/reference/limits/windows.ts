@@ -201,7 +201,8 @@ export function slidingWindow(size: WindowSize): Limiter {
   };
   const roomAtMs = (nowMs: number) => {
     if (left(nowMs) >= 1) return nowMs;
-    // Room appears in this window as the weight of `before` falls, or in the next one as the weight of `used` falls.
+    // A request has room in this window once the weight of `before` has fallen, or in the next window once the weight
+    // of `used` has fallen.
     return used <= limit - 1
       ? Math.ceil(beganMs + windowMs * (1 - (limit - 1 - used) / before))
       : Math.ceil(beganMs + windowMs * (2 - (limit - 1) / used));

@@ -59,11 +59,11 @@ const unpairedSchema = nameSchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** `null`: the same. */
+  /** `null` if both sides have the same value. */
   version: changeSchema.nullable(),
-  /** `null`: the same. */
+  /** `null` if both sides have the same value. */
   clauses: changeSchema.nullable(),
-  /** `null`: the same. */
+  /** `null` if both sides have the same value. */
   requirements: changeSchema.nullable(),
   came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show."),
   went: z.array(text),

@@ -79,8 +79,8 @@ export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: o
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Adds the checks of the newest set that apply the rules of earlier checks to requests of later probes. An earlier check
- * does not see these requests: it would become stricter.
+ * Adds the checks of the newest set that apply the rules of earlier checks to requests of later probes. Earlier checks do not judge these requests,
+ * because that would make them stricter.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

@@ -138,7 +138,10 @@ interface DelayBases {
   readonly previous: number;
 }
 
-/** The clock offsets from which the next delay may count: two while the order is unknown, else one. */
+/**
+ * The clock offsets from which the next delay may count. There are two while it is unknown whether delays count from the first or from the previous
+ * attempt.
+ */
 const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 

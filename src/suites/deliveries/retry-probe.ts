@@ -39,12 +39,12 @@ const ownHeaders = [
  * Their webhooks are created last: a sender of one delivery at a time then sends to all others first.
  */
 const scripts = {
-  /** Fails more often than any reading of the schedule retries, even if the sender makes each attempt twice. */
+  /** Fails more attempts than any reading of the schedule has, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
-  /** A 2xx that has no name. The sender gets it for every attempt. */
+  /** A 2xx status without a registered name, for every attempt. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
   /** A success with headers that mean something for other responses. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),

@@ -14,8 +14,8 @@ const secondMs = 1000;
 /** The most that two reports of one reset may differ: several machines round up, down or to the nearest second. */
 const maxApartMs = 2 * secondMs;
 /**
- * The announcements prove fixed ends only with this many values of `Remaining`, or over this time. Otherwise the reset may follow each request,
- * or the clock.
+ * Announcements prove fixed window ends only if they show this many values of `Remaining`, or span this time. With fewer, the reset may just move
+ * with each request, or with the clock.
  */
 const minValues = 3;
 const minSeconds = 10;

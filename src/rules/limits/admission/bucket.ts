@@ -25,7 +25,9 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
   return { unexplained };
 }
 
-/** Returns the most tokens that any span takes beyond its refill, with each request placed where it takes fewest. */
+/**
+ * Returns the largest number of tokens that a span takes beyond its refill. Each request is placed at the instant at which it takes fewest tokens.
+ */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
   let max = 0;

@@ -96,8 +96,8 @@ function isExplained(grid: Grid, refusal: TimedRefusal, limit: number, weighted:
 }
 
 /**
- * Returns the most that the window before `index` may still weigh at the refusal, whichever way its estimate is rounded. Each request is in only
- * one of the two windows, and weighs most in the later one.
+ * Returns the largest weight that the window before `index` can still have at the refusal, however the limiter rounds its estimate. A request that
+ * may be in either window counts in the later one, where it weighs most.
  */
 function weightBefore(grid: Grid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;

@@ -22,7 +22,7 @@ export interface Span {
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
 
-/** A number of requests that are alike in everything that is known of them. */
+/** A number of requests about which the same facts are known. */
 export interface Counted {
   readonly count: number;
 }

@@ -117,9 +117,9 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** Whether the burst allowance comes on top of the minute's number: the values still possible. */
+  /** The possible answers to whether the burst allowance comes on top of the minute's number. */
   readonly burstAdds: readonly boolean[];
-  /** Whether refused requests count: the values still possible. */
+  /** The possible answers to whether refused requests count. */
   readonly refusalsCount: readonly boolean[];
 }
 

@@ -8,8 +8,8 @@ import type { AdmissionTimeline, Instants } from "./timeline.ts";
 const maxWindows = 16;
 
 /**
- * Returns the least capacity that can have admitted the admitted requests, for windows of at least `windowMs` that each open with a request. It
- * holds whenever they open, and however refusals prolong them.
+ * Returns the least capacity that can have admitted the admitted requests, for windows of at least `windowMs` that each open with a request. The
+ * bound holds wherever the windows open, and however refusals prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));

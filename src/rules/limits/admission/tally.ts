@@ -18,7 +18,7 @@ export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) =
   return { values: sortedBy(ordered, key), before };
 }
 
-/** A subtraction would not do: the difference of two infinite instants is `NaN`. */
+/** Compares without a subtraction, because the difference of two infinite instants is `NaN`. */
 const compared = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
 /** Counts the requests below `bound`. */

@@ -228,10 +228,11 @@ const windowWithMarginMs = 61_000;
 
 /** Why the main key has too few requests left to finish the probe. Applies only to keys with few requests. */
 function tooFewRequestsLeft(
-  { probe, requests }: PlannedProbe,
+  { probe, requests, usesMainKey }: PlannedProbe,
   { time, hasFewRequests: isShort, availableRequests }: StageContext,
 ): SkipCause | null {
-  if (!isShort || probe.per !== "target" || probe.mayDropRequests || time.canWait(windowWithMarginMs)) return null;
+  if (!isShort || !usesMainKey || probe.per !== "target" || probe.mayDropRequests || time.canWait(windowWithMarginMs))
+    return null;
   const left = availableRequests();
   return requests <= left
     ? null

@@ -90,7 +90,7 @@ export type WaitOptions = {
 
 /** Cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
-  /** Requests that count against the main key. A function if the number depends on the target. */
+  /** Requests that count against the main key, or the first of `keys`. A function if the number depends on the target. */
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number;

@@ -12,6 +12,7 @@ import { startPacer } from "../../run/send/pacing.ts";
 import { type RunClock, startRunClock, type Timers } from "../../run/time/run-clock.ts";
 import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { keyOf } from "./plan-rows.ts";
 
 /** Which probes of a run fit the maximum wait. */
 export interface DryRun {
@@ -98,7 +99,8 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
   if (probe.per === "target") {
     const sendAll = async (): Promise<void> => {
       const requests = requestsOf(probe, null, target);
-      for (let sent = 0; sent < requests; sent++) await send(main);
+      const key = keyOf(probe, { target, main });
+      for (let sent = 0; sent < requests; sent++) await send(key);
     };
     await (probe.mayDropRequests ? asFarAsAllowed(sendAll) : sendAll());
     if (probe.waits !== undefined) await simulateWait(probe.waits, stage);

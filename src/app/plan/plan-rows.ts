@@ -42,12 +42,31 @@ export function rowOf(
     probe: probe.name,
     stage: probe.stage,
     tier: tested?.tier ?? null,
-    keys: [tested?.key.name ?? main.name, ...probe.needs.flatMap((need) => keyNamed(need, target))],
+    keys: keyNames(probe, tested, { target, main }),
     ...costOf(probe, tested, target),
     executions: executionsOf(probe, tested, target),
     creates: hasFewRequests(target) ? probe.createsFew : probe.creates,
     checks,
   };
+}
+
+/** The key that most requests of a probe without a tier count against. */
+export function keyOf(
+  probe: Probe,
+  { target, main }: { readonly target: Target; readonly main: TargetKey },
+): TargetKey {
+  const [own] = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
+  return own ?? main;
+}
+
+function keyNames(
+  probe: Probe,
+  tested: TierUnderTest | null,
+  parts: { readonly target: Target; readonly main: TargetKey },
+): PlanRow["keys"] {
+  const [, ...others] = probe.per === "target" ? (probe.keys?.(parts.target) ?? []) : [];
+  const needed = probe.needs.flatMap((need) => keyNamed(need, parts.target));
+  return [tested?.key.name ?? keyOf(probe, parts).name, ...others.map(({ name }) => name), ...needed];
 }
 
 function keyNamed(need: Need, target: Target): string[] {

@@ -104,14 +104,20 @@ const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
  */
 function forFewRequests(shared: Probes, middle: Probes, limits: Probes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
-  const early = shared.filter(({ probe, skip }) => skip === null && probe.per === "target" && probe.countsTowardWindow);
+  const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
+    skip === null && probe.per === "target" && probe.countsTowardWindow === true;
+  const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
+  // Only with a spare key: it then waits for no other probe once the limits are tested.
+  const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
+    skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
+  const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
   const withWebhooks = middle.filter(({ probe, skip }) => skip === null && createsWebhooks(probe));
   const rest = [...shared, ...middle].filter((each) => !early.includes(each) && !withWebhooks.includes(each));
   return [
     byKey(early),
     byKey(limits.filter(isTested)),
-    byKey([...withWebhooks, ...orderByValuePerRequest(rest)]),
-    oneByOne(limits.filter((each) => !isTested(each))),
+    byKey([...spare, ...withWebhooks, ...orderByValuePerRequest(rest)]),
+    oneByOne(limits.filter((each) => !isTested(each) && !spare.includes(each))),
   ];
 }
 

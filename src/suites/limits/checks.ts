@@ -36,6 +36,7 @@ import { passiveCountingChecks } from "./passive-counting.ts";
 import { quotaChecks } from "./quota.ts";
 import { judgeSibling } from "./sibling-key.ts";
 import { slotChecks } from "./slot-checks.ts";
+import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
 /** Says whether more or fewer requests were admitted than published; `null` if an admissible limiter explains the history. */
@@ -307,6 +308,7 @@ export const limits = suite("Limits", [
   ...ledgerChecks,
   ...passiveCountingChecks,
   ...slotChecks,
+  ...spareKeyChecks,
   ...quotaChecks,
 ]);
 

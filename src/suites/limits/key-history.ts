@@ -29,7 +29,7 @@ import { isAdmitted, isAgentCall, type Sample, sampleOf } from "../../rules/limi
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import type { Discovery } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
-import { firstRequirements, isLaterThan } from "../../spec/requirements.ts";
+import { firstRequirements, isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
@@ -58,7 +58,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
-  { target, recorder, discovery, idleSinceMs }: KeyHistoryContext,
+  { target, recorder, discovery, idleSinceMs, requirements = firstRequirements }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
   // An earlier request whose slot may still be held.
@@ -66,7 +66,7 @@ export function keyHistoryOf(
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
   const all = [...new Set([key.name, ...names])].flatMap((name) => recorder.samplesOf(name));
-  const isOfLaterSet = ({ since }: Sample): boolean => isLaterThan(firstRequirements, since);
+  const isOfLaterSet = ({ since }: Sample): boolean => isLaterThan(requirements, since);
   return {
     limits,
     isFresh: key.fresh || idleSinceMs !== null,
@@ -89,6 +89,8 @@ export interface KeyHistoryContext {
   readonly recorder: Recorder;
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
+  /** The requirement set that judges the history. Requests of later sets may or may not have counted. Default: 1.0. */
+  readonly requirements?: RequirementSet;
 }
 
 function resembles({ request }: Exchange, key: string): boolean {

@@ -54,9 +54,9 @@ export interface MinuteExhausted extends RunKeyHistory {
  */
 const tailSeconds = 40;
 /** Margin between two bursts: the clock tolerance of both, and the time to send. */
-const marginMs = 2 * toleranceMs + 200;
+export const marginMs = 2 * toleranceMs + 200;
 /** More requests than any limiter with the published numbers admits at once, wherever its windows begin. */
-const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
+export const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
 
 export const minuteExhausted = tierProbe(
   "a minute's allowance is used up",

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+
+import { sampleOf } from "../base/testing/test-scope.ts";
+import { findPatch } from "../reference/catalogue.ts";
+import { startFastForwardServer } from "../reference/embedded/testing/fast-forward-server.ts";
+import type { Patch } from "../reference/patch.ts";
+import { suites } from "../suites/all.ts";
+import type { Judgement } from "./judge/judge.ts";
+import { runSuites, type RunResult } from "./run.ts";
+import { aKey, aTarget } from "./testing/targets.ts";
+
+type Judged = Extract<RunResult, { kind: "judged" }>;
+
+/** A run with two Free keys on a real clock, without a named agent. */
+async function runWithTwoKeys(patches: readonly Patch[] = [], maxRequests = 1000): Promise<Judged> {
+  const { reference, timers, close } = await startFastForwardServer(patches);
+  try {
+    const keys = ["free", "second"].map((name) => {
+      const found = reference.keys.find((each) => each.name === name);
+      return [name, aKey({ name, key: found?.key ?? "", tier: "free" })] as const;
+    });
+    const result = await runSuites({
+      target: aTarget(reference.baseUrl, { keys: Object.fromEntries(keys) }),
+      suites,
+      maxRequests,
+      maxWaitMs: 120_000,
+      signal: new AbortController().signal,
+      timers,
+    });
+    if (result.kind !== "judged") throw new Error(JSON.stringify(result.sentence));
+    return result;
+  } finally {
+    await close();
+  }
+}
+
+const patchOf = (kind: Patch["kind"], name: string): Patch => {
+  const patch = findPatch(kind, name);
+  if (patch === undefined) throw new Error(`there is no ${kind} ${name}`);
+  return patch;
+};
+
+const isNew = ({ check: { id } }: Judgement): boolean => /\/(every key|spare key)/.test(id);
+const findingsOf = ({ judgements }: Judged, ...kinds: readonly string[]): string[] =>
+  judgements.filter((each) => isNew(each) && kinds.includes(each.finding.kind)).map(({ check }) => check.id);
+
+describe("a run with two keys, no roles and no test clock", () => {
+  it("tries the limits on the second key within 110 requests and two minutes, and finds no breach", async () => {
+    const result = await runWithTwoKeys();
+    expect(result.judgements.filter(({ finding }) => ["breach", "error"].includes(finding.kind))).toEqual([]);
+    expect(findingsOf(result, "holds")).toHaveLength(8);
+    expect(result.requests).toBeLessThanOrEqual(110);
+    expect(result.waitedMs).toBeLessThanOrEqual(122_000);
+  });
+
+  it("leaves out what its bound of requests does not allow", async () => {
+    const result = await runWithTwoKeys([], 60);
+    expect(result.requests).toBeLessThanOrEqual(60);
+    expect(findingsOf(result, "breach", "error")).toEqual([]);
+  });
+
+  it.each<[fault: string, expected: readonly string[]]>([
+    ["one-too-many-a-minute", ["LIM-1/every key"]],
+    ["rolling-limits-shared-by-tier", ["LIM-9/every key"]],
+    ["slot-back-with-the-head", ["LIM-18/spare key"]],
+    ["one-slot-too-few", ["LIM-6/spare key"]],
+    ["slot-late-on-disconnect", ["SSE-27/spare key"]],
+    ["slot-late-on-second-disconnect", ["SSE-27/spare key"]],
+  ])("finds the fault %s", async (name, expected) => {
+    expect(findingsOf(await runWithTwoKeys([patchOf("fault", name)]), "breach")).toEqual(expected);
+  });
+
+  const legal = [
+    "rolling-windows",
+    "sliding-windows",
+    "token-bucket",
+    "burst-adds",
+    "burst-adds-and-shows",
+    "headers-of-hour-throughout",
+    "concurrency-refusals-count",
+    "refusals-count",
+  ];
+  it.each(sampleOf(legal, { of: 4 }))("finds no breach with the variant %s", async (name) => {
+    expect(findingsOf(await runWithTwoKeys([patchOf("variant", name)]), "breach", "error")).toEqual([]);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+
+import type { Exchange } from "../../evidence/exchange.ts";
+import { type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { suite } from "../../run/judge/check.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
+import { event, exchange, streamed } from "../testing/exchange.ts";
+import { judged } from "../testing/judged.ts";
+import { spareKeyChecks } from "./spare-key-checks.ts";
+import type { SpareSlots } from "./spare-key-probes.ts";
+
+const spareKey = suite("Spare key", spareKeyChecks);
+
+interface Reported {
+  readonly status?: number;
+  readonly limit?: number;
+  readonly remaining?: number;
+  readonly resetAfter?: number;
+}
+
+/** A request at a second of the run, with what its headers report. */
+const at = (second: number, { status = 200, limit = 10, remaining = 5, resetAfter = 30 }: Reported = {}): Sample =>
+  sampleOf(
+    exchange({
+      sentMs: second * 1000,
+      status,
+      headers: [
+        ["X-RateLimit-Limit", String(limit)],
+        ["X-RateLimit-Remaining", String(remaining)],
+        ["X-RateLimit-Reset-After", String(resetAfter)],
+      ],
+    }),
+  );
+const refusedAt = (second: number, reported: Reported = {}): Sample =>
+  at(second, { status: 429, remaining: 0, ...reported });
+
+const used = (
+  samples: readonly Sample[],
+  othersMs: readonly number[] = [],
+  limits: TierLimits = publishedTiers.free,
+) => ({
+  used: {
+    keys: [
+      {
+        key: "second",
+        othersMs,
+        history: {
+          limits,
+          isFresh: false,
+          hasClock: false,
+          samples,
+          stragglers: [],
+          lookalikes: [],
+          countedRead: null,
+        },
+      },
+    ],
+  },
+  spare: { isSpare: true },
+});
+
+const others = Array.from({ length: 10 }, (_, index) => 100_000 + index);
+const shortfall = [at(60, { remaining: 9 }), refusedAt(123)];
+
+describe("a key that was used up", () => {
+  it.each([
+    [
+      "LIM-9/every key",
+      "is refused for the minute while others are used",
+      used(shortfall, [122_500, ...others]),
+      "breach",
+    ],
+    ["LIM-2/every key", "is refused for the minute while others are used", used(shortfall, others), "holds"],
+    ["LIM-2/every key", "is refused for the minute with requests left", used(shortfall), "breach"],
+    ["LIM-9/every key", "is refused for the minute with requests left", used(shortfall), "holds"],
+    ["LIM-2/every key", "had one request left", used([at(60, { remaining: 1 }), refusedAt(61)]), "holds"],
+    [
+      "LIM-2/every key",
+      "is refused for the hour",
+      used([at(60, { remaining: 9 }), refusedAt(123, { limit: 100 })]),
+      "holds",
+    ],
+    [
+      "LIM-2/every key",
+      "is refused for a slot",
+      used([at(60, { remaining: 9 }), refusedAt(123, { remaining: 8 })]),
+      "holds",
+    ],
+    [
+      "LIM-2/every key",
+      "may have a smaller burst limit of its own",
+      used(shortfall, [], { ...publishedTiers.free, burst: 5 }),
+      "holds",
+    ],
+    ["LIM-1/every key", "admits 20 in a minute", used(Array.from({ length: 20 }, () => at(70))), "holds"],
+    [
+      "LIM-1/every key",
+      "admits 21 in each of two bursts at other phases",
+      used([...Array.from({ length: 21 }, () => at(70)), refusedAt(71), ...Array.from({ length: 21 }, () => at(135))]),
+      "breach",
+    ],
+    ["LIM-1/every key", "does not exist", { used: { keys: [] }, spare: { isSpare: false } }, "inapplicable"],
+  ])("%s: it %s", (id, _, evidence, expected) => {
+    expect(judged(spareKey, id, evidence)).toBe(expected);
+  });
+});
+
+const ok = (): Exchange => exchange({ sentMs: 3000, endMs: 3050 });
+const refused = (remaining = 5): Exchange =>
+  exchange({ status: 429, headers: [["X-RateLimit-Remaining", String(remaining)]] });
+const start = event("start", { message: "Go." }, 1100);
+const chunks = [1200, 4000, 5000].map((ms) => event("chunk", { content: "x" }, ms));
+const closed = (): Exchange => streamed([start, ...chunks], { ending: { kind: "closed by us" } });
+
+const left = (more: object = {}): SpareSlots => ({
+  kind: "left",
+  concurrent: 2,
+  streams: [closed(), closed()],
+  extra: refused(),
+  isAnsweredMeanwhile: true,
+  after: [ok()],
+  reopened: [closed()],
+  ended: { stream: ok(), afterStream: ok(), badInput: exchange({ status: 400 }), afterInput: ok() },
+  ...more,
+});
+const ended = (more: object): SpareSlots => left({ ended: { ...(left() as { ended: object }).ended, ...more } });
+
+describe("slots of a spare key", () => {
+  it.each<[id: string, name: string, evidence: SpareSlots, expected: string]>([
+    ["LIM-18/spare key", "refuse one more request", left(), "holds"],
+    ["LIM-18/spare key", "let one more request wait", left({ extra: ok(), isAnsweredMeanwhile: false }), "holds"],
+    ["LIM-18/spare key", "admit one more request", left({ extra: ok() }), "breach"],
+    ["LIM-6/spare key", "are two", left(), "holds"],
+    ["LIM-6/spare key", "are one too few", left({ streams: [closed(), refused()] }), "breach"],
+    ["LIM-6/spare key", "cannot be told from the rate", left({ streams: [closed(), refused(0)] }), "unproven"],
+    ["SSE-27/spare key", "are free after the client has left", left(), "holds"],
+    ["SSE-27/spare key", "are free some seconds later", left({ after: [refused(), refused(), ok()] }), "holds"],
+    ["SSE-27/spare key", "stay held", left({ after: [refused()], ended: null }), "breach"],
+    ["SSE-27/spare key", "stay held but one", ended({ stream: refused() }), "breach"],
+    ["SSE-27/spare key", "are not observable", left({ extra: ok() }), "unproven"],
+    ["SSE-27/spare key", "are refused for the rate", left({ after: [refused(0)], ended: null }), "unproven"],
+    ["LIM-17/spare key, streams", "are free after a stream", left(), "holds"],
+    ["LIM-17/spare key, streams", "stay held after a stream", ended({ afterStream: refused() }), "breach"],
+    ["LIM-17/spare key, refused input", "are free after refused input", left(), "holds"],
+    ["LIM-17/spare key, refused input", "stay held after refused input", ended({ afterInput: refused() }), "breach"],
+    ["LIM-17/spare key, refused input", "saw no 400", ended({ badInput: ok() }), "unproven"],
+    ["SSE-27/spare key", "need a slow stream", { kind: "fast stream", stream: closed() }, "unproven"],
+    ["SSE-27/spare key", "are tested elsewhere", { kind: "not needed", reason: "" }, "inapplicable"],
+  ])("%s: they %s", (id, _, evidence, expected) => {
+    expect(judged(spareKey, id, evidence)).toBe(expected);
+  });
+});

@@ -1,0 +1,258 @@
+import { minuteMs } from "../../base/duration.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { isAdmitted, isRefused, type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import { probe } from "../../run/probe.ts";
+import { need } from "../../run/skip-reason.ts";
+import { newestRequirements } from "../../spec/requirements.ts";
+import { usableKeys } from "../../target/target.ts";
+import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
+import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
+import { type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
+
+/** All requests of the run on a key that was refused, or that was admitted more often than its tier's minute. */
+interface UsedUpKey {
+  readonly key: string;
+  readonly history: RunKeyHistory;
+  /** When requests on other keys were admitted. */
+  readonly othersMs: readonly number[];
+}
+
+export const usedUpKeys = probe(
+  "the requests of every key that was used up are looked over",
+  { since: "1.1", requests: 0, stage: "review" },
+  async ({ target, recorder, discovery }): Promise<{ readonly keys: readonly UsedUpKey[] }> => {
+    if (target.clock !== null) return { keys: [] };
+    const histories = usableKeys(target).flatMap((key) => {
+      const limits = limitsOf(key, target);
+      const context = { target, recorder, discovery, idleSinceMs: null, requirements: newestRequirements };
+      return limits === null ? [] : [{ key: key.name, history: keyHistoryOf(key, limits, context) }];
+    });
+    return {
+      keys: histories
+        .filter(
+          ({ history: { samples, limits } }) =>
+            samples.some(isRefused) || maxAdmittedWithin(samples, minuteMs) > limits.perMinute,
+        )
+        .map((each) => ({
+          ...each,
+          othersMs: histories
+            .filter(({ key }) => key !== each.key)
+            .flatMap(({ history }) => history.samples.filter(isCounted).map(({ headMs }) => headMs)),
+        })),
+    };
+  },
+);
+
+const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
+
+/** Whether a 429 says itself that the minute is used up, so that neither the hour nor a slot nor tokens explain it. */
+const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
+  isRefused(sample) &&
+  sample.limit === perMinute &&
+  sample.remaining === 0 &&
+  sample.resetAfter !== null &&
+  sample.resetAfter * 1000 <= minuteOverMs;
+
+/** A refusal for the minute, although the response before it reported that requests were left. */
+interface Shortfall {
+  readonly before: Sample;
+  readonly refusal: Sample;
+  /** Requests that were left by the target's own count. */
+  readonly left: number;
+  /** Requests of other keys in the minute before. */
+  readonly others: number;
+}
+
+/**
+ * Finds a refusal for the minute right after a response with at least two requests left. Whatever the window's shape,
+ * no request that is left goes away unless something is counted. A burst limit of its own may refuse sooner, unless it
+ * is as large as the minute.
+ */
+function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
+  const { samples, lookalikes, limits } = history;
+  if (limits.burst === null || limits.burst < limits.perMinute) return null;
+  const sorted = [...samples, ...lookalikes].toSorted((a, b) => a.sentMs - b.sentMs);
+  const found = sorted.flatMap((refusal, index): Shortfall[] => {
+    const before = sorted.slice(0, index).findLast(isCounted);
+    if (!blamesMinute(refusal, history) || before === undefined || before.limit !== limits.perMinute) return [];
+    // Requests in between, and requests in flight at the same time, may have been counted.
+    const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
+    const left = before.remaining ?? 0;
+    const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
+    return left >= minLeft + between ? [{ before, refusal, left, others }] : [];
+  });
+  return found[0] ?? null;
+}
+
+/** A count that is written late may be off by one. */
+const minLeft = 2;
+
+const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
+  `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
+
+/** Whether requests of other keys explain the refusal. */
+const isShared = ({ left, others }: Shortfall): boolean => others >= left;
+
+function judgeEach(
+  { keys }: { readonly keys: readonly UsedUpKey[] },
+  judge: (used: UsedUpKey) => Finding<never> | null,
+): Finding<never> {
+  if (keys.length === 0) return inapplicable("no minute of a key was used up on a real clock");
+  return keys.map(judge).find((found) => found !== null) ?? holds();
+}
+
+function judgeSlots(
+  given: SpareSlots,
+  judge: (left: Extract<SpareSlots, { kind: "left" }>) => Finding<never>,
+): Finding<never> {
+  if (given.kind === "not needed") return inapplicable(given.reason);
+  if (given.kind === "no agent") return unproven("no agent is known to stream", need("agents.slowStreaming"));
+  if (given.kind === "fast stream")
+    return unproven(
+      `no stream lasts: ${isSuccess(given.stream) ? "`stream_delay_ms` has no effect" : outcomeOf(given.stream)}`,
+      need("agents.slowStreaming"),
+    );
+  return judge(given);
+}
+
+const isRefusedForRate = (exchange: Exchange): boolean =>
+  hasStatus(exchange, 429) && sampleOf(exchange).remaining === 0;
+
+function judgeFree(after: Exchange | null | undefined, when: string): Finding<never> {
+  if (after === null || after === undefined) return unproven("no slot was free before");
+  if (isSuccess(after)) return holds();
+  if (!hasStatus(after, 429)) return unproven(`the request ${when} got ${outcomeOf(after)}`);
+  if (isRefusedForRate(after)) return unproven(`the request ${when} was refused for the rate`);
+  return breach(`a request ${when} is admitted: their slots are released`, "429", after);
+}
+
+export const spareKeyChecks: readonly Check[] = [
+  check(
+    "LIM-1",
+    { used: usedUpKeys, spare: spareMinuteExhausted },
+    ({ used }) =>
+      judgeEach(used, ({ history, key }) => {
+        const judged = judgeKeyHistory(history);
+        if (judged.kind === "explained" || judged.breach !== "too many admitted" || judged.limit !== "minute")
+          return null;
+        return breach(`${judged.expected}, on every key`, `${judged.actual}, on the key \`${key}\``);
+      }),
+    { as: "every key", since: "1.1" },
+  ),
+  check(
+    "LIM-2",
+    { used: usedUpKeys, spare: spareMinuteExhausted },
+    ({ used }) =>
+      judgeEach(used, (each) => {
+        const found = findShortfall(each);
+        if (found === null || isShared(found)) return null;
+        return breach(
+          `${each.history.limits.perMinute} requests a minute are admitted`,
+          describeShortfall(each, found),
+        );
+      }),
+    { as: "every key", since: "1.1" },
+  ),
+  check(
+    "LIM-9",
+    { used: usedUpKeys, spare: spareMinuteExhausted },
+    ({ used, spare }) => {
+      if (!spare.isSpare && used.keys.length < 2) return inapplicable("only one key was used up");
+      return judgeEach(used, (each) => {
+        const found = findShortfall(each);
+        if (found === null || !isShared(found)) return null;
+        return breach(
+          "use of other keys does not use up a key's minute",
+          `${describeShortfall(each, found)}; in that minute ${found.others} requests of other keys were admitted`,
+        );
+      });
+    },
+    { as: "every key", since: "1.1" },
+  ),
+  check(
+    "LIM-18",
+    spareSlotsLeft,
+    (given) =>
+      judgeSlots(given, ({ streams, extra, isAnsweredMeanwhile, concurrent, after }) => {
+        const refused = streams.find((each) => !isSuccess(each));
+        if (refused !== undefined) return unproven(`not all of ${concurrent} streams opened (${outcomeOf(refused)})`);
+        if (hasStatus(extra, 429) || !isAnsweredMeanwhile) return holds();
+        if (!isSuccess(extra)) return unproven(`the request beyond the streams got ${outcomeOf(extra)}`);
+        if (!streams.every((stream) => continues(stream, extra.answer.endMs)))
+          return unproven("a stream had ended when one more request was admitted");
+        return breach(
+          `a request beyond ${concurrent} open streams is refused with 429, or waits`,
+          `${outcomeOf(extra)} while all ${concurrent} streams went on`,
+          extra,
+          ...after.slice(0, 1),
+        );
+      }),
+    { as: "spare key", since: "1.1" },
+  ),
+  check(
+    "LIM-6",
+    spareSlotsLeft,
+    (given) =>
+      judgeSlots(given, ({ streams, concurrent, after }) => {
+        const refused = streams.find((each) => hasStatus(each, 429));
+        if (refused === undefined)
+          return streams.every(isSuccess) ? holds() : unproven(`not all of ${concurrent} streams opened`);
+        if (isRefusedForRate(refused)) return unproven("a stream was refused for the rate");
+        if (!after.some(isSuccess)) return unproven("later requests were refused, too");
+        return breach(
+          `${concurrent} streams at once are admitted`,
+          `only ${streams.filter(isSuccess).length} were`,
+          refused,
+        );
+      }),
+    { as: "spare key", since: "1.1" },
+  ),
+  check(
+    "SSE-27",
+    spareSlotsLeft,
+    (given) =>
+      judgeSlots(given, ({ streams, extra, isAnsweredMeanwhile, after, reopened, ended }) => {
+        if (!streams.every(isSuccess)) return unproven("not all streams opened");
+        if (streams.some(({ answer }) => answer.kind === "answered" && answer.ending.kind === "complete"))
+          return unproven("a stream ended before the harness closed it");
+        if (isAnsweredMeanwhile && !hasStatus(extra, 429))
+          return unproven(`one more request was not refused (${outcomeOf(extra)}), so slots cannot be observed`);
+        const closed = "some seconds after all streams were closed";
+        const onSlots = [...reopened, ...(ended === null ? [] : [ended.stream])];
+        const refused = after.some(isSuccess) ? onSlots.find((each) => !isSuccess(each)) : undefined;
+        return judgeFree(refused ?? after.at(-1), closed);
+      }),
+    { as: "spare key", since: "1.1" },
+  ),
+  check(
+    "LIM-17",
+    spareSlotsLeft,
+    (given) =>
+      judgeSlots(given, ({ ended }) => {
+        if (ended === null) return unproven("no slot was free before");
+        if (!isSuccess(ended.stream)) return unproven(`the stream got ${outcomeOf(ended.stream)}`);
+        return judgeFree(ended.afterStream, "after a stream that ended well");
+      }),
+    { as: "spare key, streams", since: "1.1" },
+  ),
+  check(
+    "LIM-17",
+    spareSlotsLeft,
+    (given) =>
+      judgeSlots(given, ({ ended }) => {
+        if (ended === null || !isSuccess(ended.afterStream)) return unproven("no slot was free before");
+        if (ended.badInput === null || !hasStatus(ended.badInput, 400))
+          return unproven("no request without `query` answered 400");
+        return judgeFree(ended.afterInput, "after a request that answered 400");
+      }),
+    { as: "spare key, refused input", since: "1.1" },
+  ),
+];
+
+/** Whether a stream went on after a time. A single last event may have been delayed. */
+const continues = ({ answer }: Exchange, ms: number): boolean =>
+  answer.kind === "answered" && answer.events.filter(({ atMs }) => atMs > ms).length >= 2;

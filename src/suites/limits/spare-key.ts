@@ -1,0 +1,36 @@
+import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
+import type { TierLimits } from "../../spec/tiers.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+
+/** A key besides the main key, whose minutes are free for tests of limits. */
+export interface SpareKey {
+  readonly key: TargetKey;
+  readonly limits: TierLimits;
+  /** Another key, whose use must not touch the spare key. `null` if the main key's other requests show that. */
+  readonly partner: TargetKey | null;
+}
+
+/** Largest minute that is used up on a spare key. Larger ones would take the requests of the rest of the run. */
+const maxPerMinute = 20;
+
+/**
+ * Returns a spare key of the smallest tier, if the target has one and runs on a real clock. With a test clock, the
+ * probes of each tier have time for everything.
+ */
+export function spareKeyOf(target: Target): SpareKey | null {
+  const main = mainKey(target);
+  if (target.clock !== null || main === null) return null;
+  const [smallest] = tiersUnderTest(target).toSorted((a, b) => a.limits.perMinute - b.limits.perMinute);
+  if (smallest === undefined || smallest.limits.perMinute > maxPerMinute) return null;
+  const { key: tested, siblingKey, limits } = smallest;
+  const key = [siblingKey, tested].find((each) => each !== null && each.key !== main.key) ?? null;
+  if (key === null) return null;
+  const partner = tested.key === main.key || tested.key === key.key ? null : tested;
+  return { key, limits, partner };
+}
+
+/** The keys of a probe that uses the spare key. Empty if there is none. */
+export function spareKeys(target: Target): readonly TargetKey[] {
+  const spare = spareKeyOf(target);
+  return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];
+}

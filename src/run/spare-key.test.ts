@@ -6,7 +6,8 @@ import { startFastForwardServer } from "../reference/embedded/testing/fast-forwa
 import type { Patch } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
 import type { Judgement } from "./judge/judge.ts";
-import { runSuites, type RunResult } from "./run.ts";
+import { runSuites } from "./run.ts";
+import type { RunResult } from "./run-result.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;

@@ -23,8 +23,8 @@ export type EngineTarget = Pick<
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
 
-/** What a trial has shown, before anything else that may have disturbed it is looked for. */
-export interface SeenInTrial {
+/** Observations of a trial that decide which disturbances to look for. */
+export interface TrialObservations {
   /** Whether the target was away for a while, so that nothing could reach it. */
   readonly wasAway: boolean;
   /** Whether a clause about the number of requests seems broken. */
@@ -35,8 +35,8 @@ export interface SeenInTrial {
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Finds what has disturbed the trial since its setup, other than the target. */
-  readonly disturbance: (seen: SeenInTrial) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
+  /** Finds the disturbance of the trial since its setup that the target did not cause. */
+  readonly disturbance: (observations: TrialObservations) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
   /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;
 }

@@ -4,29 +4,29 @@ import { gatewaySpells, type ResponseCounts } from "./gateway.ts";
 
 const stepMs = 100;
 
-/** Responses every 100 ms, one for each character: `.` is sound, `g` looks like a gateway's. */
+/** Responses every 100 ms, one for each character: `.` is another response, `g` looks like a gateway's. */
 const responses = (text: string): ResponseCounts[] =>
   text.split("").map((each, index) => {
     const ms = index * stepMs;
-    return { sentMs: ms, fromMs: ms, toMs: ms, gatewayLike: Number(each === "g"), sound: Number(each !== "g") };
+    return { sentMs: ms, fromMs: ms, toMs: ms, gatewayLike: Number(each === "g"), others: Number(each !== "g") };
   });
 
-const sound = (count: number): string => ".".repeat(count);
+const others = (count: number): string => ".".repeat(count);
 
 describe("responses without anything of the interface", () => {
   it.each<[string, string, number]>([
-    ["that come once", `${sound(50)}g${sound(50)}`, 1],
-    ["while the target is away", `${sound(50)}${"g".repeat(40)}${sound(50)}`, 1],
-    ["until the end", `${sound(5)}${"g".repeat(500)}`, 1],
-    ["for some seconds of a deployment, one of three", `${sound(200)}${"g..".repeat(30)}${sound(200)}`, 1],
-    ["in two deployments", `${sound(50)}ggg${sound(50)}g.g.g${sound(50)}`, 2],
-    ["never", sound(9), 0],
+    ["that come once", `${others(50)}g${others(50)}`, 1],
+    ["while the target is away", `${others(50)}${"g".repeat(40)}${others(50)}`, 1],
+    ["until the end", `${others(5)}${"g".repeat(500)}`, 1],
+    ["for some seconds of a deployment, one of three", `${others(200)}${"g..".repeat(30)}${others(200)}`, 1],
+    ["in two deployments", `${others(50)}ggg${others(50)}g.g.g${others(50)}`, 2],
+    ["never", others(9), 0],
   ])("are a gateway's %s", (_, text, spells) => {
     expect(gatewaySpells(responses(text))).toHaveLength(spells);
   });
 
   it.each([
-    ["one in a hundred, all the time", `${sound(99)}g`.repeat(6)],
+    ["one in a hundred, all the time", `${others(99)}g`.repeat(6)],
     ["one in three, all the time", "..g".repeat(200)],
   ])("are the target's own: %s", (_, text) => {
     expect(gatewaySpells(responses(text))).toBeNull();
@@ -36,17 +36,17 @@ describe("responses without anything of the interface", () => {
     const seconds = (gatewayLike: readonly number[]): ResponseCounts[] =>
       gatewayLike.map((each, index) => {
         const ms = index * 1000;
-        return { sentMs: ms, fromMs: ms, toMs: ms + 999, gatewayLike: each, sound: 500 - each };
+        return { sentMs: ms, fromMs: ms, toMs: ms + 999, gatewayLike: each, others: 500 - each };
       });
     expect(gatewaySpells(seconds([0, 0, 3, 500, 500, 240, 0, 0]))).toEqual([
-      { fromMs: 2000, toMs: 5999, gatewayLike: 1243, sound: 757 },
+      { fromMs: 2000, toMs: 5999, gatewayLike: 1243, others: 757 },
     ]);
     expect(gatewaySpells(seconds(Array.from({ length: 60 }, () => 5)))).toBeNull();
   });
 
   it("are a gateway's if only requests from before were answered in between", () => {
     const away = responses("g".repeat(400)).map((each) => ({ ...each, toMs: each.toMs + 1 }));
-    const late = { sentMs: -5, fromMs: 2000, toMs: 2000, gatewayLike: 0, sound: 1 };
+    const late = { sentMs: -5, fromMs: 2000, toMs: 2000, gatewayLike: 0, others: 1 };
     expect(gatewaySpells([...away, late])).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 // A gateway in front of a target responds for it while the target is away, as in a rolling deployment. A target may respond in the same way for
 // reasons of its own. Runs and loads tell the two apart by the functions of this file.
 
-/** One response, or those of one second. Times are in milliseconds, by any clock. */
+/** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
   /** When the first of the requests was sent. */
   readonly sentMs: number;
@@ -12,7 +12,7 @@ export interface ResponseCounts {
   /** Responses that look like those of a gateway: by their status, and without anything of the interface. */
   readonly gatewayLike: number;
   /** All other responses. */
-  readonly sound: number;
+  readonly others: number;
 }
 
 /** A time in which gateway-like responses came close together. */
@@ -20,55 +20,55 @@ export interface GatewaySpell {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
-  /** Sound responses to requests that were sent within the spell. */
-  sound: number;
+  /** Other responses, to requests that were sent within the spell. */
+  others: number;
 }
 
-/** A spell ends if this many sound responses follow. */
-const maxSoundBetween = 20;
-/** Gateway-like responses that a gateway may send one by one, among sound ones. A target that has more of them sends them itself. */
+/** A spell ends if this many other responses follow. */
+const maxOthersBetween = 20;
+/** How many single gateway-like responses, among others, a gateway may send. If there are more, the target itself sends them. */
 const maxSingles = 3;
 /** A deployment is over after this time. */
 const maxDeploymentMs = 30_000;
-/** Share of the whole time from which gateway-like responses among sound ones are no deployment. */
+/** Share of the whole time from which gateway-like responses among others are no deployment. */
 const minWholeShare = 0.8;
 
 /**
  * The times in which a gateway responded in place of the target. `null` if the target itself sent the gateway-like responses: they go on
- * among sound ones the whole time, or come one by one.
+ * among other responses the whole time, or come one by one.
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
   const spells = spellsIn(sorted);
-  const singles = spells.filter(cameOneByOne).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
+  const singles = spells.filter(isOfSingles).reduce((sum, { gatewayLike }) => sum + gatewayLike, 0);
   const lastedMs = (sorted.at(-1)?.toMs ?? 0) - (sorted[0]?.fromMs ?? 0);
   const minGoingOnMs = Math.max(maxDeploymentMs, lastedMs * minWholeShare);
-  const goesOn = spells.some(({ fromMs, toMs, sound }) => sound > 0 && toMs - fromMs > minGoingOnMs);
+  const goesOn = spells.some(({ fromMs, toMs, others }) => others > 0 && toMs - fromMs > minGoingOnMs);
   return singles > maxSingles || goesOn ? null : spells;
 }
 
-const cameOneByOne = ({ gatewayLike, sound }: GatewaySpell): boolean =>
-  gatewayLike === 1 || sound >= gatewayLike * maxSoundBetween;
+const isOfSingles = ({ gatewayLike, others }: GatewaySpell): boolean =>
+  gatewayLike === 1 || others >= gatewayLike * maxOthersBetween;
 
 function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   const spells: GatewaySpell[] = [];
-  let soundSince = 0;
+  let othersSince = 0;
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
       // A request from before the spell may have reached the target before it went away.
-      if (last !== undefined && each.sentMs >= last.toMs) soundSince += each.sound;
+      if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
-    if (last !== undefined && (soundSince < maxSoundBetween || follows(each, last))) {
+    if (last !== undefined && (othersSince < maxOthersBetween || follows(each, last))) {
       last.toMs = each.toMs;
       last.gatewayLike += each.gatewayLike;
-      last.sound += soundSince + each.sound;
+      last.others += othersSince + each.others;
     } else {
-      const { fromMs, toMs, gatewayLike, sound } = each;
-      spells.push({ fromMs, toMs, gatewayLike, sound });
+      const { fromMs, toMs, gatewayLike, others } = each;
+      spells.push({ fromMs, toMs, gatewayLike, others });
     }
-    soundSince = 0;
+    othersSince = 0;
   }
   return spells;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { LoadEvidence } from "../../evidence/load-evidence.ts";
-import type { SeenInTrial } from "../../load/run-trials.ts";
+import type { TrialObservations } from "../../load/run-trials.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { describeDisturbance, type Disturbance } from "../../run/disturbances/disturbance.ts";
 import { findForeignUse } from "../../run/disturbances/foreign-use.ts";
@@ -35,7 +35,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
   };
   const ofOthers = (): Promise<Disturbance[]> =>
     findForeignUse({ keys, health: (key) => askHealth(target, key), time: timeOf(clock) });
-  const find = async ({ wasAway, limitsBroken }: SeenInTrial): Promise<string | null> => {
+  const find = async ({ wasAway, limitsBroken }: TrialObservations): Promise<string | null> => {
     const known = [...stalls.all(), ...ofRuns()];
     const problem = wasAway || mayLag ? null : (inStep?.problem() ?? null);
     const isInDoubt = known.length === 0 && problem === null && !wasAway && limitsBroken();
@@ -43,7 +43,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
     return first === undefined ? problem : describeDisturbance(first);
   };
   return {
-    find: async (seen: SeenInTrial): Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">> => {
+    find: async (seen: TrialObservations): Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">> => {
       const clockLagMs = inStep?.lagMs() ?? 0;
       const disturbance = await find(seen);
       return { ...(disturbance !== null && { disturbance }), ...(clockLagMs > 0 && { clockLagMs }) };

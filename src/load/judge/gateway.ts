@@ -31,11 +31,11 @@ function countsOfSample(sample: LoadSample): ResponseCounts[] {
   if (sample.status === null) return [];
   const gatewayLike = Number(isGatewayLike(sample));
   const { sentMs, headMs } = sample;
-  return [{ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, sound: 1 - gatewayLike }];
+  return [{ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, others: 1 - gatewayLike }];
 }
 
 function countsOfSecond({ heads, admitted, refused, failed, firstSentMs, lastEndMs }: SecondCounts): ResponseCounts {
   const gatewayLike = heads.filter(areGatewayLike).reduce((sum, { answered }) => sum + answered, 0);
-  const sound = admitted + refused + failed - gatewayLike;
-  return { sentMs: firstSentMs, fromMs: firstSentMs, toMs: lastEndMs, gatewayLike, sound };
+  const others = admitted + refused + failed - gatewayLike;
+  return { sentMs: firstSentMs, fromMs: firstSentMs, toMs: lastEndMs, gatewayLike, others };
 }

@@ -41,7 +41,7 @@ export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayError
     observe: ({ sentMs, answer }) => {
       const gatewayLike = Number(isGatewayError(answer));
       const { headMs } = answer;
-      responses.push({ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, sound: 1 - gatewayLike });
+      responses.push({ sentMs, fromMs: headMs, toMs: headMs, gatewayLike, others: 1 - gatewayLike });
     },
     isOfGateway: async (exchange) => {
       const endpoint = endpointOf(exchange.request);

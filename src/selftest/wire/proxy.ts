@@ -50,7 +50,7 @@ interface ProxyContext {
 /**
  * Starts a proxy on a free loopback port.
  *
- * @param change what it changes; `null` for a proxy that changes nothing
+ * @param change the change to make; `null` for a proxy that changes nothing
  */
 export async function startWireProxy(
   target: Target,

@@ -18,7 +18,7 @@ export interface WireSummary {
   readonly byOperation: readonly ClassRow[];
   /** The share of illegal mutants that were killed, in percent. `null` without one. */
   readonly killedPercent: number | null;
-  /** The same share, of conditions that use what is no dimension. */
+  /** The same share, of mutants whose condition uses a fact that is no dimension. */
   readonly killedPercentOfPeculiar: number | null;
   /** Survivors without a known reason. */
   readonly unexplained: number;

@@ -7,7 +7,7 @@ import { endpointOf } from "../shared/all-exchanges.ts";
 import { coverageProbe } from "../shared/coverage-probe.ts";
 import { ensureAllowance } from "./exhaust.ts";
 
-/** Requests of one kind in a row: the second and the third show what they cost. */
+/** Number of requests of one kind in a row. The second and the third show their cost. */
 const times = 3;
 /** Kinds of requests that other probes repeat anyway. */
 const isKnown: ReadonlySet<string> = new Set(["usage 200", "health 200"]);

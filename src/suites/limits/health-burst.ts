@@ -11,7 +11,7 @@ import type { Target } from "../../target/target.ts";
 import { elapsedSeconds } from "../shared/compare-samples.ts";
 import { hasStatus } from "../shared/response.ts";
 
-/** Health requests that were sent one after another. */
+/** Health requests that were sent in sequence. */
 interface HealthBurst {
   /** More requests than the smallest tier admits in a minute; `null` if no key's tier is known. */
   readonly wanted: number | null;
@@ -29,7 +29,7 @@ const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number =>
 const smallestTier = (target: Target): TierUnderTest | null =>
   tiersUnderTest(target).toSorted((one, other) => allowanceOf(one) - allowanceOf(other))[0] ?? null;
 
-/** Health is not limited, so a limit that applies to it by mistake is that of its key: the key of the smallest tier is tried. */
+/** Health has no limit. A limit that applies by mistake is that of the key, so the probe uses the key of the smallest tier. */
 const healthRepeated = probe(
   "health is read more often than a tier allows",
   {

@@ -33,7 +33,7 @@ const noPair = unproven("no delivery of `agent.completed` can be matched with a 
 const notInBoth = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
-/** A check of what a delivery and the response to its request say of one execution. */
+/** Creates a check that compares a delivery with the response to its request, about one execution. */
 const onReports = (
   clause: "HOOK-42" | "HOOK-43",
   as: string,

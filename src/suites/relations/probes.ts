@@ -101,13 +101,13 @@ export interface InterruptedSession {
 }
 
 export interface SessionsAtOnce {
-  /** The first session before the others began: shows whether the agent repeats what it was told. */
+  /** The first session before the others began. It shows whether the agent repeats a word of its session. */
   readonly control: { readonly word: string; readonly asked: Exchange };
   readonly first: InterruptedSession;
   readonly third: InterruptedSession;
 }
 
-/** `null` for a key with few requests. */
+/** Three sessions at once; `null` for a key with few requests. */
 export const sessionsAtOnce = probe(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 0 : 6), since },
@@ -118,16 +118,16 @@ export const sessionsAtOnce = probe(
     const [word, mark, second, last] = [textOf("word"), textOf("mark"), textOf("word"), textOf("word")];
     const say = (query: string, session: string | undefined): Promise<Exchange> =>
       client.invoke(given["agents.remembering"], { query, session_id: session }, { noRetry: true });
-    const tell = (text: string, session: string | undefined) => say(`Please remember this: ${text}`, session);
+    const remember = (text: string, session: string | undefined) => say(`Please remember this: ${text}`, session);
     const question = "Which word did I tell you before?";
-    const told = await tell(word, one);
+    const told = await remember(word, one);
     const control = { word, asked: await say(`${question} (${mark})`, one) };
-    await tell(second, two);
-    const toldLast = await tell(last, three);
+    await remember(second, two);
+    const rememberedLast = await remember(last, three);
     return {
       control,
       first: { said: [word, mark], told, asked: await say(question, one) },
-      third: { said: [last], told: toldLast, asked: await say(question, three) },
+      third: { said: [last], told: rememberedLast, asked: await say(question, three) },
     };
   },
 );

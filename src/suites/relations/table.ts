@@ -4,7 +4,7 @@ import { countRelations } from "./counts.ts";
 import { deliveryRelations } from "./deliveries.ts";
 import { identityRelations } from "./identities.ts";
 
-/** What must hold between the messages of a run. Receivers of other replies are judged with the retries of deliveries. */
+/** Checks that compare the messages of a run with each other. Other replies of receivers are judged with the retries of deliveries. */
 export const relations: readonly Check[] = [
   ...callRelations,
   ...countRelations,

@@ -65,7 +65,7 @@ export const operation = (given: Omit<Operation, Optional> & Partial<Pick<Operat
   ...given,
 });
 
-/** Whether the document forbids the change: it breaks a clause that it states. */
+/** Whether the document forbids the change: the change breaks a `must` clause. */
 export const isIllegal = ({ breaks }: Operation): boolean => breaks.some((clause) => clauseOf(clause).level === "must");
 
 export const isSuccess = ({ status }: Pick<RequestTraits, "status">): boolean => status >= 200 && status < 300;

@@ -41,6 +41,8 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
+      // A fault of limits must not pass for the use of a key by another client.
+      announces: true,
       // Short, because some faults never respond. Still longer than a busy machine may stall.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });

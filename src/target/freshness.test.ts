@@ -1,8 +1,9 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Socket } from "node:net";
 
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 
+import { HarnessLimit } from "../base/harness-limit.ts";
 import { targetFromObject } from "./file.ts";
 import { withConfirmedFreshness } from "./freshness.ts";
 
@@ -47,6 +48,16 @@ describe("keys that a target file calls fresh", () => {
   it("count as used if the target does not answer", async () => {
     const ask = { method: "GET", url: "http://127.0.0.1:9/used" };
     expect(await freshKeys({ freshAt, start: "s1", ask })).toEqual([]);
+  });
+
+  it("are a question for the harness alone if it has no file left to ask for them", async () => {
+    const none = Object.assign(new Error("connect EMFILE 127.0.0.1:9"), { code: "EMFILE" });
+    const connecting = vi.spyOn(Socket.prototype, "connect").mockImplementation(function (this: Socket) {
+      return this.destroy(none);
+    });
+    onTestFinished(() => connecting.mockRestore());
+    const ask = { method: "GET", url: "http://127.0.0.1:9/used" };
+    await expect(freshKeys({ freshAt, start: "s1", ask })).rejects.toThrow(HarnessLimit);
   });
 
   it("are taken at the file's word if it says nothing about confirming it", async () => {

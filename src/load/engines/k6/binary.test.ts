@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
+import { hideKeys } from "../../../base/key-like.ts";
 import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 import { builtBinary, findK6 } from "./binary.ts";
@@ -70,6 +71,17 @@ describe.skipIf(process.platform === "win32")("k6 is looked for", () => {
 
     await expect(findK6({ PATH: "" }, root)).rejects.toThrow(EngineProblem);
     await expect(findK6({ PATH: "" }, root)).rejects.toThrow(/PATH.*K6_BINARY.*go build.*engine autocannon/);
+  });
+
+  it("and the commands of that message are shown whole", async () => {
+    const { root } = place();
+    const { message } = await findK6({ PATH: "" }, root).then(
+      () => ({ message: "k6 was found" }),
+      (error: Error) => error,
+    );
+
+    expect(message).toContain("go build");
+    expect(hideKeys(message)).toBe(message);
   });
 
   it("where the build tool of a checkout puts it", async () => {

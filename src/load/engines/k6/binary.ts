@@ -67,8 +67,9 @@ function howToGet(root: string | null): string {
   ].join(" ");
 }
 
+/** The path of the built k6 has a hash, which would be hidden as if it were a key. So the command names another file. */
 const howToBuild = (root: string): string =>
-  `or, where Go 1.25 or newer is installed: go build -C "${join(root, "k6")}" -o "${builtBinary(root)}" go.k6.io/k6/v2 (a few minutes the first time).`;
+  `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 
 const isVersion2 = (version: string): boolean => version.startsWith("v2.");
 

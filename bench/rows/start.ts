@@ -23,7 +23,7 @@ const commands = {
   list: ["list"],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Options of a command that only has to start. */
+/** Rows that measure how long the command takes to start. */
 export const startRows: readonly Row[] = Object.entries(commands).map(([name, args]) => ({
   name: `start-${name}`,
   what: `\`conformance ${args.join(" ")}\`, start to exit`,

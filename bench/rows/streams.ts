@@ -9,7 +9,7 @@ import type { Row, Side } from "../tool/row.ts";
 const atOnce = 200;
 /** Characters per chunk. */
 const chunkSize = 8;
-/** Events of a stream besides its chunks: `start` and `done`. */
+/** Number of events of a stream that are not chunks: `start` and `done`. */
 const otherEvents = 2;
 /** Length of the agent's response before the query. */
 const prefixLength = "You said: ".length;

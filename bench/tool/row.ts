@@ -18,7 +18,7 @@ export interface Sides {
 export interface Size {
   /** Scales the number of requests, keys or lines of a row, to at least one. Published figures use 1; 0.01 tests the bench itself. */
   readonly of: (full: number) => number;
-  /** Whether it is the full size. */
+  /** Whether this is the size of published figures. */
   readonly isFull: boolean;
 }
 

@@ -8,8 +8,7 @@ export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds a key that was admitted first, and then only refused. Evidence alone does not tell whether the key is refused
- * everywhere: ask for the agent's health.
+ * Finds a key that was admitted first, and then only refused. The evidence does not show whether the key is refused everywhere: a health request to the agent does.
  */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOf), ...summary.map(useOfSecond)];

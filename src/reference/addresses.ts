@@ -70,7 +70,7 @@ export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: 
   if (forwarded === "" && forwardedFor === "") return address;
   const hops = forwarded === "" ? forwardedFor.split(",").map(addressOf) : forwardedHops(forwarded);
   for (const hop of hops.toReversed()) {
-    // If a proxy hides or garbles its client's address, the nearest known address counts.
+    // If a proxy hides or garbles its client's address, the proxy's own address is the nearest known one.
     if (!trusted.has(address) || hop === null) return address;
     address = hop;
   }

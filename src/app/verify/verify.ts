@@ -35,10 +35,10 @@ export interface Verification {
 }
 
 /**
- * Checks a statement. It must match its report, its digests must be those of the evidence, and judging the evidence again must give its verdict.
+ * Checks that a statement matches its report, that its digests are those of the evidence, and that judging the evidence again gives its verdict.
  *
  * @param path folder of the report, or the `report.json` in it
- * @param wordings messages of each entry point that may have written the report
+ * @param wordings messages of each entry point
  * @throws {UsageError} if one of the files cannot be read
  */
 export function verify(statementFile: string, path: string, wordings: PossibleMessages): Verification {

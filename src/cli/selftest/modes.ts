@@ -200,7 +200,7 @@ const mutantLines = ({ fate, operator, place, subject, count, example, reason }:
   ...indented(reason === null ? example.said : [reason]),
 ];
 
-/** Tries servers that behave otherwise under a condition, and prints the wrong ones that no clause noticed. */
+/** Tries servers that behave differently under a drawn condition, and prints those that break the document unnoticed. */
 async function testWire({ json = false, verbose = false, count, mutant, seed }: SelftestOptions): Promise<number> {
   const numbers = mutant === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [mutant];
   const startedMs = performance.now();

@@ -97,7 +97,7 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/** Gaps that every history of admissions is observed for. */
+/** Clauses that leave something open. The report says how the target decided, from every history of admissions. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /** Judges of requirements that are not in the document, with the scenarios that test them. */

@@ -18,7 +18,7 @@ const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["
 
 /**
  * When a gateway responded in place of the target, in epoch milliseconds; `null` if it never did. In front of the embedded server there is no
- * gateway. The target itself need not have responded to the load: discovery has reached it before.
+ * gateway. The target itself need not have responded to the load, because discovery has reached it before.
  */
 export function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;

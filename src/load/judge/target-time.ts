@@ -13,7 +13,7 @@ export interface TargetTime {
   readonly kind: "steady" | "drifting" | "unknown";
   /** The earliest and the latest possible Unix ms of the target at a client time. */
   at(clientMs: number): Span;
-  /** Maximum error of a steady offset in ms. Spans do not include it, as it is the same for all of them. */
+  /** Maximum error of a steady offset, in ms. Spans leave this error out, because every span has the same one. */
   readonly unknownMs: number;
 }
 

@@ -10,7 +10,7 @@ const volatile: readonly RegExp[] = [
 
 /** A duration whose unit the document leaves open (WHK-10). */
 const unitless = /\d+(?:\.\d+)?(?:e[+-]?\d+)?(?= without a unit)/g;
-/** Two such durations differ by more than this factor if their units differ. */
+/** Two durations without a unit differ by more than this factor if one is in seconds and the other in milliseconds. */
 const maxUnitlessFactor = 100;
 
 /** Names of rate-limit windows, as findings about limits use them. */

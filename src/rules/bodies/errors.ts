@@ -20,7 +20,7 @@ export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<
   return isObject(error) ? error : null;
 }
 
-/** Returns the error code in either form, or `null` if there is none. */
+/** Returns the error code of either documented error body; `null` if there is none. */
 export function codeIn(answer: Pick<ErrorResponse, "json">): string | null {
   const code = errorIn(answer)?.["code"];
   return typeof code === "string" ? code : null;

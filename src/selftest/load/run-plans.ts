@@ -164,8 +164,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
 }
 
 /**
- * Minimum time left of the current minute when a load starts. Around the end of a minute, the server may rightly admit
- * the limit twice. With less time left, the trial waits for the next minute.
+ * Minimum time left of the current minute when a load starts. Around the end of a minute, a correct server may admit a full minute's requests twice: before and after it. With less time left, the trial waits for the next minute.
  */
 const minTimeLeftMs = 6000;
 

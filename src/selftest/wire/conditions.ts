@@ -112,7 +112,7 @@ const quarters = [0, 1, 2, 3].map((quarter): Peculiarity => ({
   matches: ({ second }) => second !== null && Math.floor(second / 15) === quarter,
 }));
 
-/** Choices by what is no dimension. */
+/** Conditions on properties that are no dimension of coverage. */
 export const peculiarities: readonly Peculiarity[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
   ...quarters,

@@ -17,7 +17,7 @@ import { requestOperations } from "./operations/requests.ts";
 import { statusOperations } from "./operations/statuses.ts";
 import { streamOperations } from "./operations/streams.ts";
 
-/** A server that behaves otherwise under a condition. */
+/** A server that behaves differently under a condition. */
 export interface WireMutant {
   /** Number within its seed, from 1. */
   readonly number: number;
@@ -26,7 +26,7 @@ export interface WireMutant {
   readonly kind: "illegal" | "legal";
   /** The class of the condition, for tables. */
   readonly conditionClass: string;
-  /** Whether the condition uses only values of dimensions. */
+  /** Whether the condition only uses properties that the coverage tables list as dimensions. */
   readonly isDimensional: boolean;
 }
 
@@ -49,10 +49,10 @@ function classesOf(all: readonly Operation[]): readonly (readonly Operation[])[]
 
 /** The share of mutants that are legal. */
 const legalShare = 0.25;
-/** The share of conditions that use what is no dimension. */
+/** The share of conditions on properties that are no dimension of coverage, such as the length of the body. */
 const peculiarShare = 1 / 3;
 
-/** The share of the conditions that count requests, among those that use what is no dimension. */
+/** Among conditions that are no dimension, the share of those that count requests. */
 const countShare = 0.3;
 
 /** Values that make a request get an outcome, where nothing else does. */

@@ -249,7 +249,7 @@ function openTimed(client: Client, agent: string, time: Pick<RunClock, "now">): 
   });
   const isSlow = async (): Promise<boolean> => {
     await Promise.race([sampled.promise, stream.finished, sleep(sampleMs, null, { ref: false })]);
-    // The first gap may be the time to begin.
+    // The gap before the second event may include the time that the agent takes to begin.
     const gapsMs = timesMs.slice(2).map((ms, index) => ms - (timesMs[index + 1] ?? ms));
     return timesMs.length >= sampleSize && gapsMs.every((ms) => ms >= minObservedDelayShare * delayMs);
   };
@@ -264,7 +264,7 @@ function close(stream: PendingExchange): Promise<Exchange> {
 const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
-/** Sends until a request is admitted, with pauses in which a server notices that an earlier one is over. */
+/** Sends until a request is admitted, with pauses in which the server notices that an earlier request has ended. */
 async function untilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],

@@ -2,11 +2,11 @@ import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A key besides the main key, whose minutes are free for tests of limits. */
+/** A key other than the main key. Tests of limits may use up its minutes. */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another key, whose use must not touch the spare key. `null` if the main key's other requests show that. */
+  /** Another key, whose requests must not count against the spare key. `null` if the main key's requests already test that. */
   readonly partner: TargetKey | null;
 }
 

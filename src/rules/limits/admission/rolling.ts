@@ -25,8 +25,7 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether instants can be chosen so that at most `limit` of them lie in any window. The n-th instant in time lies
- * between the n-th earliest start and the n-th earliest end, whichever request it is.
+ * Whether instants can be chosen so that at most `limit` of them lie in any window. The n-th instant in order of time lies between the n-th earliest start and the n-th earliest end.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
   // The instants chosen so far. Requests that are alike share an instant, so each instant has the rank of its last

@@ -34,7 +34,7 @@ export type Change =
   /** Does something before the answer goes out. Resolves to whether it was done. */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
-/** One way in which a server can behave otherwise. */
+/** One way in which a server can behave differently. */
 export interface Operation {
   /** The kind of operation, for tables. */
   readonly class: string;

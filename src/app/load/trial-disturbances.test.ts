@@ -10,7 +10,7 @@ import { mainKey } from "../../run/plan/needs.ts";
 import { watchTrial } from "./trial-disturbances.ts";
 
 /** Finds what disturbs a trial on a server, while another client sends requests with its key. */
-async function findBeside(otherClient: boolean, seen: { readonly wasAway: boolean; readonly isBroken: boolean }) {
+async function findWith(otherClient: boolean, observed: { readonly wasAway: boolean; readonly isBroken: boolean }) {
   const { target, close } = await startEmbedded();
   onTestFinished(close);
   const key = mainKey(target);
@@ -29,17 +29,17 @@ async function findBeside(otherClient: boolean, seen: { readonly wasAway: boolea
     watch.close();
     announced.close();
   });
-  return watch.find({ wasAway: seen.wasAway, limitsBroken: () => seen.isBroken });
+  return watch.find({ wasAway: observed.wasAway, limitsBroken: () => observed.isBroken });
 }
 
 describe("a trial whose limits seem broken", () => {
   it("is disturbed by another client of its key", async () => {
     const disturbance = expect.stringMatching(/^somebody else used `team` during the run/);
-    expect(await findBeside(true, { wasAway: false, isBroken: true })).toEqual({ disturbance });
+    expect(await findWith(true, { wasAway: false, isBroken: true })).toEqual({ disturbance });
   });
 
   it("is not disturbed if there is no other client", async () => {
-    expect(await findBeside(false, { wasAway: false, isBroken: true })).toEqual({});
+    expect(await findWith(false, { wasAway: false, isBroken: true })).toEqual({});
   });
 });
 
@@ -47,7 +47,7 @@ describe("another client of a key is not looked for", () => {
   it.each([
     ["if no limit seems broken", { wasAway: false, isBroken: false }],
     ["if the target was away", { wasAway: true, isBroken: true }],
-  ])("%s", async (_, seen) => {
-    expect(await findBeside(true, seen)).toEqual({});
+  ])("%s", async (_, observed) => {
+    expect(await findWith(true, observed)).toEqual({});
   });
 });

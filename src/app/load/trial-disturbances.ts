@@ -43,9 +43,9 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
     return first === undefined ? problem : describeDisturbance(first);
   };
   return {
-    find: async (seen: TrialObservations): Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">> => {
+    find: async (observations: TrialObservations): Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">> => {
       const clockLagMs = inStep?.lagMs() ?? 0;
-      const disturbance = await find(seen);
+      const disturbance = await find(observations);
       return { ...(disturbance !== null && { disturbance }), ...(clockLagMs > 0 && { clockLagMs }) };
     },
     close: stalls.close,

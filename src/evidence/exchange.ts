@@ -75,6 +75,12 @@ export const exchangeSchema = z
         "Whether the target accepted a new connection right after this one broke. `gateway`: a gateway answered in the place of the target. After `refused` and `gateway`, the exchange says nothing about the target. Absent for other exchanges, and in files of earlier versions.",
       )
       .exactOptional(),
+    keyState: z
+      .string()
+      .describe(
+        "The limit of the key that the run had used up before: `minute used up`, `hour used up`, `tokens spent` or `slots held`. Absent for other requests.",
+      )
+      .exactOptional(),
     since: z
       .string()
       .describe(

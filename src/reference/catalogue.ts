@@ -1,6 +1,7 @@
 import { alertFaults, deliveryListFaults, metricsFaults, webhookFaults } from "./faults/webhooks.ts";
 import { authenticationFaults } from "./faults/authentication.ts";
 import { deliveredEventFaults, eventRecordFaults } from "./faults/deliveries.ts";
+import { combinationFaults } from "./faults/combinations.ts";
 import { edgeCaseFaults } from "./faults/edge-cases.ts";
 import { attemptFaults, scheduleFaults, signatureFaults } from "./faults/delivery-policy.ts";
 import { errorFaults } from "./faults/errors.ts";
@@ -60,6 +61,7 @@ export const allFaults: readonly Patch[] = [
   ...errorFaults,
   ...headerFaults,
   ...edgeCaseFaults,
+  ...combinationFaults,
   ...rateFaults,
   ...scopeFaults,
   ...callFaults,

@@ -93,7 +93,7 @@ interface ProbeTraits {
   /** Requests that count against the main key, or the first of `keys`. A function if the number depends on the target. */
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
-  readonly executions?: number;
+  readonly executions?: number | ((target: Target) => number);
   /** Waits in addition to those for the limits of the probe's key. Default: none. */
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
@@ -225,7 +225,8 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
 /** Approximate agent executions of a probe. Failures count, refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== undefined) return planned.executions(tested);
-  if (planned.per === "target" && planned.executions !== undefined) return planned.executions;
+  if (planned.per === "target" && planned.executions !== undefined)
+    return typeof planned.executions === "number" ? planned.executions : planned.executions(target);
   const isOfAgent = planned.needs.some((need) => need.startsWith("agents."));
   return isOfAgent && !planned.isReadOnly ? requestsOf(planned, tested, target) : 0;
 }

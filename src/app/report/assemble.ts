@@ -35,6 +35,7 @@ interface Parts extends Pick<
   | "waitedMs"
   | "findings"
   | "created"
+  | "pairs"
   | "selection"
 > {
   readonly judging: JudgingInput;
@@ -60,6 +61,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Par
     ...(parts.away === undefined ? {} : { away: parts.away }),
     ...(end.kind === "planned" ? {} : { stopped: end.why }),
     ...judged,
+    ...(parts.pairs === undefined ? {} : { pairs: parts.pairs }),
     created: parts.created,
     unselected,
     ...(parts.selection === undefined ? {} : { selection: parts.selection }),

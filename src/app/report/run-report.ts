@@ -10,6 +10,7 @@ import type { Coverage } from "../../run/judge/coverage.ts";
 import type { Report, ReportedConnection, ReportFinding } from "../../report/model/report.ts";
 import { shellVariableOfKey } from "../../report/reproduce/curl.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
+import { cornersRequested, type PairCoverage } from "../../suites/coverage/probe.ts";
 import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from "./assemble.ts";
 import { createdResources } from "./created.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
@@ -56,6 +57,7 @@ export function assembleReport(
     ...(away === null ? {} : { away }),
     waitedMs,
     findings: judgements.map((each) => findingRowOf(each, messages)),
+    ...pairsOf(result, messages),
     created: createdResources(exchanges, started),
     ...(selection && { selection }),
   });
@@ -67,6 +69,15 @@ function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], 
   return named.length === 0
     ? {}
     : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
+}
+
+/** The pairs of properties that the requests of a run had. Absent if the run did not look at them. */
+function pairsOf({ runs }: RunResult, { needs }: Messages): Pick<Report, "pairs"> {
+  const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
+  if (result?.kind !== "ran") return {};
+  const { coveredCount, uncovered, total, cut } = result.evidence as PairCoverage;
+  const named = cut.map((each) => ({ needs: needs(each.needs), pairs: each.pairs }));
+  return { pairs: { covered: coveredCount, reachable: coveredCount + uncovered.length, total, cut: named } };
 }
 
 function endOfRun(result: RunResult, { reason }: Messages): RunEnd {

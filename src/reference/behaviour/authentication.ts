@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
 import { isServerOwn, runsAgent, type ErrorCause, type Operation } from "../api-error.ts";
@@ -54,6 +55,8 @@ export const standardAuthentication = {
   requiresKey: (operation: Operation, _credentials: Credentials): boolean => !isServerOwn(operation),
   /** Returns the text of a key, made from its standard text. */
   keyText: (text: string): string => text,
+  /** Returns the `Authorization` that a request without that header counts as having; empty for none. */
+  authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _operation: Operation): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
     const [, scheme, text] = bearer.exec(authorization) ?? [];

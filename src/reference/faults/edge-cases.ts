@@ -30,7 +30,7 @@ const inNoForm = (matches: (input: ErrorBodyInput) => boolean): Override =>
     .remove("error.status");
 
 /** Makes an override that can use the path of the current request. */
-function withPath(change: (path: () => string) => Override): Override {
+export function withPath(change: (path: () => string) => Override): Override {
   return (base) => {
     let requestPath = "";
     return {

@@ -103,7 +103,9 @@ function open(
   reply: FastifyReply,
   operation: Operation,
 ): RequestContext {
-  const authorization = request.headers.authorization ?? "";
+  const authorization =
+    request.headers.authorization ??
+    state.behaviour.authorizationElsewhere(request.headers, request.originalUrl, operation);
   const address = addressOf(state, request);
   const context = admitRequest(state, { operation, authorization, address, agentId: agentIdOf(request.params) });
   request.requestContext = context;

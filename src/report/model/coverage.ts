@@ -114,7 +114,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
 }
 
 /** The coverage of a run: responses by endpoint and status, requests by kind of key, events, deliveries. */
-export function coverageSection({ findings }: Pick<Report, "findings">): Section {
+export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "pairs">): Section {
   const rows = coverageOf(findings);
   const byKey = keyMatrix(rows);
   return {
@@ -124,10 +124,26 @@ export function coverageSection({ findings }: Pick<Report, "findings">): Section
       ...matrixTable("responses", "Responses checked", statusMatrix(rows), statusLead),
       ...matrixTable("with key", "Requests by kind of key", byKey, keyLead(byKey)),
       ...factsBlock({ kind: "facts", facts: otherRows(rows).map(eventsFact) }),
+      ...factsBlock({ kind: "facts", facts: pairs === undefined ? [] : [pairsFact(pairs)] }),
       ...factsBlock({ kind: "facts", prefix: "not observed  ", facts: requirementFacts(rows) }),
     ],
   };
 }
+
+/** How many pairs of properties the requests of the run had, and what would bring more. */
+function pairsFact({ covered, reachable, total, cut }: NonNullable<Report["pairs"]>): Fact {
+  const share = (part: number): Text => own(`${formatNumber(Math.round((100 * part) / Math.max(1, total)))} %`);
+  const coveredText = text`${covered} of ${reachable} within reach`;
+  if (cut.length === 0) return { label: own("pairs of properties"), value: coveredText };
+  const needs = cut.map((each) => text`${outsideProse(each.needs)} (${share(each.pairs)})`);
+  return {
+    label: own("pairs of properties"),
+    value: text`${coveredText}; of all ${total}, others need ${joinFirstTexts(needs, maxNeeds)}`,
+  };
+}
+
+/** Maximum number of missing lines or bounds to name. */
+const maxNeeds = 4;
 
 const factsBlock = (block: FactsBlock): Block[] => (block.facts.length === 0 ? [] : [block]);
 

@@ -33,6 +33,18 @@ export type RowLevel = (typeof rowLevels)[number];
 const count = z.int().nonnegative();
 const milliseconds = z.number().nonnegative().describe("Milliseconds.");
 
+const pairsSchema = z
+  .object({
+    covered: count,
+    reachable: count.describe("Pairs that the target's keys, agents and clock allow, within the bounds of the run."),
+    total: count,
+    cut: z
+      .array(z.object({ needs: z.string(), pairs: count }))
+      .describe("What would bring the other pairs, and how many: lines of the target file, or bounds of the run."),
+  })
+  .describe(
+    "Pairs of values of two properties of a request, such as its endpoint and the kind of its key: how many occurred in some request of the run.",
+  );
 export const totalsSchema = z.object(
   Object.fromEntries(outcomes.map((outcome) => [outcome, count])) as Record<Outcome, typeof count>,
 );
@@ -175,6 +187,7 @@ export const reportSchema = z
       .describe(
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
       ),
+    pairs: pairsSchema.exactOptional(),
     created: z
       .array(createdSchema)
       // Earlier versions created nothing on a target, and had no such property.

@@ -33,6 +33,8 @@ export interface Sample extends RequestSample {
   readonly endClockMs: number;
   /** Requirement set of the probe that sent the request, if it is later than 1.0. */
   readonly since?: string;
+  /** The limit of the key that the run had used up before. Absent for other requests. */
+  readonly keyState?: string;
 }
 
 /** Whether the limiter admitted the request. */
@@ -78,6 +80,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
     endClockMs,
     status,
     ...(exchange.since === undefined ? {} : { since: exchange.since }),
+    ...(exchange.keyState === undefined ? {} : { keyState: exchange.keyState }),
     ...readRateLimitInfo(status, answer.kind === "answered" ? answer.headers : [], () => bodyJson(exchange)),
   };
 }

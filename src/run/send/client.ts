@@ -4,6 +4,7 @@ import { encodedSegment } from "../../base/path-segment.ts";
 import type { RunBounds } from "../plan/bounds.ts";
 import { type Exchange, type Header, statusOf, type StreamEvent } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
+import type { KeyState } from "../../spec/dimensions.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { firstRequirements, type RequirementSet } from "../../spec/requirements.ts";
 import type { RoleAssignment, TargetKey } from "../../target/target.ts";
@@ -44,6 +45,8 @@ export interface SendOptions {
   /** Resolves the path against the origin, not the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
+  /** The limit of the key that the run has used up before. Recorded with the exchange. */
+  readonly keyState?: KeyState;
   /** Never sends the request again, because the probe counts its effects. */
   readonly noRetry?: true;
   /** Closes the stream once this returns true for the events so far. */
@@ -274,7 +277,11 @@ async function settle(
     headClockMs = time.maxClockOffsetMs();
   });
   const examined = await outages.examine(await finished);
-  const exchange = since === firstRequirements ? examined : { ...examined, since };
+  const exchange: Exchange = {
+    ...examined,
+    ...(since === firstRequirements ? {} : { since }),
+    ...(call.options.keyState === undefined ? {} : { keyState: call.options.keyState }),
+  };
   const sample = sampleOf(exchange, headClockMs, time.maxClockOffsetMs());
   if (recorded === "exchange" || isLostWithTarget(exchange)) recorder.record(exchange, sample);
   else recorder.recordSample(exchange.key, sample);

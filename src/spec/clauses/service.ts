@@ -130,6 +130,11 @@ export const requestClauses = {
     requestRules,
     "Whether a body type that is written with a parameter, such as `; charset=utf-8`, is accepted is not shown.",
   ),
+  "REQ-11": must(
+    "Errors / Error codes",
+    "A body that is no JSON, or JSON and no object, is invalid input: it answers 400, with a code that the table does not give to another status.",
+    { since: "1.1" },
+  ),
   "REQ-9": gap(requestRules, "Which endpoints other than invoke and health use which response shape is not shown."),
 } as const satisfies ClauseTable;
 

@@ -88,7 +88,7 @@ export const errorSections: readonly Section[] = [
       stated("INVALID_API_KEY", "401: the key is invalid", "ERR-10", "AUTH-3"),
       stated("EXPIRED_API_KEY", "401: the key has expired", "ERR-10", "AUTH-4", "KEY-3"),
       stated("MISSING_REQUIRED_FIELD", "400: a required field is absent", "ERR-10", "INV-10", "SSE-20"),
-      stated("INVALID_INPUT", "400: the input is invalid", "ERR-10", "INV-20", "SSE-20", "WHK-2"),
+      stated("INVALID_INPUT", "400: the input is invalid", "ERR-10", "INV-20", "SSE-20", "WHK-2", "REQ-11"),
       stated("INVALID_INPUT", "details name the field and a reason", "ERR-15"),
       stated("INVALID_INPUT", "example: the reason `missing`", "ERR-15"),
       stated("AGENT_NOT_FOUND", "404: no such agent", "ERR-10", "INV-11", "SSE-21", "HLT-18"),

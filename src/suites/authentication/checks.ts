@@ -23,6 +23,7 @@ import type { KeyTrial, KeyTrials } from "../shared/key-trials/send-trials.ts";
 import { codeOf, errorOf, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../shared/response.ts";
 import { streamed } from "../stream/probes.ts";
 import { everyKeyUsed, expiredKeySent, unauthenticatedSent } from "./probes.ts";
+import { keyCornerChecks } from "../coverage/checks.ts";
 import { signingChecks } from "./signing.ts";
 
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
@@ -262,4 +263,5 @@ export const authentication = suite("Authentication", [
     return breach("401, or 404 as the agent does not exist", outcomeOf(allWrong), allWrong);
   }),
   ...signingChecks,
+  ...keyCornerChecks,
 ]);

@@ -77,7 +77,8 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
 /** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  for (const refusal of samples.filter(({ status }) => status === 429)) {
+  // While tokens are spent or slots are held, the headers may speak of a window that did not refuse.
+  for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // A request in flight may hold the last slot, which would explain the refusal.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
       continue;

@@ -1,3 +1,4 @@
+import { healthCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByPair } from "../../base/memoize.ts";
@@ -207,4 +208,5 @@ export const health = suite("Health check", [
       : breach("`agent`, `dependencies` or `resources` in `checks`", names.join(", "), first);
   }),
   ...changingValueChecks,
+  ...healthCornerChecks,
 ]);

@@ -1,3 +1,4 @@
+import { invokeCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { z } from "zod";
 
@@ -101,8 +102,10 @@ const fewRequests = () => inapplicable("the key has few requests a minute");
 
 /** Whether a request has a temperature within the range and no other parameter. */
 function hasOnlyValidTemperature(exchange: Exchange): boolean {
-  const parameters = getPath(sentJson(exchange.request), "parameters");
+  const sent = sentJson(exchange.request);
+  const parameters = getPath(sent, "parameters");
   const temperature = getPath(parameters, "temperature");
+  if (!isObject(sent) || typeof sent["query"] !== "string" || Object.keys(sent).length > 2) return false;
   if (!isObject(parameters) || typeof temperature !== "number") return false;
   return Object.keys(parameters).length === 1 && temperature >= 0 && temperature <= 2;
 }
@@ -254,6 +257,7 @@ export const invoke = suite("Invoke", [
           "`agents.answering` in the target file: an agent that repeats its query",
         );
   }),
+  ...invokeCornerChecks,
   observe("INV-23", invoked, ({ exchange }) => {
     const result = getPath(bodyJson(exchange), "result");
     if (!isObject(result)) return unproven("there is no `result`");

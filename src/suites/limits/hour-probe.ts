@@ -3,6 +3,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dateSeconds } from "../../rules/limits/sample.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
+import { requestInState } from "../coverage/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
   exhaustWithPause,
@@ -63,6 +64,7 @@ export const hourExhausted = tierProbe(
       // Without this pause, the minute's limit might refuse instead of the hour's limit.
       await time.passTime(pauseMs, "only the hour must be exhausted");
       stream = await requestOtherEndpoints(sender, false);
+      await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
       // If this invoke is refused, the hour is still exhausted, and the stream got past its limit.
       if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
     }

@@ -2,8 +2,10 @@ import { minuteMs } from "../../base/duration.ts";
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { minuteOverMs, toleranceMs } from "../../rules/limits/key-history.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
+import { requestInState } from "../coverage/probe.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { tierProbe } from "../../run/probe.ts";
+import { endpointNames } from "../../spec/endpoints.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import {
   type BurstResult,
@@ -62,7 +64,7 @@ export const minuteExhausted = tierProbe(
   "a minute's allowance is used up",
   {
     needs: ["agents.answering"],
-    requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4,
+    requests: ({ limits }) => limits.perMinute + (limits.burst ?? 0) + 4 + endpointNames.length,
     executions: () => 8,
     window: ({ limits }) => limits.perMinute,
     waitSeconds: () => 60.5,
@@ -94,7 +96,10 @@ export const minuteExhausted = tierProbe(
     const health: Exchange[] = [];
     const healthReads = hasFewRequests(target) ? 1 : 3;
     for (let count = 0; count < healthReads; count++) health.push(await sender.client.health(sender.agent));
-    if (first.end === "refused") await requestOtherEndpoints(sender, hasClock);
+    if (first.end === "refused") {
+      await requestOtherEndpoints(sender, hasClock);
+      await requestInState(context, { key: tested.key, kind: tested.tier, state: "minute used up" });
+    }
     const early = await retryEarly(sender, refused.at(-1));
     if (early !== null) refused.push(early.exchange);
     const retried = await retryWhenDue(sender, refused.at(-1));

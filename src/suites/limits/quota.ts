@@ -5,6 +5,8 @@ import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { check, observe } from "../../run/judge/check.ts";
 import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { requestInState } from "../coverage/probe.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
 import { probe } from "../../run/probe.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -61,6 +63,12 @@ export const quotaExhausted = probe(
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
     if (turns.length > 0) await read();
+    const last = turns.at(-1);
+    if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
+      // Without this pause, the minute's limit might refuse instead of the quota.
+      await time.passTime(minuteOverMs, "only the tokens must be spent");
+      await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
+    }
     return { readings, quota, turns };
   },
 );

@@ -2,13 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { tierProbe } from "../../run/probe.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { agentPath, bodyFor } from "../../run/send/client.ts";
 import type { RoleAssignment } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { isSuccess } from "../shared/response.ts";
-import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
+import { requestsInState } from "../coverage/probe.ts";
+import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 import {
   agentsFollowClock,
   holdAtPace,
@@ -66,14 +68,19 @@ export const slotsHeld = tierProbe(
     requests: ({ limits }) => limits.concurrent + 4,
     waitSeconds: () => 5,
   },
-  async ({ client, given, tested: { key, limits, siblingKey }, time, target, recorder }): Promise<SlotsHeld> => {
+  async (context): Promise<SlotsHeld> => {
+    const { client, given, tested, time, target, recorder } = context;
+    const { key, limits, siblingKey } = tested;
     const own = client.as(key);
+    // Without a test clock, the requests of other endpoints would take longer than the agents.
+    const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const other = siblingKey === null ? null : client.as(siblingKey);
     const { concurrent, perMinute } = limits;
     const batchPath = target.paths.batch === null ? null : fillAgentId(target.paths.batch, given["agents.answering"]);
     const submit = (path: string): PendingExchange => own.open("POST", path, { json: { batch: [hello] }, ...unpaced });
     const hold = async (tripMs: number): Promise<Held> => {
-      await ensureAllowance(own, concurrent + 4, { time, recorder, perMinute });
+      const room = Math.max(0, Math.min(elsewhere.length, perMinute - concurrent - 6));
+      await ensureAllowance(own, concurrent + 4 + room, { time, recorder, perMinute });
       if (other !== null) await ensureAllowance(other, 2, { time, recorder, perMinute });
       const path = agentPath(given["agents.slow"], "invoke");
       const sentText = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
@@ -91,8 +98,11 @@ export const slotsHeld = tierProbe(
       const batch = batchPath === null ? null : submit(batchPath);
       const health = await own.health(given["agents.answering"]);
       for (const each of [siblingInvoke, batch]) if (each) await settledOrWaiting(each.finished);
+      const others = elsewhere.splice(0, room).map((open) => open().finished);
+      await Promise.all(others.map(settledOrWaiting));
       const all = Promise.all([...opened, more].map(({ finished }) => finished));
       const ended = await time.awaitAgent(all, maxSlowMs, stepMs, tripMs);
+      await Promise.all(others);
       const during = siblingInvoke === undefined ? null : await siblingInvoke.finished;
       const submitted = batch === null ? null : await batch.finished;
       return {
@@ -124,9 +134,28 @@ export const slotsHeld = tierProbe(
       other === null || during === null
         ? null
         : { during, after: await invokeWithRetries(other, given["agents.answering"]) };
+    await holdForOthers(context, elsewhere);
     return { concurrent, held, extra, twin, health, batch, extraEndedAfterMs, after };
   },
 );
+
+/** Holds all slots of a key with few requests a minute again, for the endpoints that had no room in the first minute. */
+async function holdForOthers(
+  { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
+  elsewhere: (() => PendingExchange)[],
+): Promise<void> {
+  const own = client.as(key).since("1.1");
+  const path = agentPath(given["agents.slow"], "invoke");
+  const options = { json: bodyFor(given["agents.slow"], hello), ...unpaced };
+  while (elsewhere.length > 0) {
+    if (!(await waitIfAllowed(time, minuteOverMs, "all slots of a key are held again"))) return;
+    const held = Array.from({ length: limits.concurrent }, () => own.open("POST", path, options).finished);
+    await sleep(maxArrivalMs / 10);
+    const others = elsewhere.splice(0, limits.perMinute - limits.concurrent - 1).map((open) => open().finished);
+    await Promise.all(others.map(settledOrWaiting));
+    await time.awaitAgent(Promise.all([...held, ...others]), maxSlowMs, stepMs);
+  }
+}
 
 /** Failing requests in sequence, more of them than there are slots. They show whether failures release their slots. */
 export interface FailuresBeyondSlots {

@@ -1,3 +1,4 @@
+import { bodyCornerChecks } from "../coverage/checks.ts";
 import { z } from "zod";
 
 import { formatValue } from "../../base/format-value.ts";
@@ -245,6 +246,7 @@ export const requests = suite("Common request rules", [
   observe("REQ-9", discoveryReads, ({ listing, usage }) =>
     observed(`list: ${describeShape("list", listing)}; usage: ${describeShape("usage", usage)}`),
   ),
+  ...bodyCornerChecks,
 ]);
 
 function describeShape(endpoint: OpenEndpoint, exchange: Exchange): string {

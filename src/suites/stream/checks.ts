@@ -1,3 +1,4 @@
+import { streamCornerChecks } from "../coverage/checks.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.ts";
@@ -256,6 +257,7 @@ export const stream = suite("Stream", [
   observe("SSE-33", streamedAsJson, ({ exchange }) =>
     observed(`\`Accept: application/json\` gets ${describeKind(exchange)}`),
   ),
+  ...streamCornerChecks,
 ]);
 
 /** A stream shorter than this does not show when its events were sent. */

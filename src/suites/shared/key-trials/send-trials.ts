@@ -22,7 +22,7 @@ export interface KeyTrials {
 
 /** A request that succeeds with a valid key. */
 export interface EndpointRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly options: SendOptions;
 }

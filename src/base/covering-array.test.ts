@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+
+import { prepareCovering, type Row } from "./covering-array.ts";
+
+const values = {
+  key: ["good", "bad"],
+  body: ["whole", "broken", "none"],
+  page: ["1", "2", "3", "none"],
+  method: ["get", "post"],
+};
+
+const covering = prepareCovering({
+  values,
+  refused: { key: ["bad"], body: ["broken"] },
+  exclusions: [
+    { when: { method: ["get"] }, only: { body: ["none"] } },
+    { when: { method: ["post"] }, only: { body: ["whole", "broken"], page: ["none"] } },
+  ],
+  isPaired: () => true,
+  counts: (value) => value !== "none",
+});
+
+const costOf = (): number => 1;
+
+describe("a covering array", () => {
+  it("covers every possible pair, and nothing that is excluded", () => {
+    const covered = new Set<string>();
+    const rows = covering.cover({ covered, seed: 3, costOf });
+    expect(covering.possiblePairs().filter((pair) => !covered.has(pair))).toEqual([]);
+    expect(rows.some((row) => row["method"] === "post" && row["page"] !== "none")).toBe(false);
+    expect(covering.possiblePairs()).toContain("key=bad body=broken");
+    expect(covering.possiblePairs()).not.toContain("page=2 method=post");
+  });
+
+  it("counts no pair behind a value that is refused, but for that value's own", () => {
+    const row: Row = { key: "bad", body: "none", page: "2", method: "get" };
+    expect(covering.pairsIn(row)).toEqual(["key=bad page=2", "key=bad method=get"]);
+    expect(covering.pairsIn({ ...row, key: "good" })).toContain("page=2 method=get");
+  });
+
+  it("gives the same rows for the same seed, and needs none for what is covered", () => {
+    const rowsOf = (seed: number): Row[] => covering.cover({ covered: new Set(), seed, costOf });
+    expect(rowsOf(7)).toEqual(rowsOf(7));
+    const covered = new Set(covering.possiblePairs());
+    expect(covering.cover({ covered, seed: 7, costOf })).toEqual([]);
+  });
+
+  it("completes the rows that are needed, and skips one that is impossible", () => {
+    const needed = [
+      { key: "bad", method: "post" },
+      { method: "post", page: "2" },
+    ];
+    const rows = covering.cover({ covered: new Set(), seed: 1, costOf, needed, isWanted: () => false });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ key: "bad", method: "post", page: "none" });
+  });
+});

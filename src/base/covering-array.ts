@@ -1,0 +1,170 @@
+import { once } from "./memoize.ts";
+import { seededNumbers } from "./statistics/random.ts";
+
+/** A row of a covering array: a value of each dimension. */
+export type Row = Readonly<Record<string, string>>;
+
+type Choices = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** The input of a covering array. */
+export interface CoveringInput {
+  /** The values of each dimension, in the order in which the tested program looks at the dimensions. */
+  readonly values: Readonly<Record<string, readonly string[]>>;
+  /** Values that the program refuses, by dimension. Then it does not look at later dimensions. */
+  readonly refused: Choices;
+  /** A row that has one of the values of each dimension in `when` must have one of those in `only`. */
+  readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
+  /** Whether the pairs of two dimensions count. */
+  readonly isPaired: (one: string, other: string) => boolean;
+  /** Whether the pairs of a value count. */
+  readonly counts: (value: string) => boolean;
+}
+
+/** Covering arrays over some dimensions. A pair is named by its two dimensions and values. */
+export interface Covering {
+  /** Names of the pairs that a row can cover. */
+  readonly possiblePairs: () => readonly string[];
+  /** Names of the pairs that a row covers. A refused value hides the pairs of what comes after it. */
+  readonly pairsIn: (row: Row) => readonly string[];
+  /** Rows that cover what is left of the pairs. */
+  readonly cover: (options: CoverOptions) => Row[];
+}
+
+export interface CoverOptions {
+  /** Names of the pairs that are covered already. Those of the new rows are added. */
+  readonly covered: Set<string>;
+  /** The same seed gives the same rows. */
+  readonly seed: number;
+  readonly costOf: (row: Row) => number;
+  /** Rows that are needed in any case, as far as they are decided. Default: none. */
+  readonly needed?: readonly Row[];
+  /** Whether a pair must be covered. Default: all that are possible. */
+  readonly isWanted?: (pair: string) => boolean;
+}
+
+/** How many rows to try for each row that is kept. */
+const candidates = 4;
+/** Stands for a value that is not decided yet. */
+const undecided = -1;
+
+/**
+ * Prepares covering arrays by AETG: each row begins with a pair that no row covers yet, and takes the values that cover
+ * most others. Of some such rows, the one that covers most for its cost is kept. Libraries such as covertable know
+ * neither rows that exist already, nor costs, nor values that hide others. Source: Cohen and others, "The AETG System",
+ * IEEE TSE 23 (1997).
+ */
+export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
+  const names = Object.keys(values);
+  // Items are numbers, and so are pairs of them: a run looks up hundreds of thousands.
+  const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
+  const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
+  const idOf = (name: string, value: string | undefined): number =>
+    items.findIndex((item) => item.name === name && item.value === value);
+  const isRefused = items.map(({ name, value }) => refused[name]?.includes(value) === true);
+  const isCounted = items.map(({ value }) => counts(value));
+  const paired = names.map((one) => names.map((other) => isPaired(one, other)));
+  const pairId = (first: number, second: number): number => first * items.length + second;
+  const textOf = (id: number): string => `${items[id]?.name}=${items[id]?.value}`;
+  const pairName = (first: number, second: number): string => `${textOf(first)} ${textOf(second)}`;
+
+  const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
+    Object.entries(choices).map(([name, those]) => [
+      names.indexOf(name),
+      new Set((those ?? []).map((value) => idOf(name, value))),
+    ]);
+  const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
+  const rulesAt = names.map((_, at) =>
+    rules.filter((rule) => [...rule.when, ...rule.only].some(([own]) => own === at)),
+  );
+  /** A row as item ids, with `undecided` for a missing value. */
+  type Ids = readonly number[];
+  const isKept = (row: Ids, { when, only }: (typeof rules)[number]): boolean =>
+    !when.every(([at, those]) => those.has(row[at] ?? undecided)) ||
+    only.every(([at, those]) => row[at] === undecided || those.has(row[at] ?? undecided));
+  const idsOf = (row: Row): number[] => names.map((name) => idOf(name, row[name]));
+
+  /** Fills in the missing values, so that what the row begins with is not hidden. `null` if no row has all of it. */
+  const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
+    const lastFixed = begun.findLastIndex((id) => id !== undecided);
+    const row = [...begun];
+    const fill = (at: number): boolean => {
+      if (at === names.length) return true;
+      if (begun[at] !== undecided) return fill(at + 1);
+      for (const id of preferred(at, row)) {
+        if (at < lastFixed && isRefused[id]) continue;
+        row[at] = id;
+        if ((rulesAt[at] ?? []).every((rule) => isKept(row, rule)) && fill(at + 1)) return true;
+      }
+      row[at] = undecided;
+      return false;
+    };
+    return rules.every((rule) => isKept(row, rule)) && fill(0) ? row : null;
+  };
+
+  const pairsOf = (row: Ids): (readonly [number, number])[] => {
+    const found: (readonly [number, number])[] = [];
+    let refusedBefore = 0;
+    for (const [other, second] of row.entries()) {
+      for (let one = 0; one < other; one += 1) {
+        const first = row[one] ?? undecided;
+        // The refused value may be the other half of the pair.
+        if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
+          found.push([first, second]);
+      }
+      refusedBefore += Number(isRefused[second] === true);
+    }
+    return found;
+  };
+  const possible = once(() =>
+    items.flatMap((one, first) =>
+      items.flatMap((other, second) => {
+        if (one.at >= other.at || !paired[one.at]?.[other.at] || !isCounted[first] || !isCounted[second]) return [];
+        const begun = names.map((_, at) => (at === one.at ? first : at === other.at ? second : undecided));
+        if (complete(begun, (at) => itemsAt[at] ?? []) === null) return [];
+        return [{ name: pairName(first, second), id: pairId(first, second), begun }];
+      }),
+    ),
+  );
+
+  return {
+    possiblePairs: () => possible().map(({ name }) => name),
+    pairsIn: (row) => pairsOf(idsOf(row)).map(([first, second]) => pairName(first, second)),
+    cover: ({ covered, seed, costOf, needed = [], isWanted = () => true }) => {
+      const random = seededNumbers(seed);
+      const isNew = new Uint8Array(items.length ** 2);
+      for (const { name, id } of possible()) if (!covered.has(name)) isNew[id] = 1;
+      const gainOf = (id: number, at: number, row: Ids): number => {
+        let gain = 0;
+        for (const [otherAt, other] of row.entries())
+          if (other !== undecided && otherAt !== at)
+            gain += isNew[at < otherAt ? pairId(id, other) : pairId(other, id)] ?? 0;
+        return gain;
+      };
+      const byGain = (at: number, row: Ids): number[] =>
+        (itemsAt[at] ?? [])
+          .map((id) => ({ id, worth: gainOf(id, at, row) + random() }))
+          .toSorted((one, other) => other.worth - one.worth)
+          .map(({ id }) => id);
+      const rows: Row[] = [];
+      const add = (begun: Ids): void => {
+        const tried = Array.from({ length: candidates }, () => complete(begun, byGain)).flatMap((ids) => {
+          if (ids === null) return [];
+          const row = Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
+          const found = pairsOf(ids);
+          const gain = found.reduce((sum, [first, second]) => sum + (isNew[pairId(first, second)] ?? 0), 0);
+          return [{ row, found, worth: gain / costOf(row) }];
+        });
+        const [best] = tried.toSorted((one, other) => other.worth - one.worth);
+        if (best === undefined) return;
+        rows.push(best.row);
+        for (const [first, second] of best.found) {
+          isNew[pairId(first, second)] = 0;
+          covered.add(pairName(first, second));
+        }
+      };
+      for (const row of needed) add(idsOf(row));
+      for (const { name, id, begun } of possible()) if (isNew[id] === 1 && isWanted(name)) add(begun);
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { getPath, isObject } from "../../base/json.ts";
+import { apiError, fieldError, type Operation } from "../api-error.ts";
+import { fault, faults, type Override } from "../patch.ts";
+import { withPath } from "./edge-cases.ts";
+
+/** Takes the key from somewhere else if a request has no `Authorization`. */
+const keyFrom = (find: (name: string, value: string) => string | undefined, on: Operation): Override => {
+  return () => ({
+    authorizationElsewhere: (headers, _path, operation) => {
+      const found = Object.entries(headers).flatMap(([name, value]) => find(name, String(value)) ?? []);
+      return operation === on && found[0] !== undefined ? `Bearer ${found[0]}` : "";
+    },
+  });
+};
+
+const isDigits = (value: unknown): boolean => typeof value === "string" && /^\d+$/.test(value);
+
+const isWord = (value: unknown): boolean => typeof value === "string" && /^[\w+/=]+$/.test(value);
+
+/** Refuses bodies of an operation that meet a condition. */
+const refuseIf =
+  (on: Operation, matches: (body: unknown) => boolean): Override =>
+  (base) => ({
+    validateBody: (body, violations, operation) =>
+      operation === on && isObject(body) && matches(body)
+        ? fieldError("invalid-input", "body", "is not accepted")
+        : base.validateBody(body, violations, operation),
+  });
+
+/** Gives unknown agents another code if the enterprise key asks. */
+const unknownAgentOtherwise =
+  (on: Operation): Override =>
+  (base) => {
+    let isEnterprise = false;
+    return {
+      identify: (...asked) => {
+        const identity = base.identify(...asked);
+        isEnterprise = identity.kind === "known" && identity.key.tier === "enterprise";
+        return identity;
+      },
+      errorCode: (cause, operation) =>
+        cause === "agent-not-found" && operation === on && isEnterprise
+          ? "NOT_FOUND"
+          : base.errorCode(cause, operation),
+    };
+  };
+
+/** Faults that only a combination of several properties of a request shows. */
+export const combinationFaults = faults("Errors / Error codes", {
+  "key-in-cookie-let-in": fault("AUTH-2", "Usage takes the key from a cookie.").by(
+    keyFrom((name, value) => (name === "cookie" ? /api_key=([^;]+)/.exec(value)?.[1] : undefined), "usage"),
+  ),
+  "key-in-other-header-let-in": fault("AUTH-2", "Key usage takes the key from `X-API-Key`.").by(
+    keyFrom((name, value) => (name === "x-api-key" ? value : undefined), "keyUsage"),
+  ),
+  "key-in-query-let-in": fault("AUTH-2", "Health takes the key from the query string.").by(() => ({
+    authorizationElsewhere: (_headers, path, operation) => {
+      const key = new URL(path, "http://localhost").searchParams.get("api_key");
+      return operation === "health" && key !== null ? `Bearer ${key}` : "";
+    },
+  })),
+  "basic-credentials-let-in": fault("AUTH-6", "The user name of Basic credentials is taken as a key.").by((base) => ({
+    credentials: (authorization) => {
+      const [, encoded] = /^Basic (\S+)$/.exec(authorization) ?? [];
+      const [user = ""] = Buffer.from(encoded ?? "", "base64")
+        .toString()
+        .split(":");
+      return base.credentials(encoded === undefined ? authorization : `Bearer ${user}`);
+    },
+  })),
+  "batch-looked-at-before-key": fault("AUTH-16", "A batch checks the body before the key.").by(
+    withPath((path) => () => ({ authenticatesFirst: () => !path().endsWith("/batch") })),
+  ),
+  "array-crashes-invoke": fault("REQ-11", "A body that is an array makes invoke fail with 500.").by((base) => ({
+    validateBody: (body, violations, operation) =>
+      operation === "invoke" && Array.isArray(body)
+        ? apiError("crash", "The server failed.")
+        : base.validateBody(body, violations, operation),
+  })),
+  "unhealthy-health-limited": fault(
+    "HLT-15",
+    "Health of an agent that is not healthy is refused when limits are used up.",
+  ).by(
+    withPath((path) => (base) => ({
+      isLimited: (operation) => base.isLimited(operation) || (operation === "health" && /down|worn/.test(path())),
+    })),
+  ),
+  "digits-as-session-refused": fault("INV-17", "Invoke refuses a `session_id` of digits.").by(
+    refuseIf("invoke", (body) => isDigits(getPath(body, "session_id"))),
+  ),
+  "one-word-with-context-refused": fault("INV-1", "Invoke refuses a query of one word beside a context.").by(
+    refuseIf("invoke", (body) => isWord(getPath(body, "query")) && isObject(getPath(body, "parameters", "context"))),
+  ),
+  "unknown-agent-other-code-for-one-key": fault("INV-11", "Invoke gives one key another code for an unknown agent.").by(
+    unknownAgentOtherwise("invoke"),
+  ),
+  "unknown-stream-other-code-for-one-key": fault(
+    "SSE-21",
+    "Stream gives one key another code for an unknown agent.",
+  ).by(unknownAgentOtherwise("stream")),
+  "unknown-health-other-code-for-one-key": fault(
+    "HLT-18",
+    "Health gives one key another code for an unknown agent.",
+  ).by(unknownAgentOtherwise("health")),
+  "stream-refuses-word-as-session-with-parameters": fault(
+    "SSE-1",
+    "Stream refuses a `session_id` of one word beside some parameters.",
+  ).by(
+    refuseIf("stream", (body) => {
+      const parameters = getPath(body, "parameters");
+      const isRare = getPath(parameters, "max_tokens") === 100 || getPath(parameters, "temperature") === 0.7;
+      return isRare && isWord(getPath(body, "session_id"));
+    }),
+  ),
+});

@@ -1,0 +1,218 @@
+import { type EndpointName, endpointNames, publishedEndpoints } from "./endpoints.ts";
+import { tierNames } from "./tiers.ts";
+
+/**
+ * The dimensions of a request, with their values, in the order in which a server looks at them. A value of `refused`
+ * is refused: what comes after it in the order is not looked at. `absent` means that the request lacks what it could
+ * have, and `none` that it can have nothing of the kind.
+ */
+export const dimensions = {
+  endpoint: { values: endpointNames, refused: [] },
+  method: { values: ["documented", "other"], refused: ["other"] },
+  key: {
+    values: [
+      ...tierNames,
+      "read-only",
+      "one agent",
+      "near quota",
+      "missing",
+      "wrong",
+      "other prefix",
+      "altered",
+      "other scheme",
+      "expired",
+      "outlived",
+      "other address",
+      "in a cookie",
+      "in another header",
+      "in Basic credentials",
+      "in the query",
+    ],
+    refused: [
+      "missing",
+      "wrong",
+      "other prefix",
+      "altered",
+      "other scheme",
+      "expired",
+      "outlived",
+      "other address",
+      "in a cookie",
+      "in another header",
+      "in Basic credentials",
+      "in the query",
+    ],
+  },
+  state: {
+    values: ["fresh", "minute used up", "hour used up", "tokens spent", "slots held"],
+    refused: ["minute used up", "hour used up", "tokens spent", "slots held"],
+  },
+  agent: {
+    values: [
+      "none",
+      "answering",
+      "streaming",
+      "slow",
+      "timingOut",
+      "failing",
+      "failingInStream",
+      "overloaded",
+      "degraded",
+      "unhealthy",
+      "remembering",
+      "unknown",
+    ],
+    refused: ["unknown"],
+  },
+  body: {
+    values: [
+      "none",
+      "valid",
+      "spelled otherwise",
+      "without query",
+      "query of another type",
+      "array",
+      "string",
+      "truncated",
+      "absent",
+    ],
+    refused: ["without query", "query of another type", "array", "string", "truncated", "absent"],
+  },
+  session: { values: ["none", "absent", "plain", "digits alone", "true", "not ASCII"], refused: [] },
+  query: {
+    values: ["none", "plain", "not ASCII", "digits alone", "true", "hexadecimal", "base64", "long"],
+    refused: [],
+  },
+  temperature: { values: ["none", "absent", "0", "0.7", "2"], refused: [] },
+  maxTokens: { values: ["none", "absent", "16", "100"], refused: [] },
+  context: { values: ["none", "absent", "object"], refused: [] },
+  unknownParameter: { values: ["none", "absent", "present"], refused: [] },
+  streamParameters: { values: ["none", "absent", "present"], refused: [] },
+  page: { values: ["none", "absent", "first", "second", "third", "last", "beyond"], refused: [] },
+  limit: { values: ["none", "absent", "1", "2", "50"], refused: [] },
+  age: { values: ["first", "second", "after a reset"], refused: [] },
+} as const satisfies Readonly<
+  Record<string, { readonly values: readonly string[]; readonly refused: readonly string[] }>
+>;
+
+export type Dimension = keyof typeof dimensions;
+export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][number];
+
+/** A limit of a key that a run can use up before a request. */
+export type KeyState = Exclude<ValueOf<"state">, "fresh">;
+
+/** If a request has one of the values of each dimension in `when`, it has one of those in `only`. */
+export interface Exclusion {
+  readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
+  readonly only: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
+  readonly because: string;
+}
+
+const ofAgents = ["invoke", "stream", "health"] as const satisfies readonly EndpointName[];
+const ofQueries = ["invoke", "stream"] as const satisfies readonly EndpointName[];
+const withBody = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
+const creating = ["webhooks", "alerts", "batch"] as const satisfies readonly EndpointName[];
+const others = <T extends string>(of: readonly T[], but: readonly T[]): T[] => of.filter((each) => !but.includes(each));
+const without = (endpoints: readonly EndpointName[]): EndpointName[] => others(endpointNames, endpoints);
+const refusedKeys = dimensions.key.refused;
+const usedUp = dimensions.state.refused;
+const whole = ["valid", "spelled otherwise"] as const;
+const queryDimensions = [
+  "session",
+  "query",
+  "temperature",
+  "maxTokens",
+  "context",
+  "unknownParameter",
+  "streamParameters",
+] as const;
+const optionalFields = others(queryDimensions, ["query"]);
+const listDimensions = ["page", "limit"] as const;
+
+const restTo = (names: readonly Dimension[], value: string): Exclusion["only"] =>
+  Object.fromEntries(names.map((name) => [name, [value]]));
+const taken = (names: readonly Dimension[]): Exclusion["only"] =>
+  Object.fromEntries(names.map((name) => [name, others<string>(dimensions[name].values, ["none"])]));
+
+/** Values that exclude each other. */
+export const exclusions: readonly Exclusion[] = [
+  { when: { endpoint: without(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
+  { when: { endpoint: ofAgents }, only: taken(["agent"]), because: "the path names an agent" },
+  { when: { endpoint: without(withBody) }, only: { body: ["none"] }, because: "a GET has no body" },
+  { when: { method: ["other"] }, only: { body: ["none"] }, because: "another method has no documented body" },
+  {
+    when: { endpoint: withBody, method: ["documented"] },
+    only: taken(["body"]),
+    because: "a POST has a body, or lacks it",
+  },
+  {
+    when: { endpoint: without(ofQueries) },
+    only: restTo(queryDimensions, "none"),
+    because: "only invoke and stream take these fields",
+  },
+  {
+    when: { body: ["none", "array", "string", "truncated", "absent"] },
+    only: restTo(queryDimensions, "none"),
+    because: "the body has no fields",
+  },
+  {
+    when: { endpoint: ofQueries, body: whole },
+    only: taken(queryDimensions),
+    because: "the body has a query, and each other field or not",
+  },
+  {
+    when: { endpoint: ofQueries, body: ["without query", "query of another type"] },
+    only: { ...taken(optionalFields), query: ["none"] },
+    because: "the body has no query that is a text",
+  },
+  {
+    when: { endpoint: creating },
+    only: { body: ["none", "valid", "array", "string", "truncated", "absent"] },
+    because: "the body has no query",
+  },
+  {
+    when: { endpoint: creating, body: ["valid"] },
+    only: { key: refusedKeys },
+    because: "the interface cannot delete what a valid body creates",
+  },
+  { when: { endpoint: without(["list"]) }, only: restTo(listDimensions, "none"), because: "only the list has pages" },
+  { when: { endpoint: ["list"], method: ["documented"] }, only: taken(listDimensions), because: "the list has pages" },
+  { when: { method: ["other"] }, only: restTo(listDimensions, "none"), because: "another method has no pages" },
+  { when: { page: ["absent"] }, only: { limit: ["absent"] }, because: "both are left out together" },
+  { when: { limit: ["absent"] }, only: { page: ["absent", "none"] }, because: "both are left out together" },
+  { when: { key: refusedKeys }, only: { state: ["fresh"] }, because: "a key that is refused has no state" },
+  {
+    when: { key: ["read-only", "one agent"] },
+    only: { state: ["fresh"] },
+    because: "the tier of a restricted key is not tested",
+  },
+  { when: { state: ["tokens spent"] }, only: { key: ["near quota"] }, because: "only a few tokens can be spent" },
+  { when: { key: ["near quota"] }, only: { state: ["tokens spent"] }, because: "its tokens are spent first" },
+  {
+    when: { state: usedUp },
+    only: { agent: ["none", "answering", "streaming", "failing", "degraded", "unhealthy", "unknown"] },
+    because: "a request that is admitted all the same must end soon",
+  },
+  { when: { state: usedUp }, only: { method: ["documented"] }, because: "another method may count or not" },
+  {
+    when: { agent: ["slow", "timingOut", "failing", "failingInStream", "overloaded", "degraded", "unhealthy"] },
+    only: {
+      session: ["none", "absent"],
+      query: ["none", "plain"],
+      temperature: ["none", "absent"],
+      maxTokens: ["none", "absent"],
+      context: ["none", "absent"],
+      unknownParameter: ["none", "absent"],
+      streamParameters: ["none", "absent"],
+    },
+    because: "an agent that fails or takes long says little of a field",
+  },
+  {
+    when: { key: ["one agent"] },
+    only: { agent: ["none", "answering", "unknown"] },
+    because: "KEY-6 tries the others",
+  },
+];
+
+/** Dimensions that form pairs with few others, because they follow from earlier requests. */
+export const pairedOnly: Readonly<Partial<Record<Dimension, readonly Dimension[]>>> = { age: ["endpoint", "key"] };

@@ -1,0 +1,291 @@
+import type { Row } from "../../base/covering-array.ts";
+import { isObject } from "../../base/json.ts";
+import { type Exchange, sentJson } from "../../evidence/exchange.ts";
+import type { Check } from "../../run/judge/check.ts";
+import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import { unproven } from "../../run/judge/finding.ts";
+import type { JudgedId } from "../../spec/clauses.ts";
+import { publishedEndpoints } from "../../spec/endpoints.ts";
+import { dimensions } from "../../spec/dimensions.ts";
+import { publishedTierNames } from "../../spec/tiers.ts";
+import {
+  type AllExchanges,
+  allExchanges,
+  byEndpoint,
+  endpointOf,
+  endpointsWithControl,
+  hasValidKey,
+} from "../shared/all-exchanges.ts";
+import { responseCases } from "../shared/cases.ts";
+import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "../shared/response.ts";
+import { plainFields } from "./plan.ts";
+import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
+
+/** The requests of a run that were generated, and all of them. */
+interface CornerEvidence {
+  readonly corners: PairCoverage;
+  readonly all: AllExchanges;
+}
+
+interface CornerRule {
+  readonly as: string;
+  /** The requests in words. */
+  readonly requests: string;
+  readonly isCovered: (row: Row, evidence: CornerEvidence) => boolean;
+  readonly expected: string;
+  readonly isKept: (exchange: Exchange, row: Row) => boolean;
+}
+
+/**
+ * Creates a check of generated requests. Judges only endpoints on which a valid key succeeded, so that nothing else
+ * explains a refusal.
+ */
+const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
+  checkEvery(
+    clause,
+    { corners: cornersRequested, all: allExchanges },
+    {
+      as: rule.as,
+      since: "1.1",
+      noun: "requests",
+      matrix: { description: rule.requests, cells: [], coverageProbe: null },
+      members: (evidence) =>
+        generatedWithControl(evidence)
+          .filter(({ row }) => rule.isCovered(row, evidence))
+          .map(memberOf),
+      judge: ({ row, exchange }) =>
+        rule.isKept(exchange, row)
+          ? null
+          : { expected: rule.expected, actual: `${describeStatus(exchange)} to ${describeRow(row)}` },
+      whenEmpty: unproven("no such request was answered"),
+    },
+  );
+
+const generatedWithControl = ({ corners, all }: CornerEvidence): GeneratedRequest[] => {
+  const accepting: ReadonlySet<string> = endpointsWithControl(all);
+  return corners.generated.filter(
+    ({ row, exchange }) => accepting.has(row["endpoint"] ?? "") && !isInconclusive(exchange),
+  );
+};
+
+const memberOf = (request: GeneratedRequest): Member<GeneratedRequest> => ({
+  cell: { of: request.row["endpoint"] ?? "", kind: request.row["key"] ?? "" },
+  proof: request.exchange,
+  subject: request,
+});
+
+const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
+
+/** The values of a row that a plain request does not have. */
+const describeRow = (row: Row): string =>
+  Object.entries(row)
+    .filter(([, value]) => !plainValues.includes(value))
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
+const isOneOf = (value: string | undefined, ...those: readonly string[]): boolean => those.includes(value ?? "");
+
+const elsewhere = ["in a cookie", "in another header", "in the query"] as const;
+const otherSchemes = ["other scheme", "in Basic credentials"] as const;
+
+const isDocumented = ({ method }: Row): boolean => method === "documented";
+const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
+
+/**
+ * Whether the endpoint answered 401 to a wrong key, and to this kind of key, in requests without another mistake. If
+ * not, a clause about that kind is broken.
+ */
+const isRejectedThere = ({ corners }: CornerEvidence, { endpoint }: Row, kind: string): boolean =>
+  ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
+
+const hasOtherMistake = ({ agent, body }: Row): boolean =>
+  agent === "unknown" || dimensions.body.refused.some((each) => each === body);
+
+/** Creates a check of requests whose only mistake is the key. `like` is a kind of key that the endpoint must reject, too. */
+const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[0] ?? ""): Check =>
+  checkCorners(clause, {
+    as: "in every corner",
+    requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
+    isCovered: (row, evidence) =>
+      isDocumented(row) &&
+      !hasOtherMistake(row) &&
+      isOneOf(row["key"], ...kinds) &&
+      isRejectedThere(evidence, row, like),
+    expected: `401, as to another request with ${like} as its key`,
+    isKept: (exchange) => hasStatus(exchange, 401),
+  });
+
+/** Checks of requests without a valid key, whatever else they ask for. */
+export const keyCornerChecks: readonly Check[] = [
+  checkKeyKinds("AUTH-2", ["missing", ...elsewhere]),
+  checkKeyKinds("AUTH-3", ["wrong"]),
+  checkKeyKinds("AUTH-4", ["expired"]),
+  checkKeyKinds("AUTH-5", ["altered", "other prefix"]),
+  checkCorners("AUTH-6", {
+    as: "in every corner",
+    requests: "every generated request with a key under another scheme",
+    isCovered: (row, evidence) =>
+      isDocumented(row) && isOneOf(row["key"], ...otherSchemes) && isRejectedThere(evidence, row, "missing"),
+    expected: "no success",
+    isKept: (exchange) => !isSuccess(exchange),
+  }),
+  checkCorners("AUTH-16", {
+    as: "with every other mistake",
+    requests: "every generated request without a valid key and with another mistake",
+    isCovered: (row, evidence) =>
+      isDocumented(row) &&
+      hasOtherMistake(row) &&
+      row["agent"] !== "unknown" &&
+      !isOneOf(row["key"], "other address", ...otherSchemes) &&
+      dimensions.key.refused.some((each) => each === row["key"]) &&
+      isRejectedThere(evidence, row, isOneOf(row["key"], ...elsewhere) ? "missing" : (row["key"] ?? "")),
+    expected: "401 before any other refusal",
+    isKept: (exchange) => hasStatus(exchange, 401),
+  }),
+];
+
+/** Longer bodies may be refused for their length. */
+const maxBodyBytes = 64 * 1024;
+
+/** Whether a POST of a valid key has a body that is no JSON object. */
+function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
+  const endpoint = endpointOf(exchange, all);
+  const { headers, body } = exchange.request;
+  const isJson = headers.some(([name, value]) => name.toLowerCase() === "content-type" && value === "application/json");
+  if (endpoint === null || publishedEndpoints[endpoint].method !== "POST" || !isJson || !hasValidKey(exchange, all))
+    return false;
+  if (body.kind === "cut" || (body.kind !== "none" && body.bytes > maxBodyBytes)) return false;
+  return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
+}
+
+/** Checks of bodies that are no JSON objects. */
+export const bodyCornerChecks: readonly Check[] = [
+  checkEvery(
+    "REQ-11",
+    { all: allExchanges, corners: cornersRequested },
+    {
+      matrix: {
+        description: "every POST with a valid key and a body that is no JSON object",
+        cells: [],
+        coverageProbe: null,
+      },
+      noun: "requests",
+      members: ({ all }) =>
+        responseCases(
+          all.exchanges.filter((each) => hasNoObject(each, all)),
+          all,
+        ),
+      // Whether the key, a limit, the agent or `Accept` is looked at first is not stated.
+      judge: (exchange) => {
+        if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406)) return undefined;
+        // ERR-10 judges the code.
+        return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
+      },
+      whenEmpty: unproven("no such request was answered"),
+    },
+  ),
+];
+
+/** Dimensions whose values have clauses of their own: a value that is always refused breaks one of those. */
+const fieldDimensions = [
+  "temperature",
+  "maxTokens",
+  "context",
+  "unknownParameter",
+  "streamParameters",
+  "body",
+  "key",
+] as const;
+/** Agents that answer. Others may fail at any request. */
+const answeringAgents = ["answering", "streaming", "remembering"] as const;
+
+const isLegalCall = (row: Row, endpoint: string): boolean =>
+  row["endpoint"] === endpoint &&
+  isDocumented(row) &&
+  hasValidTierKey(row) &&
+  isOneOf(row["body"], "valid", "spelled otherwise") &&
+  isOneOf(row["agent"], ...answeringAgents) &&
+  // Which alphabets an id may have is left to the server.
+  row["session"] !== "not ASCII";
+
+/** Whether every value of some dimensions was accepted in another request to the endpoint. */
+const isAcceptedApart = ({ corners }: CornerEvidence, row: Row, names: readonly string[]): boolean => {
+  const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
+  return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
+};
+
+const acceptsCombination = (exchange: Exchange): boolean => !hasStatus(exchange, 400, 422);
+
+const checkCombinations = (clause: JudgedId, endpoint: "invoke" | "stream"): Check =>
+  checkCorners(clause, {
+    as: "with pairs of fields",
+    requests: `every generated ${endpoint} with legal fields`,
+    isCovered: (row, evidence) =>
+      isLegalCall(row, endpoint) && isAcceptedApart(evidence, row, [...fieldDimensions, "session"]),
+    expected: "accepted, as each of its values is in another request",
+    isKept: acceptsCombination,
+  });
+
+const isNotFound = (exchange: Exchange): boolean => hasStatus(exchange, 404) && codeOf(exchange) === "AGENT_NOT_FOUND";
+
+const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "health"): Check =>
+  checkCorners(clause, {
+    as: "with every key",
+    requests: `every generated ${endpoint} of an agent that does not exist`,
+    isCovered: (row) =>
+      row["endpoint"] === endpoint &&
+      isDocumented(row) &&
+      row["agent"] === "unknown" &&
+      hasValidTierKey(row) &&
+      isOneOf(row["body"], "none", "valid", "spelled otherwise"),
+    expected: "404 with the code AGENT_NOT_FOUND",
+    // AUTH-1 judges whether the key is let in.
+    isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
+  });
+
+export const invokeCornerChecks: readonly Check[] = [
+  checkCombinations("INV-1", "invoke"),
+  checkUnknownAgent("INV-11", "invoke"),
+  checkCorners("INV-17", {
+    as: "of every kind",
+    requests: "every generated invoke with a `session_id` of digits, or of a word",
+    isCovered: (row, evidence) =>
+      isLegalCall(row, "invoke") &&
+      isOneOf(row["session"], "digits alone", "true") &&
+      Object.entries(plainFields).every(([name, value]) => row[name] === value) &&
+      isAcceptedApart(evidence, { ...row, session: "plain" }, [...fieldDimensions, "session"]),
+    expected: "accepted, as another `session_id` is",
+    isKept: acceptsCombination,
+  }),
+];
+
+export const streamCornerChecks: readonly Check[] = [
+  checkCombinations("SSE-1", "stream"),
+  checkUnknownAgent("SSE-21", "stream"),
+];
+
+/** Health reads with a valid key while a limit of the key was used up. */
+const healthInStates = (all: AllExchanges): Exchange[] =>
+  (byEndpoint(all).get("health") ?? []).filter((each) => each.keyState !== undefined && each.key !== null);
+
+export const healthCornerChecks: readonly Check[] = [
+  checkUnknownAgent("HLT-18", "health"),
+  checkEvery("HLT-15", allExchanges, {
+    as: "in every state",
+    since: "1.1",
+    matrix: { description: "every health check while a limit of the key is used up", cells: [], coverageProbe: null },
+    members: (all) =>
+      healthInStates(all)
+        .filter((each) => each.answer.kind === "answered")
+        .map((exchange) => ({
+          cell: { of: "health", kind: exchange.keyState ?? "" },
+          proof: exchange,
+          subject: exchange,
+        })),
+    judge: (exchange) =>
+      hasStatus(exchange, 429)
+        ? { expected: "not refused by a limit", actual: `${describeStatus(exchange)}, with ${exchange.keyState ?? ""}` }
+        : null,
+    whenEmpty: unproven("no health check was sent while a limit was used up"),
+  }),
+];

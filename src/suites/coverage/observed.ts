@@ -1,0 +1,140 @@
+import type { Row } from "../../base/covering-array.ts";
+import { getPath, isObject } from "../../base/json.ts";
+import { decodedSegment } from "../../base/path-segment.ts";
+import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
+import { tierNames } from "../../spec/tiers.ts";
+import { publishedEndpoints } from "../../spec/endpoints.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { endpointsAtRequestPath } from "../shared/all-exchanges.ts";
+import { neverIssuedKey, withOtherLastCharacter } from "../shared/key-trials/altered-keys.ts";
+import { agentOfRole, keyOfKind } from "./reach.ts";
+import { dimensions } from "../../spec/dimensions.ts";
+import { textKindOf } from "./texts.ts";
+
+/** Recognizes the row of a request that any probe has sent. */
+export interface RowReader {
+  readonly target: Target;
+  /** The key that requests without a valid key imitate. */
+  readonly mainKey: string;
+  readonly listed: number | null;
+}
+
+/** The rows of a request: one for each role of its agent and each name of its page. Empty if it has no place in the dimensions. */
+export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
+  const { request } = exchange;
+  if (statusOf(exchange) === null || (statusOf(exchange) === 429 && exchange.keyState === undefined)) return [];
+  const calls = endpointsAtRequestPath(exchange, { batchPath: reader.target.paths.batch });
+  const call = calls.find(({ endpoint }) => publishedEndpoints[endpoint].method === request.method) ?? calls[0];
+  const key = keyKindOf(exchange, reader);
+  if (call === undefined || key === null) return [];
+  const isDocumented = publishedEndpoints[call.endpoint].method === request.method;
+  const id = call.parameters["agent_id"];
+  const roles = rolesOf(id === undefined ? undefined : decodedSegment(id), exchange, reader.target);
+  const pages = call.endpoint === "list" && isDocumented ? pagesIn(request.url, reader.listed) : [noPage];
+  const values = roles.flatMap((agent) => pages.map((page) => ({ agent, page })));
+  return values.map(({ agent, page }) => ({
+    endpoint: call.endpoint,
+    method: isDocumented ? "documented" : "other",
+    key,
+    state: exchange.keyState ?? "fresh",
+    agent,
+    ...(isDocumented && publishedEndpoints[call.endpoint].method === "POST"
+      ? fieldsIn(exchange, call.endpoint)
+      : noFields),
+    ...page,
+  }));
+}
+
+const noFields = {
+  body: "none",
+  session: "none",
+  query: "none",
+  temperature: "none",
+  maxTokens: "none",
+  context: "none",
+  unknownParameter: "none",
+  streamParameters: "none",
+} as const;
+const noPage = { page: "none", limit: "none" } as const;
+
+function keyKindOf({ key: name, request }: Exchange, { target, mainKey }: RowReader): string | null {
+  const valueOf = (wanted: string): string | undefined =>
+    request.headers.find(([each]) => each.toLowerCase() === wanted)?.[1];
+  const authorization = valueOf("authorization");
+  if (name !== null) return kindOfKey(target.keys[name], target);
+  if (authorization === undefined) {
+    if (valueOf("cookie") !== undefined) return "in a cookie";
+    if (valueOf("x-api-key") !== undefined) return "in another header";
+    return request.url.includes("api_key=") ? "in the query" : "missing";
+  }
+  const [scheme, text = ""] = authorization.split(" ");
+  if (scheme !== "Bearer") return scheme === "Basic" && text !== mainKey ? "in Basic credentials" : "other scheme";
+  if (text === mainKey) return null;
+  if (text.slice(3) === mainKey.slice(3)) return "other prefix";
+  if (text === withOtherLastCharacter(mainKey)) return "altered";
+  return text === neverIssuedKey(mainKey) ? "wrong" : null;
+}
+
+function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
+  if (key === undefined || key.signed) return null;
+  const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
+    (kind) => keyOfKind(kind, target)?.key === key.key,
+  );
+  // A temporary key is two kinds, and only its answer tells which.
+  if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
+  return tierNames.find((tier) => tier === key.tier) ?? null;
+}
+
+function rolesOf(id: string | undefined, { request }: Exchange, target: Target): string[] {
+  if (id === undefined) return ["none"];
+  const roles = dimensions.agent.values.filter((value) => {
+    const agent = agentOfRole(value, target);
+    if (agent === null || typeof agent === "string") return agent === id;
+    const sent = sentJson(request);
+    return agent.agent === id && Object.entries(agent.body).every(([name, wanted]) => getPath(sent, name) === wanted);
+  });
+  const isKnown = Object.values(target.agents).includes(id);
+  return roles.length > 0 || isKnown ? roles : ["unknown"];
+}
+
+function fieldsIn({ request }: Exchange, endpoint: string): Readonly<Record<string, string>> {
+  const { body } = request;
+  if (body.kind === "none") return { ...noFields, body: "absent" };
+  const sent = sentJson(request);
+  if (sent === undefined) return { ...noFields, body: "truncated" };
+  if (Array.isArray(sent)) return { ...noFields, body: "array" };
+  if (!isObject(sent)) return { ...noFields, body: "string" };
+  if (endpoint !== "invoke" && endpoint !== "stream") return { ...noFields, body: "valid" };
+  const query = sent["query"];
+  const parameters = sent["parameters"];
+  const isRespelled = body.kind === "text" && body.text !== JSON.stringify(sent);
+  const whole = isRespelled ? "spelled otherwise" : "valid";
+  return {
+    body: query === undefined ? "without query" : typeof query === "string" ? whole : "query of another type",
+    session: optionalText(sent["session_id"]),
+    query: typeof query === "string" ? textKindOf(query) : "none",
+    temperature: optional(getPath(parameters, "temperature")),
+    maxTokens: optional(getPath(parameters, "max_tokens")),
+    context: getPath(parameters, "context") === undefined ? "absent" : "object",
+    unknownParameter: hasOther(parameters) ? "present" : "absent",
+    streamParameters: streamNames.some((name) => getPath(parameters, name) !== undefined) ? "present" : "absent",
+  };
+}
+
+const streamNames = ["resume_from_index", "stream_delay_ms", "chunk_size"] as const;
+const knownNames: readonly string[] = ["temperature", "max_tokens", "context", ...streamNames];
+const hasOther = (parameters: unknown): boolean =>
+  isObject(parameters) && Object.keys(parameters).some((name) => !knownNames.includes(name));
+const optional = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
+const optionalText = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
+
+/** The names of a page: the first page may also be the last one. */
+function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {
+  const { searchParams } = new URL(url);
+  const [page, limit] = [searchParams.get("page"), searchParams.get("limit")];
+  if (page === null || limit === null) return [{ page: "absent", limit: "absent" }];
+  const pages = Math.max(1, Math.ceil((listed ?? 0) / Number(limit)));
+  const byNumber = ["first", "second", "third"][Number(page) - 1] ?? "other";
+  const byEnd = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : byNumber;
+  return [...new Set([byNumber, byEnd])].map((name) => ({ page: name, limit }));
+}

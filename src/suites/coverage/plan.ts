@@ -1,0 +1,149 @@
+import { type Covering, type CoveringInput, prepareCovering, type Row } from "../../base/covering-array.ts";
+import { memoizeByObject, once } from "../../base/memoize.ts";
+import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
+import { type Enabler, need } from "../../run/skip-reason.ts";
+import {
+  type Dimension,
+  dimensions,
+  type Exclusion,
+  exclusions,
+  type KeyState,
+  pairedOnly,
+} from "../../spec/dimensions.ts";
+import { endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
+import { type Target, usableKeys } from "../../target/target.ts";
+import { missingFor } from "./reach.ts";
+
+/** The dimensions that a request decides. The age of a request follows from earlier ones. */
+const chosen = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
+
+const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
+  values: Object.fromEntries(chosen.map((name) => [name, values(name)])),
+  refused: Object.fromEntries(chosen.map((name) => [name, dimensions[name].refused])),
+  exclusions: [...exclusions, ...more],
+  isPaired: () => true,
+  counts: (value) => value !== "none",
+});
+
+/** All pairs of the document, whatever target and bounds. */
+const everything = once(() => prepareCovering(inputOf((name) => dimensions[name].values)));
+
+const [writing, reading] = [true, false].map((takesBody) =>
+  endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
+);
+/** Exclusions of a run that sends only GET. Another method than that of a POST is GET. */
+const onlyGet: readonly Exclusion[] = [
+  { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
+  { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
+];
+
+/** Pairs that a target or the bounds of a run leave out, and what would bring them. */
+export interface CutPairs {
+  readonly needs: Enabler;
+  readonly pairs: number;
+}
+
+/** The pairs that a run can reach. */
+export interface Reach {
+  readonly covering: Covering;
+  readonly pairs: ReadonlySet<string>;
+  readonly total: number;
+  readonly cut: readonly CutPairs[];
+}
+
+/** Finds the pairs that can be reached with a target's keys, agents and clock. */
+export function reachOf(target: Target, readOnly: boolean): Reach {
+  const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
+  const available = (name: Dimension): string[] =>
+    dimensions[name].values.filter((value) => lacks(name, value) === null);
+  const covering = prepareCovering(inputOf(available, readOnly ? onlyGet : []));
+  const pairs = new Set(covering.possiblePairs());
+  const all = everything().possiblePairs();
+  const causes = all.filter((pair) => !pairs.has(pair)).map((pair) => causeOf(pair, lacks, readOnly));
+  const cut = [...Map.groupBy(causes, (needs) => JSON.stringify(needs)).values()].flatMap(([needs, ...others]) =>
+    needs === undefined ? [] : [{ needs, pairs: others.length + 1 }],
+  );
+  return { covering, pairs, total: all.length, cut: cut.toSorted((one, other) => other.pairs - one.pairs) };
+}
+
+/** Returns what would bring a pair out of reach: the first of its values that the target lacks, or the bounds. */
+function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enabler | null, readOnly: boolean): Enabler {
+  for (const name of chosen)
+    for (const value of dimensions[name].values) {
+      const cause = ` ${pair} `.includes(`${name}=${value} `) ? lacks(name, value) : null;
+      if (cause !== null) return cause;
+    }
+  return readOnly ? need("readOnly") : "another target file";
+}
+
+/** Requests with two mistakes at once, on every endpoint: a server may look for one before the other at some endpoints only. */
+const mistakesAtOnce: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
+  { endpoint, method: "documented", key: "wrong", body: "truncated" },
+  { endpoint, method: "documented", key: "missing", body: "array" },
+]);
+
+/** The values of a plain request with a query. */
+export const plainFields = {
+  body: "valid",
+  query: "plain",
+  temperature: "absent",
+  maxTokens: "absent",
+  context: "absent",
+  unknownParameter: "absent",
+  streamParameters: "absent",
+} as const satisfies Row;
+
+/** Requests that are sent in any case: some triples, and those without which a check has no evidence. */
+export function neededRows(target: Target): readonly Row[] {
+  const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
+  const plain = { method: "documented", state: "fresh" };
+  return [
+    ...mistakesAtOnce,
+    ...[...new Set(kinds)].flatMap((key) =>
+      ["invoke", "stream", "health"].map((endpoint) => ({
+        ...plain,
+        endpoint,
+        key,
+        agent: "unknown",
+        ...(endpoint === "health" ? {} : { ...plainFields, session: "absent" }),
+      })),
+    ),
+    ...["digits alone", "true"].map((session) => ({
+      ...plain,
+      endpoint: "invoke",
+      key: mainKey(target)?.tier ?? "",
+      agent: "answering",
+      ...plainFields,
+      session,
+    })),
+  ].filter(({ key }) => key !== "");
+}
+
+/** The seed of the rows if the user names none. */
+const defaultSeed = 1;
+/** Seed by environment variable, so that each night can visit other corners. */
+export const coverageSeed = (): number =>
+  Number(process.env["CONFORMANCE_COVERAGE_SEED"] ?? defaultSeed) || defaultSeed;
+
+/**
+ * The requests to send while a key is used up: every endpoint with every kind of key in every state. Each takes values
+ * of the other dimensions that form new pairs with the state.
+ */
+const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
+  const { covering } = reachOf(target, false);
+  const kinds = tiersUnderTest(target).map(({ tier }) => tier);
+  const states = dimensions.state.refused.filter((state) => missingFor("state", state, target) === null);
+  const needed = states.flatMap((state) =>
+    (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
+      ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),
+      // A health check costs nothing.
+      ...["degraded", "unhealthy"].map((agent) => ({ endpoint: "health", key, state, method: "documented", agent })),
+    ]),
+  );
+  const isWanted = (pair: string): boolean => dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
+  return covering.cover({ covered: new Set(), seed: coverageSeed(), costOf: () => 1, needed, isWanted });
+});
+
+/** The requests to send while a key of a kind is in a state, one for each endpoint. */
+export const rowsInState = (target: Target, key: string, state: KeyState): readonly Row[] =>
+  rowsInStates(target).filter((row) => row["key"] === key && row["state"] === state);

@@ -1,0 +1,244 @@
+import type { Row } from "../../base/covering-array.ts";
+import { getPath } from "../../base/json.ts";
+import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { hasFewRequests } from "../../run/plan/needs.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
+import type { Client } from "../../run/send/client.ts";
+import type { PendingExchange } from "../../wire/transport.ts";
+import { need, SkipError } from "../../run/skip-reason.ts";
+import { dimensions, type KeyState } from "../../spec/dimensions.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { useExpiryMs } from "../limits/timed-retry.ts";
+import { type Fixtures, prepareFixtures } from "../shared/key-trials/fixtures.ts";
+import { hasStatus, isSuccess } from "../shared/response.ts";
+import { rowsOfExchange } from "./observed.ts";
+import { coverageSeed, type CutPairs, neededRows, reachOf, rowsInState } from "./plan.ts";
+import { keyOfKind, derivedKinds } from "./reach.ts";
+import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
+
+/** A request of a generated row, and its response. */
+export interface GeneratedRequest {
+  readonly row: Row;
+  readonly exchange: Exchange;
+}
+
+/** The pairs that the requests of a run cover. */
+export interface PairCoverage {
+  readonly generated: readonly GeneratedRequest[];
+  /** Endpoints that answered 401 to a kind of key, in any request of the run. */
+  readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
+  /** The values of successful requests of the run, such as `temperature=2`, by endpoint. */
+  readonly accepted: Readonly<Record<string, readonly string[]>>;
+  /** Pairs that some request of the run covered. */
+  readonly coveredCount: number;
+  /** Pairs within reach that no request covered, by name. */
+  readonly uncovered: readonly string[];
+  readonly total: number;
+  /** Pairs that the target or the bounds of the run leave out. */
+  readonly cut: readonly CutPairs[];
+}
+
+/** Maximum number of requests with an invalid key on a real clock: if the main key has few requests, and else. */
+const maxInvalid = { few: 3, many: 80 } as const;
+/** Maximum number of requests with valid keys on a real clock, and of agent executions. */
+const maxValid = 40;
+const maxExecutions = 10;
+/** Approximate number of requests and executions with a test clock. */
+const withClock = { requests: 250, executions: 45 } as const;
+/** A run stops sending invalid keys after this many 429s, because the server may be limiting the client's address. */
+const maxLimited = 2;
+const maxAgentMs = 60_000;
+
+const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
+
+/** Whether a row makes an agent run, if the server does what the document says. */
+const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
+  (endpoint === "invoke" || endpoint === "stream") &&
+  method === "documented" &&
+  state === "fresh" &&
+  !isRefusedKey(key) &&
+  agent !== "unknown" &&
+  (body === "valid" || body === "spelled otherwise");
+
+const executionCost = 4;
+const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
+
+/**
+ * Sends generated requests at the end of a run, until each pair of values within reach occurs in some request of the
+ * run.
+ */
+export const cornersRequested = probe(
+  "requests are sent for the pairs of properties that no other request has",
+  {
+    requests: (target) => (target.clock === null ? (hasFewRequests(target) ? 0 : maxValid) : withClock.requests),
+    executions: (target) =>
+      target.clock === null ? (hasFewRequests(target) ? 0 : maxExecutions) : withClock.executions,
+    reads: true,
+    stage: "coverage",
+    since: "1.1",
+    mayDropRequests: true,
+  },
+  async (context): Promise<PairCoverage> => {
+    const { client, target, readOnly, recorder, time } = context;
+    const { covering, pairs, total, cut } = reachOf(target, readOnly);
+    const reader = { target, mainKey: client.key.key, listed: listedOf(context) };
+    const covered = new Set<string>();
+    const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
+    const rejecting = new Map<string, PairCoverage["rejecting"][number]>();
+    const accepted = new Map<string, Set<string>>();
+    const add = (row: Row, exchange: Exchange): void => {
+      if (!isAnswered(exchange)) return;
+      for (const name of covering.pairsIn(row)) covered.add(name);
+      const { endpoint = "", key = "", agent, body } = row;
+      const hasOtherMistake = agent === "unknown" || dimensions.body.refused.some((each) => each === body);
+      if (isSuccess(exchange))
+        accepted.set(
+          endpoint,
+          (accepted.get(endpoint) ?? new Set()).union(
+            new Set(Object.entries(row).map(([name, value]) => `${name}=${value}`)),
+          ),
+        );
+      if (hasStatus(exchange, 401) && !hasOtherMistake) rejecting.set(`${endpoint} ${key}`, { endpoint, key });
+    };
+    for (const exchange of recorder.allExchanges())
+      for (const row of rowsOfExchange(exchange, reader)) add(row, exchange);
+    const before = new Set(covered);
+    const rows = covering
+      .cover({ covered: before, seed: coverageSeed(), costOf, needed: neededRows(target) })
+      .filter((row) => row["state"] === "fresh");
+    const chosen = time.canAdvance ? rows : affordable(rows, covering.pairsIn, covered, target);
+    if (time.canAdvance && chosen.length > 0)
+      await time.passTime(useExpiryMs, "the keys must have their allowance back");
+    const parts = { ...partsOf(context, await prepareFixtures(context, "of-corners")) };
+    const generated = await sendRows(chosen, context, parts, add);
+    const uncovered = [...pairs].filter((name) => !covered.has(name));
+    const sent = new Set(generated.map(({ row }) => row));
+    const notSent = new Set(rows.filter((row) => !sent.has(row)).flatMap(covering.pairsIn));
+    const outOfBounds = uncovered.filter((name) => notSent.has(name) || isInUsedState(name));
+    const bound = { needs: need("limit within reach"), pairs: outOfBounds.length };
+    return {
+      generated,
+      rejecting: [...rejecting.values()],
+      accepted: Object.fromEntries([...accepted].map(([endpoint, values]) => [endpoint, [...values]])),
+      coveredCount: pairs.size - uncovered.length,
+      uncovered: uncovered.filter((name) => !outOfBounds.includes(name)),
+      total,
+      cut: outOfBounds.length === 0 ? cut : [...cut, bound],
+    };
+  },
+);
+
+/** Whether a pair needs a key that is used up. The probes of limits send such requests, as far as the bounds allow. */
+const isInUsedState = (pair: string): boolean =>
+  dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
+
+/** The rows that fit a real clock: those that show most, and few that run an agent. */
+function affordable(
+  rows: readonly Row[],
+  pairsIn: (row: Row) => readonly string[],
+  covered: ReadonlySet<string>,
+  target: Target,
+): readonly Row[] {
+  const isScarce = hasFewRequests(target);
+  const worthOf = (row: Row): number => pairsIn(row).filter((name) => !covered.has(name)).length;
+  const byWorth = rows.toSorted((one, other) => worthOf(other) - worthOf(one));
+  const invalid = byWorth.filter(({ key = "" }) => isRefusedKey(key));
+  let executions = 0;
+  const valid = byWorth.filter((row) => !invalid.includes(row) && (!runsAgent(row) || executions++ < maxExecutions));
+  return [
+    ...invalid.slice(0, isScarce ? maxInvalid.few : maxInvalid.many),
+    ...(isScarce ? [] : valid.slice(0, maxValid)),
+  ];
+}
+
+function listedOf({ discovery }: ProbeContext): number | null {
+  const total = getPath(bodyJson(discovery.listing), "pagination", "total");
+  return typeof total === "number" && Number.isInteger(total) && total >= 0 ? total : null;
+}
+
+const partsOf = (context: ProbeContext, fixtures: Fixtures): RequestParts => ({
+  target: context.target,
+  fixtures,
+  unknownAgent: unknownAgentOf(context),
+  listed: listedOf(context),
+});
+
+async function sendRows(
+  rows: readonly Row[],
+  context: ProbeContext,
+  parts: RequestParts,
+  onSent: (row: Row, exchange: Exchange) => void,
+): Promise<GeneratedRequest[]> {
+  const generated: GeneratedRequest[] = [];
+  let limited = 0;
+  for (const row of rows) {
+    const isRefused = isRefusedKey(row["key"] ?? "");
+    if (isRefused && limited >= maxLimited) continue;
+    try {
+      const exchange = await sendRow(row, context, parts);
+      if (exchange === null) continue;
+      if (isRefused && hasStatus(exchange, 429)) limited += 1;
+      generated.push({ row, exchange });
+      onSent(row, exchange);
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+    }
+  }
+  return generated;
+}
+
+async function sendRow(
+  row: Row,
+  { client, target, time }: ProbeContext,
+  parts: RequestParts,
+): Promise<Exchange | null> {
+  const request = requestOfRow(row, parts);
+  const own = clientOf(row["key"] ?? "", client, target);
+  if (request === null || own === null) return null;
+  const { query, ...credentials } = credentialsOf(row["key"] ?? "", own.key.key);
+  const isUnpaced = isRefusedKey(row["key"] ?? "") && target.clock === null;
+  const sent = own.send(request.method, withQuery(request.path, query), {
+    ...request.options,
+    ...credentials,
+    ...(isUnpaced ? { unpaced: true } : {}),
+  });
+  return runsAgent(row) ? time.awaitAgent(sent, maxAgentMs) : sent;
+}
+
+function clientOf(kind: string, client: Client, target: Target): Client | null {
+  if (derivedKinds.includes(kind)) return client;
+  const key = keyOfKind(kind, target);
+  return key === null ? null : client.as(key);
+}
+
+/** A key, and what the run has done to it. */
+interface UsedKey {
+  readonly key: TargetKey;
+  /** The kind of the key, as the dimensions name it. */
+  readonly kind: string;
+  readonly state: KeyState;
+}
+
+/** Returns functions that each open a generated request, for all endpoints, while a key is used up. Only checks of 1.1 judge them. */
+export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {
+  const own = context.client.as(key).since("1.1");
+  const parts = partsOf(context, {
+    agent: context.target.agents.answering ?? null,
+    webhook: null,
+    webhookId: null,
+    operationId: null,
+    batchPath: context.target.paths.batch,
+  });
+  return rowsInState(context.target, kind, state).flatMap((row) => {
+    const request = requestOfRow(row, parts);
+    if (request === null) return [];
+    const options = { ...request.options, unpaced: true, keyState: state };
+    return [() => own.open(request.method, request.path, options)];
+  });
+}
+
+/** Sends a request to every endpoint, one after the other, while a key is used up. */
+export async function requestInState(context: ProbeContext, used: UsedKey): Promise<void> {
+  for (const open of requestsInState(context, used)) await open().finished;
+}

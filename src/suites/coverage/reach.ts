@@ -1,0 +1,81 @@
+import { resolveKey } from "../../run/plan/needs.ts";
+import { type Enabler, need } from "../../run/skip-reason.ts";
+import type { Dimension } from "../../spec/dimensions.ts";
+import { isLoopback } from "../../target/base-url.ts";
+import {
+  type AgentRole,
+  agentRoles,
+  type RequestRole,
+  requestRoles,
+  type RoleAssignment,
+  roleAssignmentOf,
+  type Target,
+  type TargetKey,
+  usableKeys,
+} from "../../target/target.ts";
+
+/** The kinds of key that the target file has to name, apart from tiers. */
+const keyNeeds = {
+  "read-only": "keys.readOnly",
+  "one agent": "keys.oneAgent",
+  "near quota": "keys.nearQuota",
+  expired: "keys.expired",
+  outlived: "keys.temporary",
+  "other address": "keys.elsewhere",
+} as const;
+
+const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
+
+/** The key of the target for a kind of key; `null` if it has none. Kinds that are made from the main key have no key of their own. */
+export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
+  isNamedKind(kind)
+    ? resolveKey(keyNeeds[kind], target)
+    : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
+
+/** Kinds of key that a request makes from the main key, or has without one. */
+export const derivedKinds: readonly string[] = [
+  "missing",
+  "wrong",
+  "other prefix",
+  "altered",
+  "other scheme",
+  "in a cookie",
+  "in another header",
+  "in Basic credentials",
+  "in the query",
+];
+
+/** The requirement for a value of a dimension that the target does not meet; `null` if it meets all. */
+export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
+  if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
+  if (dimension === "key") return missingKey(value, target);
+  if (dimension === "agent") return missingAgent(value, target);
+  return dimension === "state" && value !== "fresh" ? missingState(value, target) : null;
+}
+
+function missingKey(kind: string, target: Target): Enabler | null {
+  if (kind === "in the query" && !isLoopback(target.baseUrl)) return "a target on loopback: a URL ends in logs";
+  if (kind === "outlived" && target.clock === null) return need("clock");
+  if (derivedKinds.includes(kind) || keyOfKind(kind, target) !== null) return null;
+  return isNamedKind(kind) ? need(keyNeeds[kind]) : `\`keys\` in the target file: a key of the tier ${kind}`;
+}
+
+function missingState(state: string, target: Target): Enabler | null {
+  if (state === "tokens spent") return resolveKey("keys.nearQuota", target) === null ? need("keys.nearQuota") : null;
+  if (state === "slots held" && roleAssignmentOf(target, "slow") === null) return need("agents.slow");
+  return state === "minute used up" || target.clock !== null ? null : need("clock");
+}
+
+const isRole = (value: string): value is AgentRole => Object.hasOwn(agentRoles, value);
+const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
+
+/** The agent of the target that a request names; `null` if the target has none for the role. */
+export function agentOfRole(value: string, target: Target): string | RoleAssignment | null {
+  if (!isRole(value)) return null;
+  return isRequestRole(value) ? roleAssignmentOf(target, value) : (target.agents[value] ?? null);
+}
+
+const missingAgent = (value: string, target: Target): Enabler | null =>
+  value === "none" || value === "unknown" || !isRole(value) || agentOfRole(value, target) !== null
+    ? null
+    : need(`agents.${value}`);

@@ -1,0 +1,147 @@
+import { bodyFor, agentPath, type SendOptions } from "../../run/send/client.ts";
+import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import type { Row } from "../../base/covering-array.ts";
+import type { RoleAssignment, Target } from "../../target/target.ts";
+import { neverIssuedKey, prefixOf, withOtherLastCharacter } from "../shared/key-trials/altered-keys.ts";
+import type { Fixtures } from "../shared/key-trials/fixtures.ts";
+import { type EndpointRequest, requestFor } from "../shared/key-trials/send-trials.ts";
+import { agentOfRole } from "./reach.ts";
+import { isTextKind, textKinds } from "./texts.ts";
+
+/** The objects that requests of a run can name. */
+export interface RequestParts {
+  readonly target: Target;
+  readonly fixtures: Fixtures;
+  readonly unknownAgent: string;
+  /** The number of agents in the list; `null` if it is not known. */
+  readonly listed: number | null;
+}
+
+/** Builds the request of a row; `null` if the target lacks something for it. */
+export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
+  const endpoint = row["endpoint"] as EndpointName;
+  const { method: documented } = publishedEndpoints[endpoint];
+  const path = pathOf(row, endpoint, parts);
+  if (path === null) return null;
+  if (row["method"] === "other") return { method: documented === "GET" ? "PUT" : "GET", path, options: {} };
+  const accept: SendOptions = endpoint === "stream" ? { accept: "text/event-stream" } : {};
+  const body = documented === "GET" ? {} : bodyOf(row, endpoint, parts);
+  return body === null ? null : { method: documented, path, options: { ...accept, ...body } };
+}
+
+function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string | null {
+  if (endpoint === "invoke" || endpoint === "stream" || endpoint === "health") {
+    const agent = agentOf(row, parts);
+    return agent === null ? null : agentPath(agent, endpoint);
+  }
+  if (endpoint === "list") return `/agents${listQuery(row, parts)}`;
+  const { fixtures } = parts;
+  const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
+  if (path !== undefined) return path;
+  // The document allows a request for something that does not exist.
+  if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
+  return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
+}
+
+/** Stands for the body of a webhook where only the path is needed. */
+const placeholder = { url: "", events: [], secret: "" };
+
+const agentOf = ({ agent = "" }: Row, { target, unknownAgent }: RequestParts): string | RoleAssignment | null =>
+  agent === "unknown" ? unknownAgent : agentOfRole(agent, target);
+
+const pagesBefore = { first: 0, second: 1, third: 2 } as const;
+
+function listQuery({ page = "", limit = "" }: Row, { listed }: RequestParts): string {
+  if (page === "absent" || page === "none") return "";
+  const pages = Math.max(1, Math.ceil((listed ?? 2) / Number(limit)));
+  const number =
+    page in pagesBefore ? pagesBefore[page as keyof typeof pagesBefore] + 1 : page === "last" ? pages : pages + 1;
+  return `?page=${number}&limit=${limit}`;
+}
+
+/** Bodies that are no JSON objects. */
+const brokenBodies: Readonly<Partial<Record<string, string>>> = {
+  array: '["Hello."]',
+  string: '"Hello."',
+  truncated: '{"query": "Hello.',
+  absent: "",
+};
+
+/** The body of a POST; `null` if the target lacks something for it. */
+function bodyOf(row: Row, endpoint: EndpointName, parts: RequestParts): SendOptions | null {
+  const text = brokenBodies[row["body"] ?? ""];
+  if (text !== undefined) return { text };
+  if (endpoint !== "invoke" && endpoint !== "stream") return requestFor[endpoint](parts.fixtures)?.options ?? null;
+  const agent = agentOf(row, parts);
+  const fields = bodyFor(agent ?? "", fieldsOf(row));
+  return row["body"] === "spelled otherwise" ? { text: spelledOtherwise(fields) } : { json: fields };
+}
+
+function fieldsOf(row: Row): Record<string, unknown> {
+  const text = (name: string, prefix = ""): string | undefined => {
+    const kind = row[name] ?? "";
+    return isTextKind(kind) ? prefix + textKinds[kind] : undefined;
+  };
+  const parameters = parametersOf(row);
+  const query = row["body"] === "query of another type" ? ["Hello."] : text("query");
+  return {
+    ...(query === undefined || row["body"] === "without query" ? {} : { query }),
+    ...(text("session") === undefined
+      ? {}
+      : { session_id: row["session"] === "plain" ? "conformance-corner" : text("session") }),
+    ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+  };
+}
+
+const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParameter, streamParameters }: Row) => ({
+  ...(/^\d/.test(temperature) ? { temperature: Number(temperature) } : {}),
+  ...(/^\d/.test(maxTokens) ? { max_tokens: Number(maxTokens) } : {}),
+  ...(context === "object" ? { context: { user: { name: "Ada" } } } : {}),
+  ...(unknownParameter === "present" ? { conformance_unknown: true } : {}),
+  ...(streamParameters === "present" ? { resume_from_index: 0, stream_delay_ms: 0, chunk_size: 8 } : {}),
+});
+
+/** The same JSON with other white space, the keys in the other order, and an escaped name. */
+const spelledOtherwise = (fields: object): string =>
+  `\r\n\t${JSON.stringify(Object.fromEntries(Object.entries(fields).toReversed()), null, "\t")}\n`.replace(
+    '"query"',
+    String.raw`"\u0071uery"`,
+  );
+
+/** How a request carries its key, if it does not send its own key as documented. `{}` sends the client's key. */
+export function credentialsOf(
+  kind: string,
+  key: string,
+): Pick<SendOptions, "authorization" | "headers"> & { readonly query?: string } {
+  switch (kind) {
+    case "missing":
+      return { authorization: null };
+    case "wrong":
+      return { authorization: `Bearer ${neverIssuedKey(key)}` };
+    case "other prefix":
+      return { authorization: `Bearer ${withOtherPrefix(key)}` };
+    case "altered":
+      return { authorization: `Bearer ${withOtherLastCharacter(key)}` };
+    case "other scheme":
+      return { authorization: `Token ${key}` };
+    case "in a cookie":
+      return { authorization: null, headers: [["Cookie", `api_key=${key}; token=${key}`]] };
+    case "in another header":
+      return { authorization: null, headers: [["X-API-Key", key]] };
+    case "in Basic credentials":
+      return { authorization: `Basic ${Buffer.from(`${key}:`).toString("base64")}` };
+    case "in the query":
+      return { authorization: null, query: `api_key=${encodeURIComponent(key)}` };
+    default:
+      return {};
+  }
+}
+
+/** The key with two other letters before the underscore, or in front. */
+function withOtherPrefix(key: string): string {
+  const prefix = prefixOf(key);
+  return prefix === null ? `zz_${key}` : (prefix === "zz_" ? "qq_" : "zz_") + key.slice(prefix.length);
+}
+
+export const withQuery = (path: string, query: string | undefined): string =>
+  query === undefined ? path : `${path}${path.includes("?") ? "&" : "?"}${query}`;

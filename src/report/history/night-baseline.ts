@@ -36,8 +36,8 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 /**
  * Returns what a night is compared with: for each of its findings, the row of the latest night that judged the check.
  *
- * A check that is not exercised counts as lost only on the second such night, and only if the two nights before exercised it. So a single night with
- * an exhausted rate limit is not reported.
+ * A check that is not exercised, or has no finding, counts as lost only on the second such night, and only if the two nights before exercised it.
+ * So a single night with an exhausted rate limit is not reported.
  *
  * @returns `null` for the first night, and for a night on which nothing could be judged
  */
@@ -52,9 +52,22 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
       (finding.outcome === "skipped" ? rowBeforeSkip(finding, rowOn) : latestJudgedRow(finding, rowOn)) ?? [],
   );
   // A stopped run does not reach every check. The missing checks are not reported as gone.
-  const gone = tonight.stopped === undefined ? last.findings.filter((finding) => !keys.has(findingKey(finding))) : [];
+  const gone = tonight.stopped === undefined ? rowsBeforeGap(recent.at(-2), rowOn, keys) : [];
   return documentOf(last, [...compared, ...gone]);
 }
+
+/** Rows of checks that are missing tonight and last night, and that the two nights before exercised. */
+const rowsBeforeGap = (
+  before: Night | undefined,
+  rowOn: RowOn,
+  tonight: ReadonlySet<string>,
+): readonly NightFinding[] =>
+  (before?.findings ?? []).filter((finding) => {
+    const key = findingKey(finding);
+    const earlier = rowOn(2, key);
+    const isLost = isExercised(finding) && earlier !== undefined && isExercised(earlier);
+    return isLost && !tonight.has(key) && rowOn(0, key) === undefined;
+  });
 
 /** Returns the row of a finding on an earlier night. `nightsBefore` is 0 for the last night before tonight. */
 type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;

@@ -112,6 +112,15 @@ describe("findings", () => {
     expect(judge([...history, skipped(5)], passing(6)).regressions).toEqual([]);
   });
 
+  it("that are missing fail the second such night in a row, once", () => {
+    const both = (at: number): Night => nightWith(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
+    const history = nights(5, both);
+    expect(judge(history, passing(5)).regressions).toEqual([]);
+    expect(judge([...history, passing(5)], passing(6)).regressions).toMatchObject([{ kind: "skipped-must" }]);
+    expect(judge([...history, passing(5), passing(6)], passing(7)).regressions).toEqual([]);
+    expect(judge([...history, passing(5)], both(6)).regressions).toEqual([]);
+  });
+
   it("that a stopped run did not reach are not reported as gone", () => {
     const both = (at: number): Night => nightWith(at, [], [row(), row({ check: "SSE-6", clause: "SSE-6" })]);
     const stopped = { ...nightWith(5, [], [row()]), stopped: "the target did not answer any more" };

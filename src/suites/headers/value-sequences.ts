@@ -5,7 +5,14 @@ import { isKeyAccepted, judgeTimeLeft } from "../../rules/limits/time-left.ts";
 import { breach, type Finding, holds, type Observation, observed, unproven } from "../../run/judge/finding.ts";
 import { moreTime } from "../../run/skip-reason.ts";
 import { type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
-import { elapsedSeconds, fallBetween, isSameWindow, type SerialRun, serialRuns } from "../shared/compare-samples.ts";
+import {
+  elapsedSeconds,
+  fallBetween,
+  inOrder,
+  isSameWindow,
+  type SerialRun,
+  serialRuns,
+} from "../shared/compare-samples.ts";
 import { countedReadIn } from "../limits/key-history.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples } from "./probes.ts";
@@ -218,16 +225,11 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
 
 /** Pairs of a read and the next request on the key, if no other request overlaps either. */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
-  const sorted = samples.filter(({ kind }) => kind !== "health").toSorted((a, b) => a.sentMs - b.sentMs);
-  const pairs: (readonly [Sample, Sample])[] = [];
-  let lastEndMs = -Infinity;
-  for (const [index, read] of sorted.entries()) {
-    const [next, afterNext] = [sorted[index + 1], sorted[index + 2]];
-    const wasAlone = lastEndMs <= read.sentMs;
-    lastEndMs = Math.max(lastEndMs, read.endMs);
-    if (next === undefined || !wasAlone || !reads.has(read.id) || next.kind === "stream") continue;
-    const isAlone = read.endMs <= next.sentMs && (afterNext?.sentMs ?? Infinity) >= next.endMs;
-    if (isAlone && isAdmitted(read) && isAdmitted(next)) pairs.push([read, next]);
-  }
-  return pairs;
+  const placed = inOrder(samples.filter(({ kind }) => kind !== "health"));
+  return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {
+    const after = placed[index + 1];
+    if (after === undefined || !isAfterAll || !reads.has(read.id) || after.sample.kind === "stream") return [];
+    const isAlone = isBeforeNext && after.isBeforeNext;
+    return isAlone && isAdmitted(read) && isAdmitted(after.sample) ? [[read, after.sample] as const] : [];
+  });
 }

@@ -1,11 +1,12 @@
 import { is2xx } from "../../base/http-status.ts";
+import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
-import { fallBetween } from "../shared/compare-samples.ts";
+import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
 /** Requests of one endpoint that got one outcome. `null`: a path or method that the document does not define. */
 export interface RequestKind {
@@ -56,10 +57,10 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
     return samples.keys.flatMap((account) => {
-      const entries = account.samples
-        .toSorted((one, other) => one.sentMs - other.sentMs)
-        .map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all));
-      return chargesIn(seriesOf(entries), account, samples.keylessMs);
+      const series = seriesOf(account.samples).map((alone) =>
+        alone.map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all)),
+      );
+      return chargesIn(series, account, samples.keylessMs);
     });
   }),
 );
@@ -78,24 +79,19 @@ const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "o
 
 const traitsOf = memoizeByObject((exchange: Exchange): readonly string[] => {
   const agent = agentInPath(exchange);
-  const { parameters } = Object.assign({ parameters: null }, sentJson(exchange.request));
+  const parameters = getPath(sentJson(exchange.request), "parameters");
   return [
     ...(agent === null ? [] : [`of the agent ${agent}`]),
-    ...Object.keys(parameters ?? {}).map((each) => `with \`${each}\``),
+    ...(isObject(parameters) ? Object.keys(parameters) : []).map((each) => `with \`${each}\``),
   ];
 });
 
 /** Splits the requests of a key wherever one overlaps another, or got no response. */
-function seriesOf(entries: readonly Entry[]): Entry[][] {
-  const found: Entry[][] = [[]];
-  let lastEndMs = -Infinity;
-  entries.forEach((entry, index) => {
-    const { sentMs, endMs, status } = entry.sample;
-    const isAlone = sentMs >= lastEndMs && (entries[index + 1]?.sample.sentMs ?? Infinity) >= endMs;
-    lastEndMs = Math.max(lastEndMs, endMs);
-    if (isAlone && status !== null) found.at(-1)?.push(entry);
+function seriesOf(samples: readonly Sample[]): Sample[][] {
+  const found: Sample[][] = [[]];
+  for (const { sample, isAfterAll, isBeforeNext } of inOrder(samples))
+    if (isAfterAll && isBeforeNext && sample.status !== null) found.at(-1)?.push(sample);
     else found.push([]);
-  });
   return found.filter(({ length }) => length > 1);
 }
 

@@ -4,7 +4,7 @@ import { breach, type Finding, holds, inapplicable, unproven } from "../../run/j
 import { firstRequirements, isLaterThan } from "../../spec/requirements.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
-import { fallBetween } from "../shared/compare-samples.ts";
+import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
 /** An admitted request and the next one on its key, with only health reads in between. No two of these requests overlap. */
 export interface ConsecutivePair {
@@ -60,10 +60,7 @@ export function consecutivePairs(
   const found: ConsecutivePair[] = [];
   let from: Sample | null = null;
   let health = 0;
-  let lastEndMs = -Infinity;
-  for (const to of samples.toSorted((one, other) => one.sentMs - other.sentMs)) {
-    const isAlone = to.sentMs >= lastEndMs;
-    lastEndMs = Math.max(lastEndMs, to.endMs);
+  for (const { sample: to, isAfterAll: isAlone } of inOrder(samples)) {
     if (to.kind === "health" && isAlone) health += 1;
     else {
       const isNext = from !== null && isAlone && isAdmitted(to) && !hasKeyless(keylessMs, from, to);

@@ -44,6 +44,26 @@ export function fallBetween(from: Sample, to: Sample): Fall | null {
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
+/** A sample among those of its key, in the order of sending. */
+interface PlacedSample {
+  readonly sample: Sample;
+  /** Whether all earlier requests had ended when this one was sent. */
+  readonly isAfterAll: boolean;
+  /** Whether this request had ended when the next one was sent. */
+  readonly isBeforeNext: boolean;
+}
+
+/** Sorts samples of one key by the time of sending, and says which of them overlap others. */
+export function inOrder(samples: readonly Sample[]): readonly PlacedSample[] {
+  const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
+  let lastEndMs = -Infinity;
+  return sorted.map((sample, index) => {
+    const isAfterAll = sample.sentMs >= lastEndMs;
+    lastEndMs = Math.max(lastEndMs, sample.endMs);
+    return { sample, isAfterAll, isBeforeNext: (sorted[index + 1]?.sentMs ?? Infinity) >= sample.endMs };
+  });
+}
+
 /** Consecutive invokes on one key within one window, with no other request in between. */
 export type SerialRun = readonly Sample[];
 
@@ -61,13 +81,9 @@ export function serialRuns(
 ): SerialRun[] {
   const counts = ({ kind }: Sample): boolean => kind === "invoke" || kind === countedRead;
   const runs: Sample[][] = [];
-  const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
-  let lastEndMs = -Infinity;
-  sorted.forEach((sample, index) => {
-    const previous = sorted[index - 1];
-    const isAlone = sample.sentMs >= lastEndMs && (sorted[index + 1]?.sentMs ?? Infinity) >= sample.endMs;
-    lastEndMs = Math.max(lastEndMs, sample.endMs);
-    if (!isAlone || !counts(sample) || !isAdmitted(sample)) return;
+  inOrder(samples).forEach(({ sample, isAfterAll, isBeforeNext }, index, sorted) => {
+    const previous = sorted[index - 1]?.sample;
+    if (!isAfterAll || !isBeforeNext || !counts(sample) || !isAdmitted(sample)) return;
     const run = runs.at(-1);
     const first = run?.[0];
     const follows = previous !== undefined && run?.at(-1) === previous && first !== undefined;

@@ -1,4 +1,4 @@
-import { memoizeByPair } from "../../base/memoize.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
@@ -7,7 +7,7 @@ import { requestsLeaving } from "../headers/value-sequences.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { elapsedSeconds, isSameWindow } from "../shared/compare-samples.ts";
 import { costsMeasured } from "./cost-probe.ts";
-import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind } from "./ledger.ts";
+import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
 /** Requests to judge by one clause. */
@@ -21,7 +21,7 @@ const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
 const minInstances = 2;
 /** Number of suspect charges to look at. A fault shows in all of them. */
 const maxSuspects = 20;
-/** Number of requests of other kinds that must have cost one at about the same time. */
+/** Number of requests of other kinds that must have cost as much as usual at about the same time. */
 const minControls = 3;
 /** Time between a charge and its controls, in ms. */
 const nearMs = 15_000;
@@ -99,36 +99,49 @@ function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
 }
 
 /**
- * Whether requests of other kinds cost one each around a charge. Then nobody else used the key, no window gave back
- * requests, and nothing was charged late.
+ * Whether requests of other kinds cost as much as usual around a charge. Then nobody else used the key, no window gave
+ * back requests, and nothing was charged late.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
   const { cost, kind, account } = charge;
   const isTooLow = cost < admissibleCosts(kind).min;
+  const usual = usualAdmissible(charges);
   const controls = charges.filter(
     (each) =>
       each.account === account &&
       groupOf(each.kind) !== groupOf(kind) &&
-      costsOne(each.kind) &&
-      isNear(each, charge) &&
-      (!isTooLow || spanMs(each) >= minControlSpan * spanMs(charge)) &&
-      !isAlwaysWrong(charges, groupOf(each.kind)),
+      isControl(usual.get(groupOf(each.kind)), isTooLow) &&
+      Math.abs(each.from.sentMs - charge.from.sentMs) <= nearMs &&
+      (!isTooLow || sharesWindow(each, charge)),
   );
-  return controls.length >= minControls && controls.every((each) => each.cost === 1);
+  return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
 
-const isNear = (one: Charge, other: Charge): boolean =>
-  isSameWindow(one.from, other.from) &&
-  one.from.sentClockMs === other.from.sentClockMs &&
-  Math.abs(one.from.sentMs - other.from.sentMs) <= nearMs;
+/** Whether requests of this usual cost can be controls. Free ones do not show whether a window gave back requests. */
+const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
+  cost !== undefined && (!isTooLow || cost === 1);
+
+/** The cost of each kind that most of its charges show, if it is admissible. */
+const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMap<string, number> => {
+  const kinds = new Map(charges.map(({ kind }) => [groupOf(kind), kind]));
+  return new Map(
+    [...usualCosts(charges)].filter(([group, cost]) => {
+      const kind = kinds.get(group);
+      if (kind === undefined) return false;
+      const { min, max } = admissibleCosts(kind);
+      return cost >= min && cost <= max;
+    }),
+  );
+});
+
+/** Whether a window that gave back requests at a charge would have done so at a control. */
+const sharesWindow = (control: Charge, charge: Charge): boolean =>
+  isSameWindow(control.from, charge.from) &&
+  control.from.sentClockMs === charge.from.sentClockMs &&
+  spanMs(control) >= minControlSpan * spanMs(charge);
 
 /** The time of each request. */
 const spanMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
-
-/** Whether all charges of a group are wrong. Then they show nothing about charges of other groups. */
-const isAlwaysWrong = memoizeByPair((charges: readonly Charge[], group: string) =>
-  charges.every(({ groups, cost }) => groups[0] !== group || cost !== 1),
-);
 
 function describeWrong(
   group: string,
@@ -144,7 +157,7 @@ function describeWrong(
   const shown = new Set(wrong.slice(0, 2).map(({ to }) => to.id));
   return breach(
     `${describeKind(kind)}${trait} takes ${describeCosts(kind)} from the allowance`,
-    `${cost}, ${wrong.length} of ${own.length} times: \`Remaining\` fell ${falls.join(", and ")}`,
+    `${cost}, ${own.filter((each) => each.cost === cost).length} of ${own.length} times: \`Remaining\` fell ${falls.join(", and ")}`,
     ...exchanges.filter(({ id }) => shown.has(id)),
   );
 }

@@ -142,7 +142,7 @@ function runsOf(series: readonly Entry[]): Entry[][] {
 }
 
 /** The cost of each kind that more than half of its charges show. */
-function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
+export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const ofKinds = Map.groupBy(charges, ({ groups }) => groups[0] ?? "");
   return new Map(
     [...ofKinds].flatMap(([kind, own]) =>

@@ -36,11 +36,14 @@ interface Server {
   /** How many responses show `Remaining` as it was before their own request. */
   readonly showsBefore?: (name: Name) => boolean;
   readonly isFresh?: boolean;
+  /** Whether streams have a window of their own. */
+  readonly isApart?: boolean;
 }
 
 /** The evidence of requests to a server with such a limiter, one after another. */
 function evidenceOf(names: readonly Name[], server: Server = {}) {
-  const { cost = standardCost, refill = 0, stepMs = 10, showsBefore = () => false, isFresh = true } = server;
+  const { cost = standardCost, refill = 0, stepMs = 10, showsBefore = () => false } = server;
+  const { isFresh = true, isApart = false } = server;
   const { used = (name: Name) => cost(name, 0) } = server;
   let [left, counted] = [400, 100];
   const exchanges = names.map((name, index): Exchange => {
@@ -57,7 +60,7 @@ function evidenceOf(names: readonly Name[], server: Server = {}) {
       headers: [
         ["X-RateLimit-Limit", "500"],
         ["X-RateLimit-Remaining", String(showsBefore(name) ? before : left)],
-        ["X-RateLimit-Reset", "1800000060"],
+        ["X-RateLimit-Reset", isApart && name === "stream" ? "1800000120" : "1800000060"],
         ["X-RateLimit-Reset-After", "50"],
       ],
       ...(name === "usage" && { json: { requests: { used: counted, limit: 5000, remaining: 5000 - counted } } }),
@@ -99,6 +102,7 @@ describe("the cost of requests", () => {
     ["is two at one endpoint", { cost: costs({ list: 2 }) }, ["HDR-12"]],
     ["is nothing at one endpoint", { cost: costs({ list: 0 }) }, ["HDR-12"]],
     ["is two for streams", { cost: costs({ stream: 2 }) }, ["LIM-11"]],
+    ["is two for streams, which have a window of their own", { cost: costs({ stream: 2 }), isApart: true }, ["LIM-11"]],
     ["is nothing for streams", { cost: costs({ stream: 0 }) }, ["LIM-11"]],
     ["is one for health of an agent that does not exist", { cost: costs({ noAgent: 1 }) }, ["HLT-16"]],
     ["is nothing for errors", { cost: costs({ bad: 0, crash: 0 }) }, []],

@@ -148,15 +148,20 @@ const severalSessions = check(
   (sessions) => {
     if (sessions === null) return inapplicable("the key has few requests a minute");
     const { control, first, third } = sessions;
-    const failed = [control, first, third].map(({ asked }) => asked).find((each) => !isSuccess(each));
+    const failed = [control, first, third].map(({ response }) => response).find((each) => !isSuccess(each));
     if (failed !== undefined) return unproven(`an invoke in a session did not succeed (${outcomeOf(failed)})`);
-    if (!repeats(control.asked, control.word))
-      return unproven("the agent does not repeat what it was told; see INV-18");
-    const forgotten = [first, third].find(({ said, asked }) => !repeats(asked, ...said));
+    if (!repeats(control.response, control.word))
+      return unproven("the agent does not repeat earlier texts; see INV-18");
+    const forgotten = [first, third].find(({ texts, response }) => !repeats(response, ...texts));
     if (forgotten === undefined) return holds();
-    const { said, told, asked } = forgotten;
-    const actual = `no such word: ${formatValue(getPath(bodyJson(asked), "result"))}`;
-    return breach(`a word of this session, ${said.join(" or ")}, while other sessions go on`, actual, told, asked);
+    const { texts, opening, response } = forgotten;
+    const actual = `no such word: ${formatValue(getPath(bodyJson(response), "result"))}`;
+    return breach(
+      `a word of this session, ${texts.join(" or ")}, while other sessions go on`,
+      actual,
+      opening,
+      response,
+    );
   },
   { as: "several sessions", since: "1.1" },
 );

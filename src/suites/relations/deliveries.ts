@@ -33,7 +33,7 @@ const noPair = unproven("no delivery of `agent.completed` can be matched with a 
 const notInBoth = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
-/** Creates a check that compares a delivery with the response to its request, about one execution. */
+/** Creates a check that compares each delivery with the response to its request. */
 const onReports = (
   clause: "HOOK-42" | "HOOK-43",
   as: string,

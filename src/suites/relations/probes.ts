@@ -92,17 +92,18 @@ export const timedOutInStream = probe(
   }),
 );
 
-/** A session in which an agent was told something, and asked for it after other sessions had begun. */
+/** A session that goes on after other sessions have begun. */
 export interface InterruptedSession {
   /** Texts of its earlier calls. An agent may repeat only the latest one. */
-  readonly said: readonly string[];
-  readonly told: Exchange;
-  readonly asked: Exchange;
+  readonly texts: readonly string[];
+  readonly opening: Exchange;
+  /** The response to the question for an earlier text. */
+  readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
-  /** The first session before the others began. It shows whether the agent repeats a word of its session. */
-  readonly control: { readonly word: string; readonly asked: Exchange };
+  /** The first session before the others began. Its response shows whether the agent repeats earlier texts. */
+  readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterruptedSession;
   readonly third: InterruptedSession;
 }
@@ -115,19 +116,19 @@ export const sessionsAtOnce = probe(
     if (hasFewRequests(target)) return null;
     const textOf = (kind: "word" | "mark"): string => `${kind}-${randomUUID().slice(0, 8)}`;
     const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()].map((id) => `conf-${id}`);
-    const [word, mark, second, last] = [textOf("word"), textOf("mark"), textOf("word"), textOf("word")];
-    const say = (query: string, session: string | undefined): Promise<Exchange> =>
+    const [word, mark, second, third] = [textOf("word"), textOf("mark"), textOf("word"), textOf("word")];
+    const invoke = (query: string, session: string | undefined): Promise<Exchange> =>
       client.invoke(given["agents.remembering"], { query, session_id: session }, { noRetry: true });
-    const remember = (text: string, session: string | undefined) => say(`Please remember this: ${text}`, session);
+    const open = (text: string, session: string | undefined) => invoke(`Please remember this: ${text}`, session);
     const question = "Which word did I tell you before?";
-    const told = await remember(word, one);
-    const control = { word, asked: await say(`${question} (${mark})`, one) };
-    await remember(second, two);
-    const rememberedLast = await remember(last, three);
+    const opening = await open(word, one);
+    const control = { word, response: await invoke(`${question} (${mark})`, one) };
+    await open(second, two);
+    const thirdOpening = await open(third, three);
     return {
       control,
-      first: { said: [word, mark], told, asked: await say(question, one) },
-      third: { said: [last], told: rememberedLast, asked: await say(question, three) },
+      first: { texts: [word, mark], opening, response: await invoke(question, one) },
+      third: { texts: [third], opening: thirdOpening, response: await invoke(question, three) },
     };
   },
 );

@@ -178,11 +178,11 @@ describe("a degraded agent", () => {
   });
 });
 
-const said = (text: string): Exchange => invoked({ result: { output: text } });
+const responding = (text: string): Exchange => invoked({ result: { output: text } });
 const sessions = (control: string, first: string, third: string) => ({
-  control: { word: "word-1", asked: said(control) },
-  first: { said: ["word-1", "mark-1"], told: said("ok"), asked: said(first) },
-  third: { said: ["word-3"], told: said("ok"), asked: said(third) },
+  control: { word: "word-1", response: responding(control) },
+  first: { texts: ["word-1", "mark-1"], opening: responding("ok"), response: responding(first) },
+  third: { texts: ["word-3"], opening: responding("ok"), response: responding(third) },
 });
 
 describe("several sessions at once", () => {

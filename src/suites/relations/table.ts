@@ -4,7 +4,7 @@ import { countRelations } from "./counts.ts";
 import { deliveryRelations } from "./deliveries.ts";
 import { identityRelations } from "./identities.ts";
 
-/** Checks that compare the messages of a run with each other. Other replies of receivers are judged with the retries of deliveries. */
+/** Every check that compares messages of a run. Those of receivers' replies are among the checks of retries. */
 export const relations: readonly Check[] = [
   ...callRelations,
   ...countRelations,

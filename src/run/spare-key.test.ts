@@ -13,7 +13,10 @@ import { aKey, aTarget } from "./testing/targets.ts";
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
 /** A run with two Free keys on a real clock, without a named agent. */
-async function runWithTwoKeys(patches: readonly Patch[] = [], maxRequests = 1000): Promise<Judged> {
+async function runWithTwoKeys(
+  patches: readonly Patch[] = [],
+  { maxRequests = 1000, maxWaitMs = 120_000 } = {},
+): Promise<Judged> {
   const { reference, timers, close } = await startFastForwardServer(patches);
   try {
     const keys = ["free", "second"].map((name) => {
@@ -24,7 +27,7 @@ async function runWithTwoKeys(patches: readonly Patch[] = [], maxRequests = 1000
       target: aTarget(reference.baseUrl, { keys: Object.fromEntries(keys) }),
       suites,
       maxRequests,
-      maxWaitMs: 120_000,
+      maxWaitMs,
       signal: new AbortController().signal,
       timers,
     });
@@ -46,22 +49,21 @@ const findingsOf = ({ judgements }: Judged, ...kinds: readonly string[]): string
   judgements.filter((each) => isNew(each) && kinds.includes(each.finding.kind)).map(({ check }) => check.id);
 
 describe("a run with two keys, no roles and no test clock", () => {
-  it("tries the limits on the second key within 110 requests and two minutes, and finds no breach", async () => {
+  it("tries the limits on the second key within 120 requests and two minutes, and finds no breach", async () => {
     const result = await runWithTwoKeys();
     expect(result.judgements.filter(({ finding }) => ["breach", "error"].includes(finding.kind))).toEqual([]);
     expect(findingsOf(result, "holds")).toHaveLength(8);
-    expect(result.requests).toBeLessThanOrEqual(110);
+    expect(result.requests).toBeLessThanOrEqual(120);
     expect(result.waitedMs).toBeLessThanOrEqual(122_000);
   });
 
   it("leaves out what its bound of requests does not allow", async () => {
-    const result = await runWithTwoKeys([], 60);
+    const result = await runWithTwoKeys([], { maxRequests: 60 });
     expect(result.requests).toBeLessThanOrEqual(60);
     expect(findingsOf(result, "breach", "error")).toEqual([]);
   });
 
   it.each<[fault: string, expected: readonly string[]]>([
-    ["one-too-many-a-minute", ["LIM-1/every key"]],
     ["rolling-limits-shared-by-tier", ["LIM-9/every key"]],
     ["slot-back-with-the-head", ["LIM-18/spare key"]],
     ["one-slot-too-few", ["LIM-6/spare key"]],
@@ -69,6 +71,12 @@ describe("a run with two keys, no roles and no test clock", () => {
     ["slot-late-on-second-disconnect", ["SSE-27/spare key"]],
   ])("finds the fault %s", async (name, expected) => {
     expect(findingsOf(await runWithTwoKeys([patchOf("fault", name)]), "breach")).toEqual(expected);
+  });
+
+  it("finds one request too many in a minute", async () => {
+    // The second burst needs more time on a busy machine.
+    const result = await runWithTwoKeys([patchOf("fault", "one-too-many-a-minute")], { maxWaitMs: 180_000 });
+    expect(findingsOf(result, "breach")).toEqual(["LIM-1/every key"]);
   });
 
   const legal = [

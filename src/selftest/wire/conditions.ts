@@ -1,5 +1,5 @@
 import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
-import { hasValues, tierKeys, type Values } from "./dimensions.ts";
+import { hasValues, isTierKey, type Values } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
 /** A choice of requests that is no dimension. */
@@ -69,7 +69,7 @@ const posts = endpointNames.filter((name) => publishedEndpoints[name].method ===
 
 /** Only an answer to a valid key says how many requests are left, and not 0. */
 const hasNoRemaining = ({ state, key }: Values): boolean =>
-  state === "used up" || (key !== undefined && !tierKeys.some((each) => each === key));
+  (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
 const parityOf = (
   what: string,

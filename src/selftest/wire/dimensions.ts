@@ -1,172 +1,84 @@
-import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
+import { type Dimension, dimensions, exclusions } from "../../spec/dimensions.ts";
+import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A value of a dimension, and where it can occur. */
-interface DimensionValue {
-  readonly name: string;
-  readonly on: readonly EndpointName[];
-}
-
-/** One way in which requests differ, with its values. */
-export interface Dimension {
-  readonly name: DimensionName;
-  readonly values: readonly DimensionValue[];
-  /** The values that a request has. */
-  readonly of: (traits: RequestTraits) => readonly string[];
-}
-
-export type DimensionName = "endpoint" | "key" | "agent" | "body" | "parameters" | "page" | "state" | "age";
-
-const all = endpointNames;
-const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
-const limited = all.filter((name) => name !== "health");
-const withBody = all.filter((name) => publishedEndpoints[name].method === "POST");
-const executing: readonly EndpointName[] = ["invoke", "stream"];
-
-const valuesOn = (on: readonly EndpointName[], ...names: readonly string[]): DimensionValue[] =>
-  names.map((name) => ({ name, on }));
-
-/** Keys of a tier without restrictions. */
-export const tierKeys = ["free", "pro", "team", "enterprise"] as const;
-/** Keys that are none, or none any more: 401 is the only answer. */
-export const refusedKeys = ["none", "wrong", "altered", "expired", "outlived"] as const;
-
-/** The dimensions of a request, and their values. */
-export const dimensions: readonly Dimension[] = [
-  {
-    name: "endpoint",
-    values: all.map((name) => ({ name, on: [name] })),
-    of: ({ endpoint }) => (endpoint === null ? [] : [endpoint]),
-  },
-  {
-    name: "key",
-    values: [
-      ...valuesOn(all, ...tierKeys, ...refusedKeys, "temporary", "read-only", "elsewhere"),
-      ...valuesOn(withAgent, "one agent"),
-    ],
-    of: ({ key }) => [key],
-  },
-  {
-    name: "agent",
-    values: [
-      ...valuesOn(
-        withAgent,
-        "answering",
-        "slow",
-        "failing",
-        "degraded",
-        "unhealthy",
-        "remembering",
-        "another",
-        "unknown",
-      ),
-      ...valuesOn(["invoke", "health"], "timing out"),
-      ...valuesOn(["stream", "health"], "failing in stream", "overloaded"),
-    ],
-    of: ({ agent }) => (agent === null ? [] : [agent]),
-  },
-  {
-    name: "body",
-    values: [
-      ...valuesOn(
-        executing,
-        "query alone",
-        "with a session",
-        "with parameters",
-        "without the query",
-        "query of another type",
-      ),
-      ...valuesOn(withBody, "not JSON"),
-    ],
-    of: ({ body }) => body,
-  },
-  {
-    name: "parameters",
-    values: [
-      ...valuesOn(executing, "temperature", "max_tokens", "context", "an unknown parameter"),
-      ...valuesOn(["stream"], "resume_from_index", "stream_delay_ms", "chunk_size"),
-    ],
-    of: ({ parameters }) => parameters,
-  },
-  {
-    name: "page",
-    values: valuesOn(["list"], "1", "2", "3 or later", "none"),
-    of: ({ page }) => (page === null ? [] : [page]),
-  },
-  {
-    name: "state",
-    values: [...valuesOn(all, "fresh", "slots held"), ...valuesOn(limited, "used up")],
-    of: ({ state }) => state,
-  },
-  { name: "age", values: valuesOn(all, "first", "second", "after a reset"), of: ({ age }) => age },
-];
-
 /** Values by dimension; of each dimension at most one. */
-export type Values = Readonly<Partial<Record<DimensionName, string>>>;
+export type Values = Readonly<Partial<Record<Dimension, string>>>;
 
-export const dimensionOf = (name: DimensionName): Dimension => {
-  const found = dimensions.find((each) => each.name === name);
-  if (found === undefined) throw new Error(`there is no dimension ${name}`);
-  return found;
-};
+/** The dimensions of conditions. Another method than the documented one has no documented answer. */
+export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/** The endpoints on which a value can occur. */
-export const endpointsOf = (name: DimensionName, value: string): readonly EndpointName[] =>
-  dimensionOf(name).values.find((each) => each.name === value)?.on ?? [];
+/** The values of a dimension that a condition can have: `none` says only that the dimension does not apply. */
+export const valuesOf = (name: Dimension): readonly string[] =>
+  dimensions[name].values.filter((value) => value !== "none");
 
 /** Whether a request has all these values. */
-export const hasValues = (traits: RequestTraits, values: Values): boolean =>
-  Object.entries(values).every(([name, value]) =>
-    dimensionOf(name as DimensionName)
-      .of(traits)
-      .includes(value),
-  );
+export const hasValues = ({ values: own }: RequestTraits, values: Values): boolean =>
+  Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
 /** Whether one request can have all these values. */
-export function isPossible({ key, state, age, body, parameters }: Values): boolean {
-  // A key that is refused has no allowance, so it has neither a state nor an age.
-  const hasAllowance = !isRefusedKey(key) && key !== "elsewhere";
-  if (!hasAllowance && (age !== undefined || (state !== undefined && state !== "fresh"))) return false;
-  if (state === "used up" && (age !== undefined || !isTierKey(key))) return false;
-  if (state === "slots held" && (age === "first" || !isTierKey(key))) return false;
-  return parameters === undefined || (body !== "query alone" && body !== "not JSON");
-}
+export const isPossible = (values: Values): boolean => isAllowed(values) && hasPossibleAge(values);
 
-const isRefusedKey = (key: string | undefined): boolean => refusedKeys.some((each) => each === key);
-const isTierKey = (key: string | undefined): boolean => key === undefined || tierKeys.some((each) => each === key);
+/** A key that is refused has no age, and the first requests of a key or a window are not over its limit. */
+const hasPossibleAge = ({ age, key, state = "fresh" }: Values): boolean =>
+  age === undefined || (state === "fresh" && !dimensions.key.refused.some((each) => each === key));
+
+/** Whether the exclusions allow a request with all these values. */
+const isAllowed = (values: Values): boolean =>
+  exclusions.every(({ when, only }) => {
+    const has = ([name, allowed]: [string, readonly string[]]): boolean =>
+      allowed.includes(values[name as Dimension] ?? "");
+    const isOpen = ([name]: [string, readonly string[]]): boolean => values[name as Dimension] === undefined;
+    return !Object.entries(when).every(has) || Object.entries(only).every((rule) => isOpen(rule) || has(rule));
+  });
+
+/** Kinds of key that get 401, with nothing else that a server may say but 404 for an agent that does not exist. */
+export const keysWith401 = [
+  "missing",
+  "wrong",
+  "other prefix",
+  "altered",
+  "expired",
+  "outlived",
+  "in a cookie",
+  "in another header",
+  "in the query",
+] as const;
+
+/** Kinds of key that must not succeed. The status is not stated. */
+const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credentials", "other address"];
+
+export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
 /**
- * The kind of answer that the document states for a request with these values. `open`: it states none, or several.
- * Values that are not given count as those of a plain, valid request.
+ * The kind of answer that the document states for a request. `open`: it states none, or several.
  */
 export type Outcome = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
-export function outcomeOf(endpoint: EndpointName, { key, agent, body, state }: Values): Outcome {
+const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
+const creating: readonly EndpointName[] = ["webhooks", "alerts", "batch"];
+
+/** The outcome of a request to an endpoint. Values that are not given count as those of a plain, valid request. */
+export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, page }: Values): Outcome {
   const isUnknown = agent === "unknown";
-  if (isRefusedKey(key)) return isUnknown ? "open" : "401";
-  if (key === "elsewhere") return "no success";
+  if (keysWith401.some((each) => each === key)) return isUnknown ? "open" : "401";
+  if (keysWithoutSuccess.includes(key ?? "")) return "no success";
+  if (key === "near quota") return "open";
   // Whether an execution is a write is not stated.
   if (key === "read-only" && publishedEndpoints[endpoint].method === "POST")
     return endpoint === "webhooks" || endpoint === "alerts" ? "no success" : "open";
   if (key === "one agent" && agent !== "answering") return "no success";
+  const isMalformed = body !== undefined && body !== "valid" && body !== "spelled otherwise";
+  const isUsedUp = state !== undefined && state !== "fresh" && endpoint !== "health";
   const refusals: Outcome[] = [
-    ...(state === "used up" && endpoint !== "health" ? (["429"] as const) : []),
+    ...(isUsedUp ? (["429"] as const) : []),
     ...(isUnknown ? (["404"] as const) : []),
-    ...(body === "without the query" || body === "query of another type" || body === "not JSON"
-      ? (["400"] as const)
-      : []),
-    ...(endpoint === "invoke" && ["failing", "timing out", "unhealthy"].includes(agent ?? "")
-      ? (["5xx"] as const)
-      : []),
+    ...(isMalformed ? (["400"] as const) : []),
+    ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  if (refusals.length > 1 || body === "query of another type" || state === "slots held") return "open";
-  if (
-    endpoint === "stream" &&
-    ["failing", "timing out", "unhealthy", "overloaded", "failing in stream"].includes(agent ?? "")
-  )
-    return refusals.length > 0 ? "open" : "success";
-  return (
-    refusals[0] ??
-    (isTierKey(key) || key === "temporary" || key === "read-only" || key === "one agent" ? "success" : "open")
-  );
+  // What gets a query of another type, the page past the end, or a request beyond the month's tokens, is not stated.
+  if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
+  if (isMalformed && creating.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
+  return refusals.length > 1 ? "open" : (refusals[0] ?? "success");
 }

@@ -1,28 +1,17 @@
+import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
 /** A header as it is on the wire. */
 export type WireHeader = readonly [name: string, value: string];
 
-/** The facts of a request and of the head of its response by which conditions choose. Plain data, so that threads can share it. */
+/** The traits of a request and of the head of its response by which conditions choose. Plain data, so that threads can share it. */
 export interface RequestTraits {
   /** `null` for a path or a method that the document does not define. */
   readonly endpoint: EndpointName | null;
-  readonly method: string;
-  /** The kind of the key. See `dimensions.ts`. */
-  readonly key: string;
-  /** Name of the target's key; `null` for a key that is none of them. */
-  readonly keyName: string | null;
-  /** The role of the agent in the path; `null` if the path names none. */
-  readonly agent: string | null;
-  /** Shapes of the body. A body may have several. */
-  readonly body: readonly string[];
-  /** Names of the kinds of parameters in the body. */
-  readonly parameters: readonly string[];
-  readonly page: string | null;
-  /** States of the key. */
-  readonly state: readonly string[];
-  /** Ages of the key: how often it was used before. */
-  readonly age: readonly string[];
+  /** The values of each dimension. An agent with two roles has two. */
+  readonly values: Readonly<Record<Dimension, readonly string[]>>;
+  /** Whether the key has a tier, and no restriction. */
+  readonly hasTierKey: boolean;
   readonly status: number;
   readonly accept: string;
   readonly contentType: string;
@@ -30,7 +19,7 @@ export interface RequestTraits {
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
-  /** The last id in the path, or the path itself. */
+  /** The last segment of the path. */
   readonly pathEnd: string;
   /** The second of the minute by the server's `Date`; `null` without one. */
   readonly second: number | null;

@@ -1,15 +1,8 @@
 import { seededNumbers } from "../../base/statistics/random.ts";
+import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { classOf, type Condition, counts, describeCondition, peculiarities } from "./conditions.ts";
-import {
-  type DimensionName,
-  dimensions,
-  endpointsOf,
-  isPossible,
-  type Outcome,
-  outcomeOf,
-  type Values,
-} from "./dimensions.ts";
+import { conditionDimensions, isPossible, type Outcome, outcomeOf, type Values, valuesOf } from "./dimensions.ts";
 import { bodyOperations } from "./operations/bodies.ts";
 import { headerOperations } from "./operations/headers.ts";
 import { isIllegal, type Operation } from "./operations/operation.ts";
@@ -59,69 +52,75 @@ const countShare = 0.3;
 const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
-  "400": { body: "without the query" },
-  "429": { state: "used up" },
+  "429": { state: "minute used up" },
   "5xx": { agent: "failing" },
-  "no success": { key: "elsewhere" },
+  "no success": { key: "other address" },
 };
 
-/** The endpoints at which requests with these values can have the outcome that the operation changes. */
-function possibleEndpoints(values: Values, { endpoints, outcome, requires, excludes }: Operation): EndpointName[] {
-  const whole = { ...requires, ...values };
-  if (!isPossible(outcome === null ? whole : { ...causes[outcome], ...whole })) return [];
-  if (Object.entries(excludes).some(([name, value]) => whole[name as DimensionName] === value)) return [];
-  return endpoints.filter((endpoint) => {
-    const isThere = Object.entries(whole).every(([name, value]) =>
-      endpointsOf(name as DimensionName, value).includes(endpoint),
-    );
-    if (!isThere) return false;
-    if (outcome === null) return true;
-    return outcomeOf(endpoint, whole) === outcome || outcomeOf(endpoint, { ...causes[outcome], ...whole }) === outcome;
-  });
+/** The values of a condition, with those that the operation needs. */
+function completeValues(values: Values, { outcome, requires }: Operation, endpoint: EndpointName): Values {
+  const takesQuery = endpoint === "invoke" || endpoint === "stream";
+  const cause =
+    outcome === "400" ? { body: takesQuery ? "without query" : "truncated" } : outcome === null ? {} : causes[outcome];
+  return { ...cause, ...requires, ...values, endpoint };
 }
 
-const most = <T>(items: readonly T[], numbers: () => number): T => {
+/** The endpoints at which requests with these values can have the outcome that the operation changes. */
+const possibleEndpoints = (values: Values, operation: Operation): EndpointName[] =>
+  operation.endpoints.filter((endpoint) => {
+    if (values.endpoint !== undefined && values.endpoint !== endpoint) return false;
+    const whole = completeValues(values, operation, endpoint);
+    const { outcome, excludes } = operation;
+    if (!isPossible({ method: "documented", ...whole })) return false;
+    if (Object.entries(excludes).some(([name, value]) => whole[name as Dimension] === value)) return false;
+    return outcome === null || outcomeOf(endpoint, whole) === outcome;
+  });
+
+const pick = <T>(items: readonly T[], numbers: () => number): T => {
   const item = items[Math.floor(numbers() * items.length)];
   if (item === undefined) throw new Error("there is nothing to draw from");
   return item;
 };
 
-/** How many values a condition of dimensions has. */
-const sizes = [1, 1, 1, 1, 2, 2, 2, 2, 3, 3] as const;
+/** How many values a condition of dimensions has, with the endpoint. */
+const sizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
+
+/** The values that an operation brings: those that it needs, and its endpoint if it has only one. */
+function ownValues({ requires, endpoints: [endpoint, ...others] }: Operation): Values {
+  return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
+}
 
 /** Draws values of different dimensions that can occur together, and with the operation. */
 function drawValues(operation: Operation, size: number, numbers: () => number): Values {
   for (let tries = 0; tries < 200; tries += 1) {
-    let values: Values = operation.requires;
-    const open = dimensions.filter(
-      ({ name }) => values[name] === undefined && (name !== "endpoint" || operation.endpoints.length > 1),
-    );
+    let values = ownValues(operation);
+    const open = conditionDimensions.filter((name) => values[name] === undefined);
     for (let added = Object.keys(values).length; added < size && open.length > 0; added += 1) {
       // Half of all conditions begin with an endpoint, as people would say them.
-      const isEndpoint = numbers() < 0.5 && open[0]?.name === "endpoint";
-      const [dimension] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
-      if (dimension !== undefined) values = { ...values, [dimension.name]: most(dimension.values, numbers).name };
+      const isEndpoint = numbers() < 0.5 && open[0] === "endpoint";
+      const [name] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
+      if (name !== undefined) values = { ...values, [name]: pick(valuesOf(name), numbers) };
     }
     if (possibleEndpoints(values, operation).length > 0) return values;
   }
-  return operation.requires;
+  return ownValues(operation);
 }
 
 function drawCondition(operation: Operation, numbers: () => number): Condition {
   if (numbers() >= peculiarShare)
-    return { values: drawValues(operation, most(sizes, numbers), numbers), peculiarity: null, count: null };
+    return { values: drawValues(operation, pick(sizes, numbers), numbers), peculiarity: null, count: null };
   // A quantity in another unit shows only when some time has passed.
   const possibleCounts = operation.class === "wrong unit" ? counts.filter(({ isRepeated }) => isRepeated) : counts;
   if (numbers() < countShare)
-    return { values: operation.requires, peculiarity: null, count: most(possibleCounts, numbers) };
-  const values = drawValues(operation, most([0, 1, 1], numbers), numbers);
+    return { values: ownValues(operation), peculiarity: null, count: pick(possibleCounts, numbers) };
+  const values = drawValues(operation, pick([0, 1, 1], numbers), numbers);
   const endpoints = possibleEndpoints(values, operation);
   const possible = peculiarities.filter(
     ({ on, excludes }) =>
       (on === null || endpoints.some((name) => on.includes(name))) &&
-      !excludes({ ...(operation.outcome === null ? {} : causes[operation.outcome]), ...operation.requires, ...values }),
+      endpoints.some((name) => !excludes(completeValues(values, operation, name))),
   );
-  return { values, peculiarity: most(possible, numbers), count: null };
+  return { values, peculiarity: pick(possible, numbers), count: null };
 }
 
 /** Draws the mutant with this number of a seed. The same seed and number always give the same mutant. */
@@ -130,7 +129,7 @@ export function drawMutant(seed: number, number: number): WireMutant {
   // The first numbers of neighbouring seeds are alike.
   for (let skipped = 0; skipped < 8; skipped += 1) numbers();
   const kind = numbers() < legalShare ? "legal" : "illegal";
-  const operation = most(most(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);
+  const operation = pick(pick(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);
   const condition = drawCondition(operation, numbers);
   return {
     number,

@@ -1,7 +1,9 @@
-import { isObject, tryParseJson } from "../../base/json.ts";
+import { getPath, isObject, tryParseJson } from "../../base/json.ts";
 import { referenceAgents } from "../../reference/agents.ts";
+import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
+import { publishedTiers, tierNames } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { headerIn, type RequestTraits, type WireHead, type WireHeader } from "./message.ts";
 
@@ -14,7 +16,7 @@ export interface WireRequest {
   readonly body: Buffer;
 }
 
-/** Makes the facts of requests. Remembers how each key was used. */
+/** Reads the traits of requests. Remembers how each key was used. */
 export interface TraitReader {
   /** Notes that a request has begun. */
   readonly begin: (request: WireRequest) => PendingRequest;
@@ -22,7 +24,7 @@ export interface TraitReader {
 
 /** A request without an answer yet. */
 export interface PendingRequest {
-  /** Makes the facts when the head of the answer is there. */
+  /** Returns the traits when the head of the answer is there. */
   readonly answered: (head: WireHead) => RequestTraits;
   /** Notes that the request is over. */
   readonly end: () => void;
@@ -35,29 +37,32 @@ interface KeyUse {
   open: number;
   /** The last `X-RateLimit-Reset`. */
   reset: string | null;
-  /** Whether this is the first request after a reset. */
-  isAfterReset: boolean;
 }
 
-type RequestFacts = Omit<RequestTraits, "state" | "age" | "status" | "second" | "remaining">;
+type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
-/** Makes a reader for the requests to a target. */
+/** Traits that the request alone decides. */
+interface OwnTraits extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
+  readonly key: KeyFacts;
+  readonly values: DimensionValues;
+}
+
+/** Creates a reader for the requests to a target. */
 export function traitReader(target: Target): TraitReader {
   const uses = new Map<string, KeyUse>();
   const useOf = (name: string): KeyUse => {
-    const known = uses.get(name) ?? { count: 0, open: 0, reset: null, isAfterReset: false };
+    const known = uses.get(name) ?? { count: 0, open: 0, reset: null };
     uses.set(name, known);
     return known;
   };
-  const roles = rolesByAgent(target);
   return {
     begin: (request) => {
-      const facts = factsOf(request, target, roles);
-      const use = facts.keyName === null ? null : useOf(facts.keyName);
-      const isConcurrent = (use?.open ?? 0) > 0;
+      const own = ownTraits(request, target);
+      const use = own.key.name === null ? null : useOf(own.key.name);
+      const holdsAllSlots = (use?.open ?? 0) >= own.key.slots;
       if (use !== null) use.open += 1;
       return {
-        answered: (head) => traitsOf(facts, head, use, isConcurrent),
+        answered: (head) => traitsOf(own, head, use, holdsAllSlots),
         end: () => {
           if (use !== null) use.open -= 1;
         },
@@ -66,25 +71,38 @@ export function traitReader(target: Target): TraitReader {
   };
 }
 
-function traitsOf(facts: RequestFacts, head: WireHead, use: KeyUse | null, isConcurrent: boolean): RequestTraits {
+function traitsOf(own: OwnTraits, head: WireHead, use: KeyUse | null, holdsAllSlots: boolean): RequestTraits {
+  const { key, values, ...traits } = own;
   const remaining = numberIn(head, headerNames.rateRemaining);
   const date = Date.parse(headerIn(head.headers, "Date") ?? "");
-  const isUsedUp = head.status === 429 && remaining === 0;
-  const key = facts.key === "temporary" && head.status === 401 ? "outlived" : facts.key;
-  const state = [
-    ...(isUsedUp ? ["used up"] : []),
-    ...(isConcurrent ? ["slots held"] : []),
-    ...(!isUsedUp && !isConcurrent ? ["fresh"] : []),
-  ];
-  return {
-    ...facts,
-    key,
-    state,
+  const complete: DimensionValues = {
+    ...values,
+    key: key.kind === "temporary" && head.status === 401 ? "outlived" : key.kind,
+    state: stateOf(own, head, holdsAllSlots),
     age: use === null ? [] : ageOf(use, headerIn(head.headers, headerNames.rateReset)),
+  };
+  const all = Object.keys(dimensions).map((name) => [name, [complete[name as Dimension] ?? []].flat()]);
+  return {
+    ...traits,
+    values: Object.fromEntries(all) as RequestTraits["values"],
     status: head.status,
     second: Number.isNaN(date) ? null : new Date(date).getUTCSeconds(),
     remaining,
   };
+}
+
+/** A minute, and a second, because headers are in whole seconds. */
+const minuteSeconds = 61;
+
+/** The state of the key. Health is never refused, so its headers tell what is used up. */
+function stateOf({ endpoint, key }: OwnTraits, head: WireHead, holdsAllSlots: boolean): string {
+  const remaining = numberIn(head, headerNames.rateRemaining);
+  const resetAfter = numberIn(head, headerNames.rateResetAfter);
+  const isRefused = head.status === 429;
+  if (remaining === 0 && key.name !== null && (isRefused || endpoint === "health"))
+    return resetAfter !== null && resetAfter <= minuteSeconds ? "minute used up" : "hour used up";
+  if (isRefused && key.kind === "near quota") return "tokens spent";
+  return isRefused || holdsAllSlots ? "slots held" : "fresh";
 }
 
 function ageOf(use: KeyUse, reset: string | null): string[] {
@@ -102,26 +120,26 @@ function numberIn(head: WireHead, name: string): number | null {
   return text === null || !/^\d+$/.test(text) ? null : Number(text);
 }
 
-function factsOf(
-  { method, path, headers, body }: WireRequest,
-  target: Target,
-  roles: ReadonlyMap<string, string>,
-): RequestFacts {
+function ownTraits({ method, path, headers, body }: WireRequest, target: Target): OwnTraits {
   const endpoint = endpointCalled(method, path, target.paths)?.endpoint ?? null;
   const [route = "", query = ""] = path.split("?");
   const agentId = /\/agents\/([^/]+)\//.exec(route)?.[1] ?? null;
-  const key = keyOf(headerIn(headers, "Authorization"), target);
+  const key = keyOf(headers, query, target);
   const text = body.toString("utf8");
+  const takesQuery = endpoint === "invoke" || endpoint === "stream";
   const sent: unknown = body.length === 0 ? undefined : tryParseJson(text);
   return {
     endpoint,
-    method,
-    key: key.kind,
-    keyName: key.name,
-    agent: agentId === null ? null : (roles.get(decoded(agentId)) ?? "unknown"),
-    body: body.length === 0 ? [] : shapesOf(sent),
-    parameters: isObject(sent) && isObject(sent["parameters"]) ? parametersIn(sent["parameters"]) : [],
-    page: endpoint === "list" ? pageIn(query) : null,
+    key,
+    hasTierKey: tierNames.some((tier) => tier === key.kind),
+    values: {
+      endpoint: endpoint ?? [],
+      method: "documented",
+      agent: agentId === null ? [] : rolesOf(decoded(agentId), target),
+      ...(method === "POST" ? { body: shapeOf(text, sent, takesQuery) } : {}),
+      ...(takesQuery && isObject(sent) ? fieldsOf(sent) : {}),
+      ...(endpoint === "list" ? pageOf(new URLSearchParams(query)) : {}),
+    },
     accept: headerIn(headers, "Accept") ?? "",
     contentType: headerIn(headers, "Content-Type") ?? "",
     headerNames: headers.map(([name]) => name.toLowerCase()),
@@ -139,41 +157,47 @@ function decoded(segment: string): string {
   }
 }
 
-/** Names of roles in a target file, by the names that conditions use. */
-const roleNames: Readonly<Record<string, string>> = {
-  answering: "answering",
-  slow: "slow",
-  timingOut: "timing out",
-  failing: "failing",
-  failingInStream: "failing in stream",
-  overloaded: "overloaded",
-  degraded: "degraded",
-  unhealthy: "unhealthy",
-  remembering: "remembering",
-};
-
-function rolesByAgent({ agents }: Target): ReadonlyMap<string, string> {
-  const named = Object.entries<string | undefined>(agents).flatMap(([role, id]): [string, string][] => {
-    const name = roleNames[role];
-    return id === undefined || name === undefined ? [] : [[id, name]];
-  });
-  return new Map([...referenceAgents.map(({ id }): [string, string] => [id, "another"]), ...named]);
+function rolesOf(id: string, { agents }: Target): string[] {
+  const roles = Object.entries<string | undefined>(agents).flatMap(([role, each]) => (each === id ? [role] : []));
+  return roles.length > 0 || referenceAgents.some((agent) => agent.id === id) ? roles : ["unknown"];
 }
 
 interface KeyFacts {
   readonly kind: string;
+  /** `null` for a key that the target does not have. */
   readonly name: string | null;
+  /** Concurrent requests of the key's tier. */
+  readonly slots: number;
 }
 
-function keyOf(authorization: string | null, { keys }: Target): KeyFacts {
-  if (authorization === null) return { kind: "none", name: null };
+const keyWithoutName = (kind: string): KeyFacts => ({ kind, name: null, slots: Number.POSITIVE_INFINITY });
+
+function keyOf(headers: readonly WireHeader[], query: string, { keys, tiers }: Target): KeyFacts {
+  const authorization = headerIn(headers, "Authorization");
+  if (authorization === null) {
+    if (headerIn(headers, "Cookie") !== null) return keyWithoutName("in a cookie");
+    if (headerIn(headers, "X-API-Key") !== null) return keyWithoutName("in another header");
+    return keyWithoutName(query.includes("key=") ? "in the query" : "missing");
+  }
   const text = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (text === undefined) return { kind: "altered", name: null };
   const all = Object.values(keys);
+  if (text === undefined) {
+    const isWrapped = /^Basic /i.test(authorization) && !all.some(({ key }) => authorization.endsWith(key));
+    return keyWithoutName(isWrapped ? "in Basic credentials" : "other scheme");
+  }
   const own = all.find(({ key }) => key === text);
-  if (own !== undefined) return { kind: kindOf(own), name: own.name };
-  const start = text.slice(0, 12).toLowerCase();
-  return { kind: all.some(({ key }) => key.toLowerCase().startsWith(start)) ? "altered" : "wrong", name: null };
+  if (own === undefined) return keyWithoutName(alterationOf(text, all));
+  const limits = { ...publishedTiers, ...tiers }[own.tier ?? ""];
+  return { kind: kindOf(own), name: own.name, slots: limits?.concurrent ?? Number.POSITIVE_INFINITY };
+}
+
+/** Characters of a key that an altered one keeps. */
+const keptLength = 12;
+
+function alterationOf(text: string, keys: readonly TargetKey[]): string {
+  if (keys.some(({ key }) => text.slice(2) === key.slice(2))) return "other prefix";
+  const start = text.slice(0, keptLength).toLowerCase();
+  return keys.some(({ key }) => key.toLowerCase().startsWith(start)) ? "altered" : "wrong";
 }
 
 function kindOf(key: TargetKey): string {
@@ -181,32 +205,60 @@ function kindOf(key: TargetKey): string {
   if (key.expiresInSeconds !== null) return "temporary";
   if (key.scope !== null) return "read-only";
   if (key.agents !== null) return "one agent";
-  if (key.allowedIps !== null) return "elsewhere";
-  return key.nearQuota ? "near its quota" : (key.tier ?? "of no tier");
+  if (key.allowedIps !== null) return "other address";
+  return key.nearQuota ? "near quota" : (key.tier ?? "");
 }
 
-function shapesOf(sent: unknown): string[] {
-  if (sent === undefined) return ["not JSON"];
-  if (!isObject(sent)) return ["not an object"];
-  const { query, session_id: session, parameters } = sent;
-  if (query === undefined) return ["without the query"];
-  if (typeof query !== "string") return ["query of another type"];
-  const more = [
-    ...(session === undefined ? [] : ["with a session"]),
-    ...(parameters === undefined ? [] : ["with parameters"]),
-  ];
-  return more.length === 0 ? ["query alone"] : more;
+function shapeOf(text: string, sent: unknown, takesQuery: boolean): string {
+  if (text === "") return "absent";
+  if (sent === undefined) return "truncated";
+  if (Array.isArray(sent)) return "array";
+  if (!isObject(sent)) return "string";
+  if (!takesQuery) return "valid";
+  const { query } = sent;
+  if (query === undefined) return "without query";
+  if (typeof query !== "string") return "query of another type";
+  return text === JSON.stringify(sent) ? "valid" : "spelled otherwise";
 }
 
-const knownParameters = ["temperature", "max_tokens", "context", "resume_from_index", "stream_delay_ms", "chunk_size"];
+const streamParameters = ["resume_from_index", "stream_delay_ms", "chunk_size"];
+const knownParameters = ["temperature", "max_tokens", "context", ...streamParameters];
 
-const parametersIn = (parameters: Readonly<Record<string, unknown>>): string[] => [
-  ...new Set(Object.keys(parameters).map((name) => (knownParameters.includes(name) ? name : "an unknown parameter"))),
-];
+function fieldsOf(sent: Readonly<Record<string, unknown>>): DimensionValues {
+  const parameters = isObject(sent["parameters"]) ? sent["parameters"] : {};
+  const names = Object.keys(parameters);
+  const has = (isThere: boolean, name = "present"): string => (isThere ? name : "absent");
+  const numberOf = (name: string): string => (name in parameters ? JSON.stringify(parameters[name]) : "absent");
+  const { query, session_id: session } = sent;
+  return {
+    session: typeof session === "string" ? textKindOf(session) : "absent",
+    query: typeof query === "string" ? textKindOf(query) : [],
+    temperature: numberOf("temperature"),
+    maxTokens: numberOf("max_tokens"),
+    context: has(getPath(parameters, "context") !== undefined, "object"),
+    unknownParameter: has(names.some((name) => !knownParameters.includes(name))),
+    streamParameters: has(names.some((name) => streamParameters.includes(name))),
+  };
+}
 
-function pageIn(query: string): string {
-  const page = new URLSearchParams(query).get("page");
-  if (page === null) return "none";
-  if (page === "1" || page === "2") return page;
-  return /^\d+$/.test(page) && Number(page) >= 3 ? "3 or later" : "out of range";
+const minLong = 1500;
+
+function textKindOf(text: string): string {
+  if (text.length >= minLong) return "long";
+  if (!/^[\x20-\x7e]*$/.test(text)) return "not ASCII";
+  if (/^\d+$/.test(text)) return "digits alone";
+  if (text === "true") return "true";
+  if (/^[0-9a-f]{8,}$/.test(text)) return "hexadecimal";
+  return /^[A-Za-z0-9+/]{16,}={1,2}$/.test(text) ? "base64" : "plain";
+}
+
+function pageOf(query: URLSearchParams): DimensionValues {
+  const [page, limit] = [query.get("page"), query.get("limit")];
+  if (page === null || limit === null) return { page: "absent", limit: "absent" };
+  const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));
+  const number = ["first", "second", "third"][Number(page) - 1];
+  const end = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : undefined;
+  // A page past the end is that alone, whatever its number.
+  const names = end === "beyond" ? ["beyond"] : [number ?? [], end ?? []].flat();
+  return { page: names, limit };
 }

@@ -79,11 +79,11 @@ describe("a mutant of behaviour", () => {
   it.each([
     ["X-RateLimit-Limit left out", { values: { endpoint: "keyUsage" } }],
     ["period: left out (usage 200)", { values: { endpoint: "usage" } }],
-    ["let a key pass that is none", { values: { key: "none", endpoint: "health" } }],
+    ["let a key pass that is missing", { values: { key: "missing", endpoint: "health" } }],
     ["`start` left out (stream)", { values: { agent: "answering" } }],
     ["code NOT_FOUND for that of 404 (invoke)", {}],
     ["400 INVALID_INPUT for a success (usage)", {}],
-    ["more items than the limit (list)", { values: { page: "2" } }],
+    ["more items than the limit (list)", { values: { page: "second" } }],
   ] as const)(
     "is killed if a clause forbids it: %s",
     async (operation, condition) => {

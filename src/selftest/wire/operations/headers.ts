@@ -1,7 +1,7 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
 import { headerNames, rateHeaders, rateLimitHeaders } from "../../../spec/headers.ts";
-import { refusedKeys, tierKeys } from "../dimensions.ts";
+import { hasValues } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
 import { type Operation, operation } from "./operation.ts";
 
@@ -121,7 +121,7 @@ const values: readonly Row[] = [
   },
 ];
 
-const hasTierKey = ({ key, status }: RequestTraits): boolean => tierKeys.some((each) => each === key) && status !== 401;
+const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean => isOfTier && status !== 401;
 /** Whether the document describes the answer: 403 is none of its statuses. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
@@ -174,7 +174,7 @@ export const headerOperations: readonly Operation[] = [
     description: "JSON declared as HTML",
     endpoints: endpointNames,
     breaks: ["REQ-4"],
-    fits: (traits) => isDescribed(traits) && !refusedKeys.some((key) => key === traits.key),
+    fits: (traits) => isDescribed(traits) && !hasValues(traits, { key: "missing" }) && traits.status !== 401,
     change: {
       kind: "head",
       of: (head) =>

@@ -1,38 +1,31 @@
 import { isObject } from "../../../base/json.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../../spec/headers.ts";
-import { refusedKeys, tierKeys } from "../dimensions.ts";
+import { hasValues, keysWith401 } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireResponse } from "../message.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Operation, operation } from "./operation.ts";
 
 const limited = endpointNames.filter((name) => name !== "health");
-const hasTierKey = ({ key }: RequestTraits): boolean => tierKeys.some((each) => each === key);
+const hasTierKey = ({ hasTierKey: isOfTier }: RequestTraits): boolean => isOfTier;
 
 /** A key that must not succeed is let in with the rights of a good one. */
 const letPass: readonly Operation[] = [
-  ...refusedKeys.map((key) =>
+  ...keysWith401.map((key) =>
     operation({
       class: "let pass",
       description: `let a key pass that is ${key}`,
       endpoints: endpointNames,
       outcome: "401",
       requires: { key },
-      breaks:
-        key === "none"
-          ? ["AUTH-2"]
-          : key === "expired"
-            ? ["AUTH-4"]
-            : key === "outlived"
-              ? ["KEY-3"]
-              : ["AUTH-3", "AUTH-5", "AUTH-6"],
+      breaks: key === "expired" ? ["AUTH-4"] : key === "outlived" ? ["KEY-3"] : ["AUTH-2", "AUTH-3", "AUTH-5"],
       fits: ({ status }) => status === 401,
       change: {
         kind: "instead",
         of: async (_, traits, { again, goodKey }) => {
           const passed = await again({ key: goodKey });
           // Webhooks and operations belong to another key.
-          if (passed.status === 404 && traits.agent === null)
+          if (passed.status === 404 && traits.values.agent.length === 0)
             return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
           // For an agent that does not exist, 404 may come before 401.
           return passed.status === 404 || passed.status === 401 ? null : passed;
@@ -44,7 +37,9 @@ const letPass: readonly Operation[] = [
     [
       ["read-only", ["webhooks", "alerts"], "KEY-5"],
       ["one agent", ["invoke", "stream", "health"], "KEY-6"],
-      ["elsewhere", endpointNames, "KEY-7"],
+      ["other address", endpointNames, "KEY-7"],
+      ["other scheme", endpointNames, "AUTH-6"],
+      ["in Basic credentials", endpointNames, "AUTH-6"],
     ] as const
   ).map(([key, endpoints, clause]) =>
     operation({
@@ -64,22 +59,24 @@ const letPass: readonly Operation[] = [
       },
     }),
   ),
-  operation({
-    class: "let pass",
-    description: "let a request pass that is over the limit",
-    endpoints: limited,
-    outcome: "429",
-    requires: { state: "used up" },
-    breaks: ["HDR-19", "LIM-1", "LIM-3"],
-    fits: (traits) => hasTierKey(traits) && traits.status === 429 && traits.remaining === 0,
-    change: {
-      kind: "instead",
-      of: async (refusal, _, { again, goodKey }) => {
-        const passed = await again({ key: goodKey });
-        return isSuccess(passed) ? withRateHeadersOf(passed, refusal) : null;
+  ...(["minute used up", "hour used up"] as const).map((state) =>
+    operation({
+      class: "let pass",
+      description: `let a request pass with the ${state}`,
+      endpoints: limited,
+      outcome: "429",
+      requires: { state },
+      breaks: ["HDR-19", "LIM-1", "LIM-3"],
+      fits: (traits) => hasTierKey(traits) && traits.status === 429 && traits.remaining === 0,
+      change: {
+        kind: "instead",
+        of: async (refusal, _, { again, goodKey }) => {
+          const passed = await again({ key: goodKey });
+          return isSuccess(passed) ? withRateHeadersOf(passed, refusal) : null;
+        },
       },
-    },
-  }),
+    }),
+  ),
 ];
 
 const isRateHeader = (name: string): boolean =>
@@ -121,9 +118,9 @@ const pages: readonly Operation[] = [
     description: "the first page for a later one (list)",
     endpoints: ["list"],
     outcome: "success",
-    requires: { page: "2" },
+    requires: { page: "second" },
     breaks: ["LST-7"],
-    fits: (traits) => isSuccess(traits) && traits.page === "2",
+    fits: (traits) => isSuccess(traits) && hasValues(traits, { page: "second" }),
     change: {
       kind: "instead",
       of: async (_, __, { again, path }) => again({ path: listPath(path, { page: "1" }) }),
@@ -136,8 +133,8 @@ const pages: readonly Operation[] = [
     outcome: "success",
     breaks: ["LST-6"],
     // A request that asks for no limit gets the server's own.
-    excludes: { page: "none" },
-    fits: (traits) => isSuccess(traits) && traits.page !== "none",
+    excludes: { page: "absent" },
+    fits: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
       kind: "body",
       of: (response) => {

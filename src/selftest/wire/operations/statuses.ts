@@ -146,7 +146,7 @@ const otherCode = (
   of: (response) => withCode(response, code),
 });
 
-const missingQuery: Values = { body: "without the query" };
+const missingQuery: Values = { body: "without query" };
 const all401 = endpointNames;
 
 /** The codes of a 401 that the table does not give to a key of this kind. */

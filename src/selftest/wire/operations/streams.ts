@@ -139,7 +139,7 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
       .map(({ class: group, what, breaks, to }) => ({
         ...illegal(group, `${what} of \`${event}\``, breaks, fieldChanged(event, row.path, to, breaks.length === 0)),
         // An `error` event comes only where the agent fails.
-        ...(event === "error" ? { requires: { agent: "failing in stream" } } : {}),
+        ...(event === "error" ? { requires: { agent: "failingInStream" } } : {}),
       })),
   );
 });

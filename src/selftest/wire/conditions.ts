@@ -137,7 +137,6 @@ export const peculiarities: readonly Peculiarity[] = [
     endpointNames.filter((name) => !posts.includes(name)),
   ),
   header("no User-Agent", ({ headerNames }) => !headerNames.includes("user-agent")),
-  ...parityOf("the length of the path's end", ({ pathEnd }) => pathEnd.length),
 ];
 
 /** Choices of the n-th request. */

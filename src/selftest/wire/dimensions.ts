@@ -1,4 +1,4 @@
-import { type Dimension, dimensions, exclusions } from "../../spec/dimensions.ts";
+import { type Dimension, dimensions, exclusions, pairedOnly } from "../../spec/dimensions.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
@@ -20,9 +20,14 @@ export const hasValues = ({ values: own }: RequestTraits, values: Values): boole
 /** Whether one request can have all these values. */
 export const isPossible = (values: Values): boolean => isAllowed(values) && hasPossibleAge(values);
 
-/** A key that is refused has no age, and the first requests of a key or a window are not over its limit. */
-const hasPossibleAge = ({ age, key, state = "fresh" }: Values): boolean =>
-  age === undefined || (state === "fresh" && !dimensions.key.refused.some((each) => each === key));
+/**
+ * A key that is refused has no age, and the first requests of a key or a window are not over its limit. Some dimensions
+ * form no pairs with others.
+ */
+const hasPossibleAge = ({ age, method: _, ...others }: Values): boolean =>
+  age === undefined ||
+  (!dimensions.key.refused.some((each) => each === others.key) &&
+    Object.keys(others).every((name) => pairedOnly.age?.some((each) => each === name) === true));
 
 /** Whether the exclusions allow a request with all these values. */
 const isAllowed = (values: Values): boolean =>

@@ -19,8 +19,6 @@ export interface RequestTraits {
   readonly headerNames: readonly string[];
   readonly bodyLength: number;
   readonly bodyHasOnlyAscii: boolean;
-  /** The last segment of the path. */
-  readonly pathEnd: string;
   /** The second of the minute by the server's `Date`; `null` without one. */
   readonly second: number | null;
   /** The value of `X-RateLimit-Remaining`; `null` without one. */

@@ -145,7 +145,6 @@ function ownTraits({ method, path, headers, body }: WireRequest, target: Target)
     headerNames: headers.map(([name]) => name.toLowerCase()),
     bodyLength: body.length,
     bodyHasOnlyAscii: /^[\0-\x7F]*$/.test(text),
-    pathEnd: route.split("/").at(-1) ?? "",
   };
 }
 

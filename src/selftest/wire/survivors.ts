@@ -16,6 +16,42 @@ const wireSurvivors: readonly Survivor[] = [
     condition: "*second 30 to 44 of the minute",
     reason: "The reference server's clock moves only when a run moves it, and no probe needs these seconds.",
   },
+  {
+    operation: "*milliseconds for seconds*",
+    condition: "*",
+    reason:
+      "Most agents of the reference server answer at once: 0 is the same in both units. An `uptime` is compared from report to report, so one alone shows nothing (HLT-8).",
+  },
+  {
+    operation: "charge *",
+    condition: "*",
+    reason:
+      "A cost is red only if it repeats and nobody else can have used the key, and only where neighbours of the request tell its cost.",
+  },
+  {
+    operation: "remaining three too high",
+    condition: "*",
+    reason:
+      "The count is judged by its fall from one request to the next, which the next window or a concurrent request may hide.",
+  },
+  {
+    operation: "*",
+    condition: "*age *",
+    reason:
+      "The first requests of a key, and those after a reset, are what the first probe with that key sends: few endpoints come first.",
+  },
+  {
+    operation: "* (usage*",
+    condition: "*",
+    reason:
+      "The limits are used up by thousands of readings of usage, of which only the status and the rate-limit headers are kept.",
+  },
+  {
+    operation: "40* for 429 (*",
+    condition: "*",
+    reason:
+      "What creates something is asked for with a malformed body while a key is used up, and the order of refusals is not stated.",
+  },
 ];
 
 /** Renders the survivors as a Markdown table. */

@@ -97,6 +97,8 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     endpoints,
     outcome: "success",
     breaks,
+    // While all slots are held, the proxy's own request is refused.
+    excludes: { state: "slots held" },
     fits: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
       kind: "besides",

@@ -82,7 +82,7 @@ export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, pag
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  // What gets a query of another type, the page past the end, or a request beyond the month's tokens, is not stated.
+  // The answer to a query of another type, to a page past the end, or beyond the month's tokens, is not stated.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
   if (isMalformed && creating.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");

@@ -47,6 +47,11 @@ const wireSurvivors: readonly Survivor[] = [
       "The limits are used up by thousands of readings of usage, of which only the status and the rate-limit headers are kept.",
   },
   {
+    operation: "*",
+    condition: "*, *, *",
+    reason: "A run reaches every pair of properties of a request, but not every three of them.",
+  },
+  {
     operation: "40* for 429 (*",
     condition: "*",
     reason:

@@ -24,10 +24,10 @@ export const isPossible = (values: Values): boolean => isAllowed(values) && hasP
  * A key that is refused has no age, and the first requests of a key or a window are not over its limit. Some dimensions
  * form no pairs with others.
  */
-const hasPossibleAge = ({ age, method: _, ...others }: Values): boolean =>
+const hasPossibleAge = ({ age, ...others }: Values): boolean =>
   age === undefined ||
   (!dimensions.key.refused.some((each) => each === others.key) &&
-    Object.keys(others).every((name) => pairedOnly.age?.some((each) => each === name) === true));
+    Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
 
 /** Whether the exclusions allow a request with all these values. */
 const isAllowed = (values: Values): boolean =>

@@ -32,6 +32,25 @@ describe("a covering array", () => {
     expect(covering.possiblePairs()).not.toContain("page=2 method=post");
   });
 
+  it("keeps to exclusions that name values which are missing", () => {
+    const fewer = prepareCovering({
+      values: { key: ["good"], method: ["get", "post"], page: ["1", "none"] },
+      refused: {},
+      exclusions: [
+        { when: { key: ["lost"] }, only: { method: ["get"] } },
+        { when: { method: ["post"] }, only: { page: ["lost", "none"] } },
+      ],
+      isPaired: () => true,
+      counts: (value) => value !== "none",
+    });
+    expect(fewer.possiblePairs()).toEqual([
+      "key=good method=get",
+      "key=good method=post",
+      "key=good page=1",
+      "method=get page=1",
+    ]);
+  });
+
   it("counts no pair behind a value that is refused, but for that value's own", () => {
     const row: Row = { key: "bad", body: "none", page: "2", method: "get" };
     expect(covering.pairsIn(row)).toEqual(["key=bad page=2", "key=bad method=get"]);

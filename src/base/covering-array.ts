@@ -70,7 +70,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => [
       names.indexOf(name),
-      new Set((those ?? []).map((value) => idOf(name, value))),
+      // A rule may name values that this input lacks.
+      new Set((those ?? []).map((value) => idOf(name, value)).filter((id) => id !== undecided)),
     ]);
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
   const rulesAt = names.map((_, at) =>

@@ -3,15 +3,12 @@ import { describe, expect, it } from "vitest";
 import { openEmbeddedEnvironment } from "../../app/load/embedded-environment.ts";
 import { isFull } from "../../base/testing/test-scope.ts";
 import { loadEvidenceSchema } from "../../evidence/load-evidence.ts";
-import { runAutocannon } from "../../load/engines/autocannon/run.ts";
-import { runK6 } from "../../load/engines/k6/run.ts";
-import { judgeTrial, runTrials, type TrialResult } from "../../load/run-trials.ts";
+import { judgeTrial, type TrialResult } from "../../load/run-trials.ts";
 import { type EngineName, scenarioNamed } from "../../load/scenarios.ts";
 import { allVariants } from "../../reference/catalogue.ts";
 import type { Patch } from "../../reference/patch.ts";
 import { groupCompatibleVariants } from "../patch-groups.ts";
-import { coreMessages } from "../trial.ts";
-import { enginesHere } from "./run-plans.ts";
+import { enginesHere, sendLoneTrial } from "./run-plans.ts";
 
 /** Sends `minute-limit` on the free tier to a server with these variants. */
 async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<TrialResult | undefined> {
@@ -19,25 +16,7 @@ async function sendTo(variants: readonly Patch[], engine: EngineName): Promise<T
   if (scenario === undefined) throw new Error("There is no scenario minute-limit.");
   const environment = openEmbeddedEnvironment(variants.map(({ name }) => ({ kind: "variant", name })));
   try {
-    const [result] = await runTrials({
-      trials: [{ scenario, tier: "free", engine }],
-      environment,
-      engines: { k6: runK6, autocannon: runAutocannon },
-      missingEngine: () => null,
-      segments: 1,
-      dashboardOf: () => null,
-      knownRequestCount: () => null,
-      maxRequests: Number.POSITIVE_INFINITY,
-      messages: coreMessages,
-      signal: new AbortController().signal,
-      onTrial: () => {},
-      onWait: () => {},
-      onProgress: () => {},
-      onResult: () => {},
-      maxConnections: 0,
-      onDeath: () => {},
-    });
-    return result;
+    return await sendLoneTrial({ scenario, tier: "free", engine }, environment);
   } finally {
     await environment.close();
   }

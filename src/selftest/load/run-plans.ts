@@ -139,32 +139,39 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   try {
     if (result.fault !== null) await waitForTimeInMinute(result.trial);
     const beganMs = performance.now();
-    const [outcome] = await runTrials({
-      trials: [result.trial],
-      environment,
-      engines: { k6: runK6, autocannon: runAutocannon },
-      missingEngine: () => null,
-      segments: 1,
-      dashboardOf: () => null,
-      knownRequestCount: () => null,
-      maxRequests: Number.POSITIVE_INFINITY,
-      messages: coreMessages,
-      signal: new AbortController().signal,
-      onTrial: () => {},
-      onWait: () => {},
-      onProgress: () => {},
-      onResult: () => {},
-      maxConnections: 0,
-      onDeath: () => {},
-    });
+    const outcome = await sendLoneTrial(result.trial, environment);
     return { ...result, ...findingsOf(outcome), seconds: (performance.now() - beganMs) / 1000 };
   } finally {
     await environment.close();
   }
 }
 
+/** Sends one trial without bounds on requests. Nobody watches its progress or stops it. */
+export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
+  const [result] = await runTrials({
+    trials: [trial],
+    environment,
+    engines: { k6: runK6, autocannon: runAutocannon },
+    missingEngine: () => null,
+    segments: 1,
+    dashboardOf: () => null,
+    knownRequestCount: () => null,
+    maxRequests: Number.POSITIVE_INFINITY,
+    messages: coreMessages,
+    signal: new AbortController().signal,
+    onTrial: () => {},
+    onWait: () => {},
+    onProgress: () => {},
+    onResult: () => {},
+    maxConnections: 0,
+    onDeath: () => {},
+  });
+  return result;
+}
+
 /**
- * Minimum time left of the current minute when a load starts. Around the end of a minute, a correct server may admit a full minute's requests twice: before and after it. With less time left, the trial waits for the next minute.
+ * Minimum time left of the current minute when a load starts. Around the end of a minute, a correct server may admit a
+ * full minute's requests twice: before and after it. With less time left, the trial waits for the next minute.
  */
 const minTimeLeftMs = 6000;
 

@@ -6,16 +6,24 @@ import { startFastForwardServer } from "../reference/embedded/testing/fast-forwa
 import type { Patch } from "../reference/patch.ts";
 import { suites } from "../suites/all.ts";
 import type { Judgement } from "./judge/judge.ts";
+import { selectChecks } from "./plan/selection.ts";
 import { runSuites } from "./run.ts";
 import type { RunResult } from "./run-result.ts";
 import { aKey, aTarget } from "./testing/targets.ts";
 
 type Judged = Extract<RunResult, { kind: "judged" }>;
 
+interface TrialOptions {
+  readonly maxRequests?: number;
+  readonly maxWaitMs?: number;
+  /** Clauses to test. All if empty. */
+  readonly only?: readonly string[];
+}
+
 /** A run with two Free keys on a real clock, without a named agent. */
 async function runWithTwoKeys(
   patches: readonly Patch[] = [],
-  { maxRequests = 1000, maxWaitMs = 120_000 } = {},
+  { maxRequests = 1000, maxWaitMs = 120_000, only = [] }: TrialOptions = {},
 ): Promise<Judged> {
   const { reference, timers, close } = await startFastForwardServer(patches);
   try {
@@ -25,7 +33,7 @@ async function runWithTwoKeys(
     });
     const result = await runSuites({
       target: aTarget(reference.baseUrl, { keys: Object.fromEntries(keys) }),
-      suites,
+      suites: selectChecks(suites, { only, skip: [] }),
       maxRequests,
       maxWaitMs,
       signal: new AbortController().signal,
@@ -49,12 +57,25 @@ const findingsOf = ({ judgements }: Judged, ...kinds: readonly string[]): string
   judgements.filter((each) => isNew(each) && kinds.includes(each.finding.kind)).map(({ check }) => check.id);
 
 describe("a run with two keys, no roles and no test clock", () => {
-  it("tries the limits on the second key within 120 requests and two minutes, and finds no breach", async () => {
+  it("tries the limits on the second key within 150 requests and two minutes, and finds no breach", async () => {
     const result = await runWithTwoKeys();
     expect(result.judgements.filter(({ finding }) => ["breach", "error"].includes(finding.kind))).toEqual([]);
-    expect(findingsOf(result, "holds")).toHaveLength(8);
-    expect(result.requests).toBeLessThanOrEqual(120);
+    expect(findingsOf(result, "holds")).toEqual(
+      expect.arrayContaining(["LIM-1/every key", "LIM-2/every key", "LIM-9/every key"]),
+    );
+    expect(result.requests).toBeLessThanOrEqual(150);
     expect(result.waitedMs).toBeLessThanOrEqual(122_000);
+  });
+
+  it("shows on the second key that slots are given back, with a slow stream of the listed agent", async () => {
+    const result = await runWithTwoKeys([], { only: ["LIM-6", "LIM-17", "LIM-18", "SSE-27"] });
+    expect(findingsOf(result, "holds")).toEqual([
+      "LIM-18/spare key",
+      "LIM-6/spare key",
+      "SSE-27/spare key",
+      "LIM-17/spare key, streams",
+      "LIM-17/spare key, refused input",
+    ]);
   });
 
   it("leaves out what its bound of requests does not allow", async () => {
@@ -63,14 +84,20 @@ describe("a run with two keys, no roles and no test clock", () => {
     expect(findingsOf(result, "breach", "error")).toEqual([]);
   });
 
+  it("finds an allowance that both keys share, although the headers hide it", async () => {
+    const result = await runWithTwoKeys([patchOf("fault", "rolling-limits-shared-by-tier")]);
+    expect(findingsOf(result, "breach")).toEqual(["LIM-9/every key"]);
+  });
+
+  // Without other probes, whose waits would move the clock of the streams.
   it.each<[fault: string, expected: readonly string[]]>([
-    ["rolling-limits-shared-by-tier", ["LIM-9/every key"]],
     ["slot-back-with-the-head", ["LIM-18/spare key"]],
     ["one-slot-too-few", ["LIM-6/spare key"]],
     ["slot-late-on-disconnect", ["SSE-27/spare key"]],
     ["slot-late-on-second-disconnect", ["SSE-27/spare key"]],
   ])("finds the fault %s", async (name, expected) => {
-    expect(findingsOf(await runWithTwoKeys([patchOf("fault", name)]), "breach")).toEqual(expected);
+    const only = ["LIM-6", "LIM-18", "SSE-27"];
+    expect(findingsOf(await runWithTwoKeys([patchOf("fault", name)], { only }), "breach")).toEqual(expected);
   });
 
   it("finds one request too many in a minute", async () => {

@@ -184,6 +184,15 @@ describe("sending load from a program", () => {
     ]);
   });
 
+  it("never waits for less than no time, even if the clock of the machine jumps back", async () => {
+    const realNow = Date.now;
+    onTestFinished(() => void vi.restoreAllMocks());
+    const outcome = (): void => void vi.spyOn(Date, "now").mockImplementation(() => realNow() - 3_600_000);
+    const sent = await send({ scenarios, tier: "pro", signal, events: { ...silentLoadEvents, outcome } });
+    if (sent.kind !== "sent") throw new Error("nothing was sent");
+    expect(sent.document.report.waitedMs).toBeGreaterThanOrEqual(0);
+  });
+
   it.each<[string, () => Partial<SendLoadOptions>, object]>([
     ["an unknown scenario", () => ({ scenarios: ["brust"] }), { kind: "unknown scenario", near: ["burst"] }],
     [

@@ -169,6 +169,7 @@ interface Sending extends Pick<SendLoadOptions, "dashboardOf" | "messages"> {
 async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: Sending): Promise<SentLoad> {
   const { parameters, plan, engines, environment, events, messages, signal, dashboardOf } = sending;
   const started = new Date();
+  const startedMs = performance.now();
   let waitedMs = 0;
   let death: string | null = null;
   try {
@@ -199,8 +200,8 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: S
   } finally {
     events.done();
   }
-  // A pause may have ended early.
-  waitedMs = Math.min(waitedMs, Date.now() - started.getTime());
+  // A pause may have ended early. The time of day may jump back.
+  waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : death) });
 }
 

@@ -75,13 +75,17 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
       };
     },
   ),
-  "health-counts": fault("HLT-16", "Health uses up the allowance.").by((base) => ({
-    cost: (operation, agent) => (operation === "health" ? 1 : base.cost(operation, agent)),
-  })),
+  "health-counts": fault("HLT-16", "Health uses up the allowance.").by(
+    (base) => ({
+      cost: (operation, agent) => (operation === "health" ? 1 : base.cost(operation, agent)),
+    }),
+    ["HDR-12"],
+  ),
   "unknown-agent-health-counts": fault("HLT-16", "Health of an agent that does not exist uses up the allowance.").by(
     (base) => ({
       cost: (operation, agent) => (operation === "health" && agent === "unknown" ? 1 : base.cost(operation, agent)),
     }),
+    ["HDR-12"],
   ),
   "health-20-a-minute": fault("HLT-15", "A key of a small tier may read health 20 times a minute.").by((base) => {
     let isHealth = false;

@@ -61,7 +61,7 @@ describe("a mutant of behaviour", () => {
   beforeAll(async () => {
     profile = await takeProfile();
     tester = mutantTester(profile);
-  }, 120_000);
+  }, 300_000);
 
   const mutantOf = (operation: string, condition: Partial<WireMutant["condition"]>): WireMutant => {
     const found = operations.find(({ description }) => description === operation);
@@ -92,7 +92,7 @@ describe("a mutant of behaviour", () => {
       expect(changed).toBeGreaterThan(0);
       expect(said).not.toEqual([]);
     },
-    60_000,
+    300_000,
   );
 
   it.each([
@@ -108,7 +108,7 @@ describe("a mutant of behaviour", () => {
       expect({ fate, said }).toEqual({ fate: "passed", said: [] });
       expect(changed).toBeGreaterThan(0);
     },
-    60_000,
+    300_000,
   );
 
   it("is not visited if no request meets its condition", async () => {
@@ -121,7 +121,7 @@ describe("a mutant of behaviour", () => {
     };
     const trial = await tester.tryMutant(mutantOf("period: left out (usage 200)", { peculiarity: never }));
     expect(trial).toMatchObject({ fate: "not visited", changed: 0 });
-  }, 60_000);
+  }, 300_000);
 });
 
 it("never turns a clause red if it is legal, and is tried without an error", async () => {

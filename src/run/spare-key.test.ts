@@ -52,6 +52,9 @@ const patchOf = (kind: Patch["kind"], name: string): Patch => {
   return patch;
 };
 
+/** On a busy machine, events of a slow stream may arrive together. The run then tests no slots. */
+const onBusyMachines = { retry: 4 } as const;
+
 const isNew = ({ check: { id } }: Judgement): boolean => /\/(every key|spare key)/.test(id);
 const findingsOf = ({ judgements }: Judged, ...kinds: readonly string[]): string[] =>
   judgements.filter((each) => isNew(each) && kinds.includes(each.finding.kind)).map(({ check }) => check.id);
@@ -67,16 +70,20 @@ describe("a run with two keys, no roles and no test clock", () => {
     expect(result.waitedMs).toBeLessThanOrEqual(122_000);
   });
 
-  it("shows on the second key that slots are given back, with a slow stream of the listed agent", async () => {
-    const result = await runWithTwoKeys([], { only: ["LIM-6", "LIM-17", "LIM-18", "SSE-27"] });
-    expect(findingsOf(result, "holds")).toEqual([
-      "LIM-18/spare key",
-      "LIM-6/spare key",
-      "SSE-27/spare key",
-      "LIM-17/spare key, streams",
-      "LIM-17/spare key, refused input",
-    ]);
-  });
+  it(
+    "shows on the second key that slots are given back, with a slow stream of the listed agent",
+    onBusyMachines,
+    async () => {
+      const result = await runWithTwoKeys([], { only: ["LIM-6", "LIM-17", "LIM-18", "SSE-27"] });
+      expect(findingsOf(result, "holds")).toEqual([
+        "LIM-18/spare key",
+        "LIM-6/spare key",
+        "SSE-27/spare key",
+        "LIM-17/spare key, streams",
+        "LIM-17/spare key, refused input",
+      ]);
+    },
+  );
 
   it("leaves out what its bound of requests does not allow", async () => {
     const result = await runWithTwoKeys([], { maxRequests: 60 });
@@ -95,7 +102,7 @@ describe("a run with two keys, no roles and no test clock", () => {
     ["one-slot-too-few", ["LIM-6/spare key"]],
     ["slot-late-on-disconnect", ["SSE-27/spare key"]],
     ["slot-late-on-second-disconnect", ["SSE-27/spare key"]],
-  ])("finds the fault %s", async (name, expected) => {
+  ])("finds the fault %s", onBusyMachines, async (name, expected) => {
     const only = ["LIM-6", "LIM-18", "SSE-27"];
     expect(findingsOf(await runWithTwoKeys([patchOf("fault", name)], { only }), "breach")).toEqual(expected);
   });

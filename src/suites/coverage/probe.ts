@@ -7,6 +7,7 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { need, SkipError } from "../../run/skip-reason.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
@@ -174,7 +175,10 @@ async function sendRows(
   let limited = 0;
   for (const row of rows) {
     const isRefused = isRefusedKey(row["key"] ?? "");
-    if (isRefused && limited >= maxLimited) continue;
+    if (isRefused && limited >= maxLimited) {
+      if (!(await waitIfClock(context.time))) continue;
+      limited = 0;
+    }
     try {
       const exchange = await sendRow(row, context, parts);
       if (exchange === null) continue;
@@ -186,6 +190,12 @@ async function sendRows(
     }
   }
   return generated;
+}
+
+/** Passes a minute of the target's clock, so that the limit of the client's address has room. Returns whether it did. */
+async function waitIfClock(time: ProbeContext["time"]): Promise<boolean> {
+  if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
+  return time.canAdvance;
 }
 
 async function sendRow(

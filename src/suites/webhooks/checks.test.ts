@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RequestedWebhook } from "./create-webhook.ts";
 import { webhookIdOf } from "./create-webhook.ts";
 import { delivery } from "../testing/delivery.ts";
-import { exchange } from "../testing/exchange.ts";
+import { exchange, unanswered } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { itemsIn, webhooks } from "./checks.ts";
 import type { InvokedWithWebhooks } from "./probes.ts";
@@ -31,6 +31,11 @@ const hooked = (change: Partial<InvokedWithWebhooks> = {}): InvokedWithWebhooks 
   shown: [],
   ...change,
 });
+
+const lostWebhook: RequestedWebhook = {
+  ...requestedWebhook("both"),
+  exchange: unanswered({ path: "/webhooks" }, "broken"),
+};
 
 const withAll = (made: Parameters<typeof exchange>[0]): InvokedWithWebhooks["webhooks"] => ({
   wildcard: requestedWebhook("wildcard", made),
@@ -93,6 +98,13 @@ describe("webhooks", () => {
       hooked({ webhooks: { ...hooked().webhooks, both: requestedWebhook("both", { status: 200 }) } }),
     ],
     ["WHK-1", "breach", "all are refused", hooked({ webhooks: withAll({ status: 404 }) })],
+    ["WHK-1", "unproven", "one is not answered", hooked({ webhooks: { ...hooked().webhooks, both: lostWebhook } })],
+    [
+      "WHK-1",
+      "breach",
+      "two are not answered",
+      hooked({ webhooks: { ...hooked().webhooks, both: lostWebhook, wildcard: lostWebhook } }),
+    ],
     [
       "WHK-1",
       "answers-201",

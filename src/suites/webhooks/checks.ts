@@ -99,9 +99,14 @@ export const webhooks = suite("Webhooks", [
     const answers = Object.values(created).flatMap((each) => each?.exchange ?? []);
     if (answers.every((each) => hasStatus(each, 429))) return unproven("a limit refused the requests (429)");
     const successes = answers.filter(isSuccess);
-    const rejected = withoutQuota(answers).find(
+    const failures = withoutQuota(answers).filter(
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
+    const lost = failures.filter(({ answer }) => answer.kind !== "answered");
+    // The network may lose a connection, and this request is never repeated.
+    if (failures.length === 1 && lost.length === 1 && successes.length > 0)
+      return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
+    const [rejected] = failures;
     if (rejected !== undefined)
       return (
         (successes.length === 0 ? rejectedReceiverAddress(rejected, reach.isNamed) : null) ??

@@ -74,6 +74,12 @@ describe("error bodies", () => {
     ],
     ["ERR-15", "no reason", "breach", [formB(400, "INVALID_INPUT", { details: { field: "a" } })]],
     ["ERR-15", "no field for a body without fields", "unproven", [formB(400, "INVALID_INPUT", {}, { sent: "text" })]],
+    [
+      "ERR-15",
+      "no field for a body that may be too long",
+      "unproven",
+      [formB(400, "INVALID_INPUT", {}, { sent: { query: "a".repeat(9000) } })],
+    ],
     ["ERR-15", "form A", "absent", [formA(400, "INVALID_INPUT")]],
     ["ERR-15", "another code", "unproven", [formB(400, "X")]],
   ])("%s with %s: %s", (id, _case, kind, exchanges) => {

@@ -62,7 +62,7 @@ describe("a proxy that the environment names", () => {
     expect(reportIn("plain").target.way).toEqual({ proxy: { url: proxy.url, asksWho: true } });
     expect(proxy.requests.length).toBe(reportIn("plain").requests);
     expect(new Set(proxy.requests.map((each) => each.replace(/ (http:\/\/[^/]+).*/, " $1")))).toEqual(
-      new Set([`GET http://${host}`, `POST http://${host}`]),
+      new Set([`GET http://${host}`, `POST http://${host}`, `PUT http://${host}`]),
     );
     const files = readdirSync(join(folder, "plain")).map((name) => readFileSync(join(folder, "plain", name), "utf8"));
     expect([out, err, ...files].filter((text) => text.includes(password))).toEqual([]);
@@ -202,7 +202,7 @@ describe.skipIf(!hasOpenssl())("a private authority that wants to see a client's
     const target = { baseUrl, keys: { pro: { key, tier: "pro" } }, agents: { answering: "echo" }, network };
     writeFileSync(join(folder, "vendor.json"), JSON.stringify(target));
     await command(["run", "--target", "vendor.json", "--only", "LST-1", "--out", "described"]);
-    expect(reportIn("described").totals).toMatchObject({ pass: 1, fail: 0 });
+    expect(reportIn("described").totals).toMatchObject({ pass: 2, fail: 0 });
     const { url } = tunnel;
     expect(reportIn("described").target.way).toEqual({
       proxy: { url, asksWho: false },

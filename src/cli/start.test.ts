@@ -19,6 +19,7 @@ const lightParts = [
   "app/requirements.ts",
   "app/use-case-error.ts",
   "app/version.ts",
+  "report/reproduce/command-name.ts",
 ];
 const lightLibraries = new Set(["commander", "get-east-asian-width"]);
 /** Modules that only a command that prints a table may load. */

@@ -25,7 +25,7 @@ describe("advice of the document that a target does not follow", () => {
   it.each(Object.entries(faults))("%s is a warning, and fails the run with --strict", async (id, fault) => {
     const run = ["run", "--fault", fault, "--only", id];
     const lenient = await conformance(run);
-    expect(lenient.out).toContain("1 warning");
+    expect(lenient.out).toMatch(/ [1-9] warnings?/);
     expect(lenient.code).toBe(0);
     expect(await conformance([...run, "--strict"])).toMatchObject({ code: 1 });
     expect(await conformance(["run", "--only", id, "--strict"])).toMatchObject({ code: 0 });

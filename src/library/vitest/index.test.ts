@@ -20,7 +20,10 @@ describe("conformanceTests", () => {
     const isFiltered = task.file.tasks.some(({ mode }) => mode === "skip");
     expect(runs).toHaveLength(isFiltered ? 0 : 1);
     const selected = isFiltered ? [] : listChecks({ only: ["INV-*"], skip: ["INV-8"] });
-    expect(judged).toEqual(new Set(selected.map(({ id }) => id)));
+    const ids = new Set(selected.map(({ id }) => id));
+    expect([...judged].filter((id) => !ids.has(id))).toEqual([]);
+    // Such a check has a row only if it judges more than the check of 1.0.
+    expect([...ids].filter((id) => !judged.has(id) && !id.includes("in requests of"))).toEqual([]);
   });
 
   it("refuses a pattern that matches nothing before any test is registered", () => {

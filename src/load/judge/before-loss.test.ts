@@ -75,7 +75,10 @@ describe("a load that lost its target", () => {
   });
 
   it("judges a 5xx that goes on among good responses for the whole load", () => {
-    const requests = Array.from({ length: 600 }, (_, index) => at(1000 + index * 20, index % 100 === 50 ? page : {}));
+    const requests = Array.from({ length: 600 }, (_, index) => {
+      const ms = 1000 + index * 20;
+      return at(ms, { ...(index % 100 === 50 ? page : {}), date: Math.floor(ms / 1000) });
+    });
     const long = { summary: countBySecond(requests), generator: evidenceOf(requests).generator };
     for (const { red, loss } of [judged(requests), judged([], long)]) {
       expect(loss).toBeNull();

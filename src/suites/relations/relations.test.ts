@@ -121,11 +121,11 @@ describe("a delivery and the response to its request", () => {
 });
 
 describe("the deliveries of one execution", () => {
-  it.each<readonly [string, readonly Delivery[], string]>([
-    ["completed and failed", [completed(), failed()], "breach"],
-    ["completed to two webhooks", [completed(), completed()], "holds"],
-    ["completed, and another agent's failure", [completed(), failed({ input: { query: "Bye." } })], "unproven"],
-  ])("%s: %s", (_, deliveries, expected) => {
+  it.each<readonly [string, string, readonly Delivery[]]>([
+    ["completed and failed", "breach", [completed(), failed()]],
+    ["completed to two webhooks", "holds", [completed(), completed()]],
+    ["completed, and another agent's failure", "unproven", [completed(), failed({ input: { query: "Bye." } })]],
+  ])("%s: %s", (_, expected, deliveries) => {
     expect(kindOf("HOOK-43/one end", withDeliveries([invoked()], ...deliveries))).toBe(expected);
   });
 });

@@ -136,10 +136,13 @@ export const authenticationFaults = faults("Authentication", {
         : { kind: "bearer", scheme, text };
     },
   })),
-  "list-lets-wrong-keys-in": fault("AUTH-8", "The list accepts a wrong key, but not a missing one.").by((base) => ({
-    requiresKey: (operation, credentials) =>
-      (operation !== "list" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
-  })),
+  "list-lets-wrong-keys-in": fault("AUTH-8", "The list accepts a wrong key, but not a missing one.").by(
+    (base) => ({
+      requiresKey: (operation, credentials) =>
+        (operation !== "list" || credentials.kind === "absent") && base.requiresKey(operation, credentials),
+    }),
+    ["HDR-12"],
+  ),
   "usage-lets-wrong-keys-in": fault("AUTH-8", "Usage accepts a wrong key, but not a missing one.").by((base) => ({
     requiresKey: (operation, credentials) =>
       (operation !== "usage" || credentials.kind === "absent") && base.requiresKey(operation, credentials),

@@ -68,6 +68,28 @@ export const combinationFaults = faults("Errors / Error codes", {
       return base.credentials(encoded === undefined ? authorization : `Bearer ${user}`);
     },
   })),
+  "second-page-answers-wrong-keys-403": fault("AUTH-3", "Page 2 of the list responds with 403 to a wrong key.").by(
+    withPath((path) => (base) => ({
+      errorStatus: (cause, operation) =>
+        cause === "wrong-key" && operation === "list" && /[?&]page=2/.test(path())
+          ? 403
+          : base.errorStatus(cause, operation),
+    })),
+    ["AUTH-2", "AUTH-5", "AUTH-8", "AUTH-16", "ERR-1", "ERR-10"],
+  ),
+  "second-page-takes-near-miss": fault("AUTH-5", "Page 2 of the list does not look at the last character of a key.").by(
+    withPath((path) => (base) => ({
+      identify: (credentials, ring, nowMs, operation) => {
+        const isMeant = credentials.kind === "bearer" && operation === "list" && /[?&]page=2/.test(path());
+        const stem = isMeant ? credentials.text.slice(0, -1) : null;
+        const key = ring.keys.find(({ key: text }) => text.slice(0, -1) === stem);
+        return key !== undefined && credentials.kind === "bearer"
+          ? base.identify({ ...credentials, text: key.key }, ring, nowMs, operation)
+          : base.identify(credentials, ring, nowMs, operation);
+      },
+    })),
+    ["AUTH-16"],
+  ),
   "batch-looked-at-before-key": fault("AUTH-16", "A batch checks the body before the key.").by(
     withPath((path) => () => ({ authenticatesFirst: () => !path().endsWith("/batch") })),
   ),

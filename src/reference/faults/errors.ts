@@ -23,6 +23,7 @@ const inNoForm = (value: unknown) => removeField(value, "error.status");
 export const errorFaults = faults("Errors", {
   "input-answers-422": fault(["ERR-1", "ERR-10", "INV-10", "SSE-20"], "A missing field responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422),
+    ["REQ-11"],
   ),
   "invoke-errors-in-no-form": fault("ERR-2", "Errors of invoke have a code and a message, and fit neither form.").by(
     body(on("invoke"), inNoForm),
@@ -61,6 +62,7 @@ export const errorFaults = faults("Errors", {
   ),
   "invalid-input-422": fault(["ERR-1", "ERR-10", "INV-20"], "INVALID_INPUT has the status 422.").by(
     overrideErrorStatus(["invalid-input", "malformed-json", "content-type"], 422),
+    ["REQ-11"],
   ),
   "crash-answers-200": fault(
     ["ERR-13", "ERR-18", "INV-2"],

@@ -118,6 +118,7 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
   ),
   "limit-of-no-tier": fault("HDR-10", "`X-RateLimit-Limit` is one more than any tier's.").by(
     value(rateLimit, (limit) => String(Number(limit) + 1)),
+    ["HDR-20"],
   ),
   "remaining-whole-on-key-usage": fault(
     ["HDR-12", "HDR-15"],

@@ -133,6 +133,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   ),
   "missing-query-422": fault(["INV-10", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422, "invoke"),
+    ["REQ-11"],
   ),
   "missing-query-accepted-in-a-session": fault(
     "INV-10",
@@ -144,12 +145,15 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
       return isInSession && error?.cause === "missing-field" ? null : error;
     },
   })),
-  "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.").by((base) => ({
-    validateBody: (value, violations, operation) => {
-      const error = base.validateBody(value, violations, operation);
-      return operation === "invoke" && error?.cause === "missing-field" ? null : error;
-    },
-  })),
+  "missing-query-accepted": fault("INV-10", "An absent `query` is taken as an empty one.").by(
+    (base) => ({
+      validateBody: (value, violations, operation) => {
+        const error = base.validateBody(value, violations, operation);
+        return operation === "invoke" && error?.cause === "missing-field" ? null : error;
+      },
+    }),
+    ["REQ-11", "HOOK-18"],
+  ),
   "unknown-agent-other-code": fault("INV-11", "An agent that does not exist has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "invoke"),
   ),

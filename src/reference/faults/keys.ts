@@ -15,6 +15,7 @@ export const keyFaults = faults("Resources / API key", {
       ({ expiresInSeconds }) => (expiresInSeconds ?? 0) > 0,
       (operation) => operation === "stream",
     ),
+    ["AUTH-16"],
   ),
   "temporary-key-prolonged-by-use": fault("KEY-3", "Each request prolongs the life of a temporary key.").by((base) => {
     const livesUntilMs = new Map<string, number>();

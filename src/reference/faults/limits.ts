@@ -223,9 +223,12 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
     ["HDR-19"],
   ),
-  "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(() => ({
-    requestsPerChunk: () => 1,
-  })),
+  "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(
+    () => ({
+      requestsPerChunk: () => 1,
+    }),
+    ["HDR-12"],
+  ),
   "streams-of-a-chunk-size-count-twice": fault(
     "LIM-11",
     "A stream that is body for with `chunk_size` counts as two requests.",
@@ -256,8 +259,9 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     "LIM-17",
     "The slot of a request that is refused with 400 or 404 is free after 90 seconds.",
   ).by(releaseLate((_moment, { status }) => status >= 400 && status < 500)),
-  "slot-late-after-streams": fault(["LIM-6", "LIM-17"], "The slot of a successful stream is free after 90 seconds.").by(
+  "slot-late-after-streams": fault("LIM-17", "The slot of a successful stream is free after 90 seconds.").by(
     releaseLate((event, { operation }) => operation === "stream" && event === "end"),
+    ["LIM-6"],
   ),
   "slot-back-with-the-head": fault("LIM-18", "A stream frees its slot when its head is sent.").by((base) => ({
     releasesSlot: (event, head) => (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),

@@ -71,12 +71,15 @@ export const requestFaults = faults("Endpoints / Common request rules", {
   "white-space-refused": fault("REQ-5", "A body with white space between its tokens is refused.").by(() => ({
     readsText: (text) => !/^\s|[{,]\s|\s\}$/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')),
   })),
-  "key-order-matters": fault("REQ-5", "A body is refused unless `query` is its first key.").by((base) => ({
-    validateBody: (body, violations, operation) =>
-      isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
-        ? fieldError("invalid-input", "query", "must come first")
-        : base.validateBody(body, violations, operation),
-  })),
+  "key-order-matters": fault("REQ-5", "A body is refused unless `query` is its first key.").by(
+    (base) => ({
+      validateBody: (body, violations, operation) =>
+        isObject(body) && "query" in body && Object.keys(body)[0] !== "query"
+          ? fieldError("invalid-input", "query", "must come first")
+          : base.validateBody(body, violations, operation),
+    }),
+    ["INV-1", "SSE-1"],
+  ),
   "usage-in-another-shape": fault(
     ["REQ-7", "USE-2", "USE-3", "USE-4"],
     "The usage report is wrapped in neither of the published shapes.",

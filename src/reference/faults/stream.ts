@@ -31,6 +31,7 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   ),
   "stream-missing-query-422": fault(["SSE-20", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422, "stream"),
+    ["REQ-11"],
   ),
   "stream-unknown-agent-other-code": fault("SSE-21", "An agent that does not exist has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "stream"),
@@ -49,9 +50,14 @@ export const streamFaults = faults("Endpoints / 2. Stream an agent response", {
   ),
   "resume-refused": fault("SSE-22", "`resume_from_index` is refused.").by(
     refuseParameter("stream", "resume_from_index"),
+    ["SSE-1"],
   ),
-  "delay-refused": fault("SSE-22", "`stream_delay_ms` is refused.").by(refuseParameter("stream", "stream_delay_ms")),
-  "chunk-size-refused": fault("SSE-22", "`chunk_size` is refused.").by(refuseParameter("stream", "chunk_size")),
+  "delay-refused": fault("SSE-22", "`stream_delay_ms` is refused.").by(refuseParameter("stream", "stream_delay_ms"), [
+    "SSE-1",
+  ]),
+  "chunk-size-refused": fault("SSE-22", "`chunk_size` is refused.").by(refuseParameter("stream", "chunk_size"), [
+    "SSE-1",
+  ]),
   "stream-unknown-parameters-refused": fault("SSE-22", "Unknown keys inside `parameters` are refused.").by(
     refuseUnknownParameters("stream"),
   ),

@@ -49,8 +49,8 @@ const elsewhere = (exchange: Exchange): boolean =>
   ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpoint(exchange) ?? "");
 const withParameters = both(answersOf("invoke", 200), asks('"parameters"'));
 const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
-const isPut = both(isFor("/v1/usage"), ({ request }) => request.method === "PUT");
-const isOtherMethod = both(isFor("/v1/alerts"), ({ request }) => request.method === "GET");
+const isPut = both(both(isFor("/v1/usage"), statusIs(405)), ({ request }) => request.method === "PUT");
+const isOtherMethod = both(both(isFor("/v1/alerts"), statusIs(405)), ({ request }) => request.method === "GET");
 
 /** One defect in one place, with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [
@@ -79,7 +79,7 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   [
     "a temperature between the ends is refused",
     ["INV-13"],
-    { exchange: where(both(answersOf("invoke"), asks('"temperature":0.7')), status(400), text(errorText(400))) },
+    { exchange: where(both(answersOf("invoke", 200), asks('"temperature":0.7')), status(400), text(errorText(400))) },
   ],
   ["errors of webhooks, alerts, keys and operations are HTML", ["SVC-1"], html(both(elsewhere, anError))],
   ["every error is declared as HTML", ["REQ-4"], { exchange: where(anError, declared("text/html")) }],

@@ -52,14 +52,23 @@ function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
 
 /** Returns a trait that distinguishes a response from others of its endpoint and status; `null` if there is none. */
 function traitOf(
-  { key, request: { url, body, headers } }: AnsweredExchange,
+  { key, request: { url, method, body, headers }, answer }: AnsweredExchange,
   endpoint: EndpointName | null,
 ): string | null {
   if (key === null) return "without a key of the target";
   const isDeclared = headerOf(headers, "Content-Type")?.startsWith("application/json") === true;
-  const isJson = body.kind === "none" || (body.kind === "text" && isDeclared && tryParseJson(body.text) !== undefined);
-  if (!isJson) return "asked with a body that is not JSON";
-  return endpoint === "list" && /limit=0|page=99999/.test(url) ? "outside the pages" : null;
+  const isObjectOrNone =
+    (body.kind === "none" && method !== "POST") ||
+    (body.kind === "text" && isDeclared && isObject(tryParseJson(body.text)));
+  if (!isObjectOrNone) return "asked with a body that is no JSON object";
+  return endpoint === "list" && isOutside(url, answer.body) ? "outside the pages" : null;
+}
+
+/** Whether a page of the list has no items, or is past the end. */
+function isOutside(url: string, body: AnsweredExchange["answer"]["body"]): boolean {
+  const { searchParams } = new URL(url);
+  const [, pages] = /"pages":\s*(\d+)/.exec(body.kind === "text" ? body.text : "") ?? [];
+  return searchParams.get("limit") === "0" || Number(searchParams.get("page")) > Number(pages);
 }
 
 const agentIn = ({ request: { url } }: Exchange): string => /\/agents\/([^/?]+)/.exec(url)?.[1] ?? "";

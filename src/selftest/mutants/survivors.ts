@@ -58,10 +58,11 @@ export const survivors: readonly Survivor[] = [
   row(unspecifiedStatus, any, "* 403", "the body"),
   row(unspecifiedStatus, any, "* 403", "Content-Type"),
   row(unspecifiedPath, "a rate header left out", "other paths 200"),
+  row(unspecifiedStatus, "a rate header left out", "other paths 403"),
   row(
-    "Its method is not shown, so that a 404 may be a router's, as long as nothing shows that the endpoint is there.",
-    "a limit that is not published",
-    "operations 404",
+    "A 404 may come before the key is looked at, and its headers speak of the address.",
+    "a limit of 0",
+    "health 404",
   ),
   row(unspecifiedPath, "a limit that is not published", "other paths *"),
   row(
@@ -74,7 +75,11 @@ export const survivors: readonly Survivor[] = [
     "a required field *",
     "list 200, outside the pages",
   ),
-  row("What becomes of a body that is not JSON is not shown (REQ-6).", any, "*, asked with a body that is not JSON"),
+  row(
+    "What becomes of a body that is no JSON object is not shown (REQ-6), but for its status (REQ-11).",
+    any,
+    "*, asked with a body that is no JSON object",
+  ),
   row(
     "It was asked without a key, or with one that is written otherwise: what comes of that is for the clauses on keys.",
     any,

@@ -16,7 +16,13 @@ export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"sessio
 
 /** Whether a response contains one of the words. */
 export const repeats = (exchange: Exchange, ...words: readonly string[]): boolean =>
-  words.some((each) => bodyText(exchange)?.includes(each) === true);
+  words.some((each) => textOf(exchange).includes(each));
+
+/** The body of a response, without JSON's escapes. */
+function textOf(exchange: Exchange): string {
+  const json = bodyJson(exchange);
+  return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
+}
 
 const repeatedElsewhere = "the agent repeats the word in another session too";
 

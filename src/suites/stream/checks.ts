@@ -5,7 +5,7 @@ import { type Exchange, headerValues, sentJson } from "../../evidence/exchange.t
 import { chunksBetween } from "../../rules/streams/rules.ts";
 import { check, observe, suite } from "../../run/judge/check.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
-import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, holds, inapplicable, observed, unproven } from "../../run/judge/finding.ts";
 import { type CombinedResult, judgeAccepted, judgeCombined } from "../shared/combined-features.ts";
 import { checkEverySuccess, isOpenExecution } from "../shared/common-checks.ts";
 import { judgeDuration } from "../shared/durations.ts";
@@ -132,7 +132,7 @@ export const stream = suite("Stream", [
           ? { expected: chunksBetween.expected, actual: sequenceText(exchange) }
           : mismatch;
       },
-      whenEmpty: unproven("no stream reported `completion_tokens` in its `done` event"),
+      whenEmpty: inapplicable("no stream reported `completion_tokens` in its `done` event"),
     },
   ),
   ...failureChecks,

@@ -2,7 +2,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Check, check } from "../../run/judge/check.ts";
-import { breach, holds, unproven } from "../../run/judge/finding.ts";
+import { breach, inapplicable, holds, unproven } from "../../run/judge/finding.ts";
 import type { Probe } from "../../run/probe.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { fieldMatrix } from "../shared/matrices.ts";
@@ -43,6 +43,10 @@ const checkField = <P extends Probe>(clause: "SSE-15" | "SSE-16", asked: P, as: 
       whenEmpty: unproven("there is no `error` event with readable data"),
     },
   );
+
+/** A field of a stream's first `error` event. */
+const errorFieldOf = (exchange: Exchange, name: string): unknown =>
+  getPath(readEvents(exchange, "error")[0]?.data, name);
 
 export const failureChecks = [
   checkField("SSE-15", failedInStream, "failing"),
@@ -97,4 +101,23 @@ export const failureChecks = [
       ? breach("`retry_after` with CAPACITY_ERROR", formatValue(first?.data), exchange)
       : holds();
   }),
+  checkEvery(
+    "SSE-19",
+    { asked: overloadedInStream, all: everyStream },
+    {
+      as: "every",
+      since: "1.1",
+      matrix: fieldMatrix("streamError"),
+      noun: "streams",
+      members: ({ all }) =>
+        all.streams
+          .filter((each) => errorFieldOf(each, "code") === "CAPACITY_ERROR")
+          .map((exchange) => ({ cell: { of: "stream events", kind: "error" }, proof: exchange, subject: exchange })),
+      judge: (exchange) =>
+        (errorFieldOf(exchange, "retry_after") ?? null) === null
+          ? { expected: "`retry_after` with CAPACITY_ERROR", actual: sequenceText(exchange) }
+          : null,
+      whenEmpty: inapplicable("no stream has an `error` event with the code CAPACITY_ERROR"),
+    },
+  ),
 ] as const;

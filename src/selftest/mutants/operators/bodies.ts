@@ -123,7 +123,7 @@ export function errorMutants({ exchange, endpoint, status, name: place }: Mutati
       return mutantOf(
         "a status that is not the code's",
         { place, subject: "the status", id },
-        ["ERR-1", "ERR-10", "INV-2", "SVC-2"],
+        ["ERR-1", "ERR-10", "INV-2", "SVC-2", "REQ-11", "AUTH-16", "ERR-18"],
         () => replacingExchanges(answeredWith(withJson(exchange, otherBody), { status: other })),
       );
     }),

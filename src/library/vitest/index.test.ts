@@ -22,7 +22,7 @@ describe("conformanceTests", () => {
     const selected = isFiltered ? [] : listChecks({ only: ["INV-*"], skip: ["INV-8"] });
     const ids = new Set(selected.map(({ id }) => id));
     expect([...judged].filter((id) => !ids.has(id))).toEqual([]);
-    // Such a check has a row only if it judges more than the check of 1.0.
+    // A check of later requests has a row only if it judges more than the check of 1.0.
     expect([...ids].filter((id) => !judged.has(id) && !id.includes("in requests of"))).toEqual([]);
   });
 

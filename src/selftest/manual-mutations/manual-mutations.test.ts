@@ -49,8 +49,8 @@ const elsewhere = (exchange: Exchange): boolean =>
   ["webhooks", "deliveries", "alerts", "keyUsage", "operations"].includes(endpoint(exchange) ?? "");
 const withParameters = both(answersOf("invoke", 200), asks('"parameters"'));
 const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
-const isPut = both(both(isFor("/v1/usage"), statusIs(405)), ({ request }) => request.method === "PUT");
-const isOtherMethod = both(both(isFor("/v1/alerts"), statusIs(405)), ({ request }) => request.method === "GET");
+const isPut = both(statusIs(404, 405), ({ request }) => request.method === "PUT");
+const isOtherMethod = both(both(isFor("/v1/alerts"), statusIs(404, 405)), ({ request }) => request.method === "GET");
 
 /** One defect in one place, with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [

@@ -172,8 +172,7 @@ const shortBodyBytes = 8 * 1024;
 
 /** Whether an error can name a field of the request. A body that is too long or not JSON has none. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
-  body.kind === "none" ||
-  (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
+  body.kind === "none" || (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
 
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();

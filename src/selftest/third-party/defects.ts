@@ -22,7 +22,7 @@ export const goDefects: Readonly<Record<string, Found>> = {
   "key-readonly-batch": { found: ["KEY-5"] },
   "key-oneagent-stream-other": { found: ["KEY-6"] },
   "key-ip-deliveries": { found: ["KEY-7"] },
-  "key-missing-operations": { found: ["REQ-2", "AUTH-8"] },
+  "key-missing-operations": { found: ["REQ-2", "AUTH-2", "AUTH-8"] },
   "lim-minute-shared-free": { found: ["LIM-9", "HDR-12"] },
   "lim-hour-not-stream": { found: ["LIM-3"] },
   "lim-slots-streams-unheld": { found: ["LIM-18"] },

@@ -82,7 +82,9 @@ describe.skipIf(process.platform === "win32")(
 
     it.each(["EMFILE", "EADDRNOTAVAIL"])("calls nothing broken after %s in the middle of a run", async (limit) => {
       const out = join(folder, limit);
-      const { code } = await ended(failing(limit, 60), ["run", "--quiet", "--out", out]);
+      // The embedded server would send its deliveries by the connections of the same process.
+      const withoutDeliveries = ["HOOK-*", "WHK-*", "ALR-*"].flatMap((clauses) => ["--skip", clauses]);
+      const { code } = await ended(failing(limit, 60), ["run", "--quiet", "--out", out, ...withoutDeliveries]);
       const { verdict, totals, stopped } = JSON.parse(readFileSync(join(out, "report.json"), "utf8")) as Report;
       expect([code, verdict, totals.fail, totals.warning]).toEqual([4, "incomplete", 0, 0]);
       expect(stopped).toContain(`(${limit})`);

@@ -129,7 +129,8 @@ describe.concurrent("a target that turns hostile after the first requests", () =
         ({ finding, check: { clause } }) => finding.kind === "breach" && /^(INV|SSE)-/.test(clause),
       );
       expect(broken.length > 0 || harmless.has(name)).toBe(true);
-      expect(JSON.stringify(result.exchanges).length).toBeLessThan(40_000_000);
+      // The generated requests meet an event of 11 MB several times.
+      expect(JSON.stringify(result.exchanges).length).toBeLessThan(150_000_000);
     },
   );
 

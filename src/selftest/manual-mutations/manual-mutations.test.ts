@@ -50,7 +50,10 @@ const elsewhere = (exchange: Exchange): boolean =>
 const withParameters = both(answersOf("invoke", 200), asks('"parameters"'));
 const isLastPage = ({ request }: Exchange): boolean => /page=(?:[3-9]|\d\d)&limit=2$/.test(request.url);
 const isPut = both(statusIs(404, 405), ({ request }) => request.method === "PUT");
-const isOtherMethod = both(both(isFor("/v1/alerts"), statusIs(404, 405)), ({ request }) => request.method === "GET");
+const isOtherMethod = both(
+  statusIs(404, 405),
+  ({ request: { method, url } }) => method === "GET" && /\/(alerts|webhooks|invoke|stream|batch)$/.test(url),
+);
 
 /** One defect in one place, with the clauses that must detect it. */
 const wrong: readonly (readonly [what: string, clauses: readonly string[], ManualMutation])[] = [

@@ -26,6 +26,10 @@ const redReport = serializeReport({
   ...sampleReport([sampleFinding({ outcome: "fail" })]),
   verdict: "nonconformant",
 });
+const slowReport = serializeReport({
+  ...sampleReport([sampleFinding({ outcome: "fail", clause: "load/slow-refusals" })]),
+  verdict: "nonconformant",
+});
 const evidence = serializeEvidence({ exchanges: [], deliveries: [], probes: [] });
 
 /** Writes a stub of the command. The stub has the output folder in the variable `out`. */
@@ -36,7 +40,7 @@ function stub(name: string, code: string): string {
     'import { readFileSync, writeFileSync } from "node:fs";',
     'const out = process.argv[process.argv.indexOf("--out") + 1];',
     'const target = process.argv[process.argv.indexOf("--target") + 1];',
-    `const files = ${JSON.stringify({ report, redReport, evidence })};`,
+    `const files = ${JSON.stringify({ report, redReport, slowReport, evidence })};`,
     "const write = (name, text) => writeFileSync(`${out}/${name}`, text);",
     'const save = (text) => (write("evidence.json", files.evidence), write("report.json", text));',
   ];
@@ -48,9 +52,9 @@ const calm: Trouble = { name: "calm", summary: "", commands: ["run"], codes: [0]
 const quiet: QuietResults = { passed: new Map(), red: [] };
 
 /** Tries a stub instead of the command. */
-const kindsOfProblems = (main: string): Promise<readonly string[]> =>
+const kindsOfProblems = (main: string, fault: string | null = null): Promise<readonly string[]> =>
   inFolder(async (root) => {
-    const trial = { seed: 1, command: "run", trouble: calm, fault: null, atSeconds: 0, before: null, main } as const;
+    const trial = { seed: 1, command: "run", trouble: calm, fault, atSeconds: 0, before: null, main } as const;
     const found = problemsOf(trial, await runTrial(trial, root), quiet);
     return [...new Set(found.map(({ kind }) => kind))];
   });
@@ -83,6 +87,12 @@ describe.concurrent("a harness in trouble", () => {
     ],
   ])("that %s is judged by that alone", options, async (name, code, expected) => {
     expect(await kindsOfProblems(stub(name.replaceAll(" ", "-"), code))).toEqual(expected);
+  });
+
+  it("is right about what the target's fault breaks under load", options, async () => {
+    const main = stub("slow", "save(files.slowReport); process.exitCode = 1;");
+    expect(await kindsOfProblems(main, "slow-refusals")).toEqual([]);
+    expect(await kindsOfProblems(main, "one-slot-too-many")).toEqual(["false red"]);
   });
 
   it.each<readonly [string, LinkMode, string]>([

@@ -231,21 +231,24 @@ export const scopeFaults = faults("Limits / Scope of limits", {
   ),
   "streams-of-a-chunk-size-count-twice": fault(
     "LIM-11",
-    "A stream that is body for with `chunk_size` counts as two requests.",
-  ).by((base) => {
-    let isSized = false;
-    return {
-      validateBody: (body, ...rest) => {
-        isSized = fieldsOf(fieldsOf(body)["parameters"])["chunk_size"] !== undefined;
-        return base.validateBody(body, ...rest);
-      },
-      requestsPerChunk: () => {
-        const more = Number(isSized);
-        isSized = false;
-        return more;
-      },
-    };
-  }),
+    "A stream that is asked for with `chunk_size` counts as two requests.",
+  ).by(
+    (base) => {
+      let isSized = false;
+      return {
+        validateBody: (body, ...rest) => {
+          isSized = fieldsOf(fieldsOf(body)["parameters"])["chunk_size"] !== undefined;
+          return base.validateBody(body, ...rest);
+        },
+        requestsPerChunk: () => {
+          const more = Number(isSized);
+          isSized = false;
+          return more;
+        },
+      };
+    },
+    ["HDR-12"],
+  ),
   "streams-do-not-count": fault("LIM-11", "A stream does not count.").by((base) => ({
     cost: (operation, agent) => (operation === "stream" ? 0 : base.cost(operation, agent)),
   })),

@@ -2,6 +2,7 @@ import { tracesIn } from "../../../evidence/testing/traces.ts";
 import { reportSchema, type Report } from "../../../report/model/report.ts";
 import { findPatch } from "../../../reference/catalogue.ts";
 import { tryParseJson } from "../../../base/json.ts";
+import { loadFaultPlans } from "../../../selftest/load/plans.ts";
 import { exitCodes } from "../../exit-codes.ts";
 import { incompleteFiles, leftOverFiles } from "./files.ts";
 import type { Observation, Observed } from "./trial.ts";
@@ -107,7 +108,9 @@ function falseReds(reports: readonly Report[], { trial, quiet }: Expected): read
 
 function brokenBy(fault: string | null): readonly string[] {
   const patch = fault === null ? undefined : findPatch("fault", fault);
-  return patch === undefined ? [] : [...patch.breaks, ...patch.mayAlsoBreak];
+  if (patch === undefined) return [];
+  const foundByLoad = loadFaultPlans.filter((plan) => plan.fault === fault).flatMap(({ finds }) => finds);
+  return [...patch.breaks, ...patch.mayAlsoBreak, ...foundByLoad];
 }
 
 function problemsOfCode({ ended }: Observation, reports: readonly Report[], expected: Expected): TrialProblem[] {

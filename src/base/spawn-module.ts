@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, type ForkOptions } from "node:child_process";
+import { type ChildProcess, fork, type ForkOptions, type Serializable } from "node:child_process";
 import { getAsset, isSea } from "node:sea";
 import { isMainThread, Worker, type WorkerOptions } from "node:worker_threads";
 
@@ -27,6 +27,11 @@ export function startProcess(asking: string, name: string, options: ProcessOptio
   const env = { ...process.env, NODE_OPTIONS: nodeOptions };
   return fork(partMark + name, [], { ...options, execArgv: [], env });
 }
+
+/** Sends a message to the process that started this one. If that process has ended, the message is dropped. */
+export const sendToParent = (message: Serializable): void =>
+  // Without a callback, a failed send is an uncaught error with a stack trace.
+  void process.send?.(message, undefined, undefined, () => {});
 
 const partMark = "part of the conformance executable: ";
 

@@ -1,12 +1,13 @@
 import { messageOf } from "../../../base/errors.ts";
 import { harnessLimitOf } from "../../../base/harness-limit.ts";
+import { sendToParent } from "../../../base/spawn-module.ts";
 import { type FromSender, sendFlows, type ToSender } from "./send-flows.ts";
 
 // The process that sends the load. A process of its own, so that its CPU use can be measured and the rest of the harness does not slow it down.
 
 const stopping = new AbortController();
 
-const report = (message: FromSender): void => void process.send?.(message);
+const report = (message: FromSender): void => sendToParent(message);
 
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C reaches all processes of a terminal: the parent process decides when to stop.

@@ -1,4 +1,5 @@
 import { messageOf } from "../../../base/errors.ts";
+import { sendToParent } from "../../../base/spawn-module.ts";
 import { acceleratedClock } from "../../clock.ts";
 import type { Patch } from "../../patch.ts";
 import { findPatch } from "../../catalogue.ts";
@@ -20,8 +21,7 @@ process.on("SIGINT", () => {});
 process.on("message", ({ id, command }: ChildRequest) => {
   runCommand(id, command)
     .catch((error: unknown): ChildReply => ({ id, kind: "failed", message: messageOf(error) }))
-    // If the parent has ended, sending fails. This process then ends too, so the error does not matter.
-    .then((reply) => void process.send?.(reply, undefined, undefined, () => {}))
+    .then(sendToParent)
     .catch(() => process.exit(1));
 });
 

@@ -3,11 +3,11 @@ import type { KeyHistory } from "./key-history.ts";
 import { isMinuteLimit } from "./header-rules.ts";
 import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
 
-/** The target's time between two samples, in seconds. */
+/** How long two samples lie apart by the target's clock, in seconds. */
 export interface Elapsed {
-  /** The least that can have passed: from the first response to the second request. */
+  /** The shortest time possible: from the first response to the second request. */
   readonly min: number;
-  /** The most that can have passed: from the first request to the second response. */
+  /** The longest time possible: from the first request to the second response. */
   readonly max: number;
 }
 
@@ -27,7 +27,7 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/** Values in whole seconds may be rounded either way, and a server's clock may be off by as much again. */
+/** Tolerance: whole seconds may be rounded up or down by one, and a server's clock may be wrong by another. */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
@@ -120,11 +120,11 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns how many requests may have been given back between an exhausted window and a later request.
+ * Returns how many requests a window may have given back between its exhaustion and a later request.
  *
- * A rolling window may report the reset at which its oldest request leaves: it gives nothing back before. If it reports
- * when its newest request leaves, the reported time is a whole window length. A weighted window may gain allowance as
- * the window before fades. A bucket's reset moves with each request, so later requests mostly report another reset.
+ * A rolling window that reports when its oldest request leaves gives nothing back before that time. One that reports when its newest request leaves
+ * announces a whole window. A weighted window may give back while the window before fades. A bucket's reset moves with each request, so later requests
+ * usually do not belong to this reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -136,7 +136,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // An unchanged reset belongs to the same window, whose requests do not fade.
+    // A window whose reset has not changed does not fade.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -157,7 +157,7 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether a failed request may have been given back. So may a refusal that was in flight when the window was exhausted. */
+/** Whether the server may have stopped counting a request that failed, or a refusal that was in flight as the window was exhausted. */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

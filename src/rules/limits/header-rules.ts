@@ -12,7 +12,7 @@ type RuleResult = string | null | undefined;
 export interface HeaderRule {
   readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
   readonly expected: string;
-  /** The name under which a long load run counts the responses that break the rule; `null` if it does not count them. */
+  /** The counter of a long load run for responses that break the rule; `null` if it has none. */
   readonly countedAs: "negative" | "aboveLimit" | null;
   /**
    * Judges the headers of one response.
@@ -98,7 +98,7 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
-    // A minus is wrong even before a zero.
+    // A minus sign is wrong even in `-0`.
     const isFine = value === undefined || (rateNumber(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
@@ -113,7 +113,7 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaders[name].header);
 
-/** Whether a limit may be the minute's: the published number, or that with the burst on top. */
+/** Whether a `Limit` may be the minute's: the published number, with or without the burst on top. */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 

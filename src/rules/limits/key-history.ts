@@ -73,8 +73,8 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether the month's tokens may explain the refusals. Tokens do not come back within a run, so they do not if a request was admitted after the
- * last refusal.
+ * Whether exhausted tokens of the month may explain the refusals. Tokens do not come back within a run, so an admitted request after the last refusal rules
+ * them out.
  * @param admitted the admitted requests that exhausted tokens would have refused
  */
 export function endsRefused(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {

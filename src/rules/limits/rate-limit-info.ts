@@ -27,7 +27,7 @@ export const noRateLimitInfo: RateLimitInfo = infoFrom(() => null);
 /** Picks the rate-limit values out of a sample. */
 export const rateLimitInfoOf = (sample: RateLimitInfo): RateLimitInfo => infoFrom((name) => sample[name]);
 
-/** Reads the values from kept evidence of any version; `null` if one is neither a number nor absent. */
+/** Reads the values from saved evidence of any version. Returns `null` if a value is neither a number nor absent. */
 export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): RateLimitInfo | null {
   const numberOf = (value: unknown): number | null =>
     typeof value === "number" && Number.isFinite(value) ? value : null;
@@ -69,7 +69,7 @@ const lowerCase = Object.fromEntries(
 ) as Readonly<Record<RateValue, string>>;
 const wanted = new Set([...Object.values(lowerCase), "date"]);
 
-/** Stands for a repeated header: neither a number nor a date. */
+/** Replaces the value of a repeated header, so that it is neither a number nor a date. */
 const severalValues = "several values";
 
 /** Reads a whole number, which may be negative: other rules judge its sign. */

@@ -3,11 +3,11 @@ import type { Sample } from "./sample.ts";
 /** The three values of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** When a response was made, as far as a client knows. In seconds. */
+/** When a response was made, as precisely as a client can know. In seconds. */
 export interface ResponseTime {
   /** The target's time that passed from sending to the head of the response. */
   readonly tookSeconds: number;
-  /** Our own clock at sending and at the head, in Unix seconds; `null` if the target keeps a time of its own. */
+  /** Our own clock when the request was sent and when the head arrived, in Unix seconds; `null` if the target keeps a time of its own. */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
@@ -19,9 +19,9 @@ const cutSeconds = 1;
 const maxSkewSeconds = 300;
 
 /**
- * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): their difference is the instant of the response, by the target's `Date`
- * or by our own clock. A `Date` may lag or come from a proxy, and two machines' clocks may differ, so it is a breach only if neither agrees.
- * Returns the actual values of a breach, `null` if there is none, `undefined` if there is nothing to judge.
+ * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): `Reset` minus `Reset-After` is the instant of the response. That instant must
+ * agree with the target's `Date` or with our own clock. One of them is enough: a `Date` may lag, and the clocks of two machines differ. Returns the actual
+ * values of a breach, `null` if there is none, `undefined` if the headers are missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
@@ -31,7 +31,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers count windows when a request arrives, and answer it much later: their headers fit its arrival.
+  // Some servers count a request when it arrives, and answer it much later. Their headers then fit its arrival.
   if (date !== null && agrees(date - tookSeconds, date + cutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -52,7 +52,7 @@ export interface ResetContext {
   readonly first: Sample | null;
 }
 
-/** Like {@link resetMismatch}, for a run that may move the target's clock: our own clock is then moved with it. */
+/** Like {@link resetMismatch}, for a run that may move the target's clock: adds the same time to our own clock. */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -92,10 +92,7 @@ function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): bool
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/**
- * A difference of years. Milliseconds sent as seconds, or a duration sent as an instant, differ by more. No real clock
- * does.
- */
+/** A difference of years, which no real clock has. Milliseconds sent as seconds, or a duration sent as an instant, differ by more. */
 const farSeconds = 1e8;
 
 /** The instant of the response according to both headers, in Unix seconds. */
@@ -104,7 +101,7 @@ const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
 
 /** Whether a number may be Unix seconds of this era: after 2001, before 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: one second for the rounding of each of the four values, and one for the time between them. */
+/** Tolerance: one second for the rounding of each of the four values, and one for the time between the two responses. */
 const roundingSeconds = 5;
 
 /**

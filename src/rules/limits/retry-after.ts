@@ -1,6 +1,6 @@
 import { rounded } from "../../base/numbers.ts";
 
-/** The shortest `retry_after`, in seconds, that has a time well before its end. */
+/** The shortest `retry_after`, in seconds, for which a retry can be sent well before its end. */
 export const minEarlySeconds = 4;
 
 /** The most, in seconds, that rounding may make two reports of one instant differ. */

@@ -33,7 +33,7 @@ export interface Sample extends RequestSample {
   readonly endClockMs: number;
   /** Requirement set of the probe that sent the request, if it is later than 1.0. */
   readonly since?: string;
-  /** The limit of the key that the run had used up before. Absent for other requests. */
+  /** The limit of the key that the run had used up before this request. Absent if it had used up none. */
   readonly keyState?: string;
 }
 

@@ -21,7 +21,7 @@ export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[
 
 /** Smallest `Reset` that can be Unix seconds. HDR-14 judges smaller values. */
 const minUnixSeconds = 1e9;
-/** Minimum time between two responses that tells a fall from rounding. */
+/** Two responses must lie at least this far apart, in seconds. Otherwise rounding may hide that the value falls. */
 const minSeconds = 3;
 /** Tolerance for the difference of two values, each rounded to whole seconds. */
 const roundingSeconds = 2.5;
@@ -38,7 +38,8 @@ export type JudgedTimeLeft<A> = WindowEnds<A> & {
 };
 
 /**
- * Judges that `Reset-After` is the time left (HDR-15): within a window it falls as time passes. Skips windows whose ends lie too close together.
+ * Judges that `Reset-After` is the time that is left (HDR-15): within a window, the value falls as time passes. Skips windows with too little time between
+ * their first and last response.
  * @param passedSeconds the target's time that has certainly passed between two responses
  */
 export function judgeTimeLeft<A extends RequestSample>(

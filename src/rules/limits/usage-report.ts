@@ -22,15 +22,14 @@ export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageC
   return parsed.success ? parsed.data : null;
 }
 
-/** The least and the most by which a count can have grown between two reads. */
+/** The lowest and the highest growth of a count that two reads may show. */
 export interface GrowthBounds {
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * How a count changed between two reads (USE-7, USE-8). `begun again`: the count fell or its limit changed. The two reads may then cover
- * different windows, and cannot be compared.
+ * How a count changed between two reads (USE-7, USE-8). `begun again`: the count fell, or its limit changed, so the reads may belong to different windows.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";

@@ -21,7 +21,7 @@ import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "..
 import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
 
-/** The requests of a run that were generated, and all of them. */
+/** The generated requests of a run with the pairs that they cover, and all exchanges. */
 interface CornerEvidence {
   readonly corners: PairCoverage;
   readonly all: AllExchanges;
@@ -29,7 +29,7 @@ interface CornerEvidence {
 
 interface CornerRule {
   readonly as: string;
-  /** The requests in words. */
+  /** The requests in words, for the report. */
   readonly requests: string;
   readonly isCovered: (row: Row, evidence: CornerEvidence) => boolean;
   readonly expected: string;
@@ -37,8 +37,8 @@ interface CornerRule {
 }
 
 /**
- * Creates a check of generated requests. Judges only endpoints on which a valid key succeeded, so that nothing else
- * explains a refusal.
+ * Creates a check of generated requests: each combines values of several dimensions, such as a kind of key and a page. Judges only endpoints that accepted
+ * a valid key, so that nothing else explains a refusal.
  */
 const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
   checkEvery(
@@ -76,7 +76,7 @@ const memberOf = (request: GeneratedRequest): Member<GeneratedRequest> => ({
 
 const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
 
-/** The values of a row that a plain request does not have. */
+/** Lists the values in which a generated request differs from a plain one. */
 const describeRow = (row: Row): string =>
   Object.entries(row)
     .filter(([, value]) => !plainValues.includes(value))
@@ -92,8 +92,8 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint answered 401 to a wrong key, and to this kind of key, in requests without another mistake. If
- * not, a clause about that kind is broken.
+ * Whether the endpoint answers 401 to a wrong key, and to this kind of key, if nothing else is wrong with the request. If not, the clause about that kind
+ * of key fails instead.
  */
 const isRejectedThere = ({ corners }: CornerEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
@@ -175,7 +175,7 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Whether the key, a limit, the agent or `Accept` is looked at first is not stated. A gateway may have no free server.
+      // Other statuses are legal: a server may check the key, a limit, the agent or `Accept` before the body. A gateway may have no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         // ERR-10 judges the code.
@@ -186,7 +186,7 @@ export const bodyCornerChecks: readonly Check[] = [
   ),
 ];
 
-/** Dimensions whose values have clauses of their own: a value that is always refused breaks one of those. */
+/** Dimensions whose values have clauses of their own. If a value is always refused, that clause fails, not the one about combinations. */
 const fieldDimensions = [
   "temperature",
   "maxTokens",
@@ -196,7 +196,7 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/** Agents that answer. Others may fail at any request. */
+/** Roles of agents that always answer. Other agents may fail at any request. */
 const answeringAgents = ["answering", "streaming", "remembering"] as const;
 
 const isLegalCall = (row: Row, endpoint: string): boolean =>
@@ -205,10 +205,10 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   hasValidTierKey(row) &&
   isOneOf(row["body"], "valid", "spelled otherwise") &&
   isOneOf(row["agent"], ...answeringAgents) &&
-  // Which alphabets an id may have is left to the server.
+  // Servers may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether every value of some dimensions was accepted in another request to the endpoint. */
+/** Whether the endpoint accepted each value of these dimensions in some other request. */
 const isAcceptedApart = ({ corners }: CornerEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
@@ -237,11 +237,11 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isDocumented(row) &&
       row["agent"] === "unknown" &&
       hasValidTierKey(row) &&
-      // A server may look at the body first.
+      // A server may check the body before it looks for the agent.
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // AUTH-1 judges whether the key is let in.
+    // Here any of these statuses is right: AUTH-1 judges whether the key is accepted.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 
@@ -266,7 +266,7 @@ export const streamCornerChecks: readonly Check[] = [
   checkUnknownAgent("SSE-21", "stream"),
 ];
 
-/** Health reads with a valid key while a limit of the key was used up. */
+/** Health requests with a valid key, sent while a limit of that key was used up. */
 const healthInStates = (all: AllExchanges): Exchange[] =>
   (byEndpoint(all).get("health") ?? []).filter((each) => each.keyState !== undefined && each.key !== null);
 

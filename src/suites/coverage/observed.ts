@@ -11,7 +11,7 @@ import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./texts.ts";
 
-/** Recognizes the row of a request that any probe has sent. */
+/** Finds out which values of the dimensions a recorded request has. */
 export interface RowReader {
   readonly target: Target;
   /** The key that requests without a valid key imitate. */
@@ -19,7 +19,10 @@ export interface RowReader {
   readonly listed: number | null;
 }
 
-/** The rows of a request: one for each role of its agent and each name of its page. Empty if it has no place in the dimensions. */
+/**
+ * The values of a request in each dimension, as rows: one row for each role of its agent and each name of its page. Empty if the dimensions do not cover
+ * the request.
+ */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
   if (statusOf(exchange) === null || (statusOf(exchange) === 429 && exchange.keyState === undefined)) return [];
@@ -80,7 +83,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key is two kinds, and only its answer tells which.
+  // A temporary key is of one of two kinds, valid or expired. Only its response tells which.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }

@@ -14,7 +14,7 @@ import { endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
 import { missingFor } from "./reach.ts";
 
-/** The dimensions that a request decides. The age of a request follows from earlier ones. */
+/** The dimensions that a request can choose. The age of a request is not one: it follows from earlier requests. */
 const chosen = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
@@ -25,25 +25,25 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
   counts: (value) => value !== "none",
 });
 
-/** All pairs of the document, whatever target and bounds. */
+/** All pairs of values, for any target and any bounds. */
 const everything = once(() => prepareCovering(inputOf((name) => dimensions[name].values)));
 
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
-/** Exclusions of a run that sends only GET. Another method than that of a POST is GET. */
+/** Exclusions of a read-only run. On an endpoint for POST, the undocumented method is then GET. */
 const onlyGet: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Pairs that a target or the bounds of a run leave out, and what would bring them. */
+/** Pairs of values that a run cannot cover, and the setting or key that would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
 }
 
-/** The pairs that a run can reach. */
+/** The pairs of values that a run can cover. */
 export interface Reach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;
@@ -51,7 +51,7 @@ export interface Reach {
   readonly cut: readonly CutPairs[];
 }
 
-/** Finds the pairs that can be reached with a target's keys, agents and clock. */
+/** Finds the pairs of values that the target's keys, agents and clock allow. */
 export function reachOf(target: Target, readOnly: boolean): Reach {
   const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
   const available = (name: Dimension): string[] =>
@@ -66,7 +66,7 @@ export function reachOf(target: Target, readOnly: boolean): Reach {
   return { covering, pairs, total: all.length, cut: cut.toSorted((one, other) => other.pairs - one.pairs) };
 }
 
-/** Returns what would bring a pair out of reach: the first of its values that the target lacks, or the bounds. */
+/** Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the bounds. */
 function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enabler | null, readOnly: boolean): Enabler {
   for (const name of chosen)
     for (const value of dimensions[name].values) {
@@ -76,7 +76,7 @@ function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enable
   return readOnly ? need("readOnly") : "another target file";
 }
 
-/** Requests with two mistakes at once, on every endpoint: a server may look for one before the other at some endpoints only. */
+/** Requests with two mistakes, for every endpoint: the order in which a server checks them may differ from endpoint to endpoint. */
 const mistakesAtOnce: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
@@ -93,7 +93,7 @@ export const plainFields = {
   streamParameters: "absent",
 } as const satisfies Row;
 
-/** Requests that are sent in any case: some triples, and those without which a check has no evidence. */
+/** Requests to send even if no pair needs them: some triples of values, and the evidence that checks cannot do without. */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
@@ -119,15 +119,15 @@ export function neededRows(target: Target): readonly Row[] {
   ].filter(({ key }) => key !== "");
 }
 
-/** The seed of the rows if the user names none. */
+/** The seed of the generated requests, unless the user gives one. */
 const defaultSeed = 1;
-/** Seed by environment variable, so that each night can visit other corners. */
+/** The seed, from an environment variable, so that each night can generate other requests. */
 export const coverageSeed = (): number =>
   Number(process.env["CONFORMANCE_COVERAGE_SEED"] ?? defaultSeed) || defaultSeed;
 
 /**
- * The requests to send while a key is used up: every endpoint with every kind of key in every state. Each takes values
- * of the other dimensions that form new pairs with the state.
+ * The requests to send while a limit of a key is used up: for every endpoint, kind of key and exhausted limit. The other values are chosen so that they
+ * form new pairs.
  */
 const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   const { covering } = reachOf(target, false);
@@ -136,7 +136,7 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   const needed = states.flatMap((state) =>
     (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
       ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),
-      // A health check costs nothing.
+      // No limit counts health requests.
       ...["degraded", "unhealthy"].map((agent) => ({ endpoint: "health", key, state, method: "documented", agent })),
     ]),
   );
@@ -144,7 +144,7 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   return covering.cover({ covered: new Set(), seed: coverageSeed(), costOf: () => 1, needed, isWanted });
 });
 
-/** The requests to send while a key of a kind is in a state. On a real clock there is one for each endpoint. */
+/** The requests to send while a limit of such a key is used up. On a real clock, one for each endpoint. */
 export function rowsInState(target: Target, key: string, state: KeyState): readonly Row[] {
   const rows = rowsInStates(target).filter((row) => row["key"] === key && row["state"] === state);
   if (target.clock !== null) return rows;

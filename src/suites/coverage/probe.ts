@@ -18,13 +18,13 @@ import { coverageSeed, type CutPairs, neededRows, reachOf, rowsInState } from ".
 import { keyOfKind, derivedKinds } from "./reach.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
-/** A request of a generated row, and its response. */
+/** A generated request and its response. */
 export interface GeneratedRequest {
   readonly row: Row;
   readonly exchange: Exchange;
 }
 
-/** The pairs that the requests of a run cover. */
+/** The pairs of values that the requests of a run cover. */
 export interface PairCoverage {
   readonly generated: readonly GeneratedRequest[];
   /** Endpoints that answered 401 to a kind of key, in any request of the run. */
@@ -134,7 +134,7 @@ export const cornersRequested = probe(
 const isInUsedState = (pair: string): boolean =>
   dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
 
-/** The rows that fit a real clock: those that show most, and few that run an agent. */
+/** The generated requests to send on a real clock: those that cover most, with few agent executions. */
 function affordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],
@@ -225,7 +225,7 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
 /** A key, and what the run has done to it. */
 interface UsedKey {
   readonly key: TargetKey;
-  /** The kind of the key, as the dimensions name it. */
+  /** The kind of the key, as a value of the dimension `key`. */
   readonly kind: string;
   readonly state: KeyState;
 }

@@ -45,7 +45,7 @@ export const derivedKinds: readonly string[] = [
   "in the query",
 ];
 
-/** The requirement for a value of a dimension that the target does not meet; `null` if it meets all. */
+/** The missing requirement for a value of a dimension; `null` if the target has it. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);

@@ -8,7 +8,7 @@ import { type EndpointRequest, requestFor } from "../shared/key-trials/send-tria
 import { agentOfRole } from "./reach.ts";
 import { isTextKind, textKinds } from "./texts.ts";
 
-/** The objects that requests of a run can name. */
+/** The keys, agents and ids that generated requests may use. */
 export interface RequestParts {
   readonly target: Target;
   readonly fixtures: Fixtures;
@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly listed: number | null;
 }
 
-/** Builds the request of a row; `null` if the target lacks something for it. */
+/** Builds the request for a row of values; `null` if the target lacks something for it. */
 export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
   const endpoint = row["endpoint"] as EndpointName;
   const { method: documented } = publishedEndpoints[endpoint];
@@ -38,7 +38,7 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // The document allows a request for something that does not exist.
+  // The request is legal: the target must answer it, if only with 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }
@@ -108,7 +108,7 @@ const spelledOtherwise = (fields: object): string =>
     String.raw`"\u0071uery"`,
   );
 
-/** How a request carries its key, if it does not send its own key as documented. `{}` sends the client's key. */
+/** How a request sends its key, if not in the documented way. `{}` sends the client's key as usual. */
 export function credentialsOf(
   kind: string,
   key: string,

@@ -1,4 +1,4 @@
-/** Texts that a client may choose, by their kind in the dimensions of a request. */
+/** Texts for queries and ids, by the name of their kind in the dimensions. */
 export const textKinds = {
   plain: "Hello.",
   "not ASCII": "Grüße, 你好 🙂.",

@@ -39,7 +39,7 @@ import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
-/** Says whether more or fewer requests were admitted than published; `null` if an admissible limiter explains the history. */
+/** Tells whether more or fewer requests were admitted than the tier publishes; `null` if an admissible limiter explains the history. */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
@@ -87,7 +87,7 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/** Whether a 429 reports requests left. The reason for the refusal is then concurrency or tokens, not the rate. */
+/** Whether a 429 says that the window has requests left. Then concurrency or tokens caused the refusal, not the rate. */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
@@ -119,13 +119,13 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 }
 
 /**
- * Returns how many requests were admitted in the hour that the refusal reports. A sliding limiter, which weighs in the
- * previous hour, frees requests all the time. It reports a full hour only if this hour alone is used up.
+ * Returns how many requests were admitted in the hour that the refusal reports. A sliding limiter also counts part of the hour before, and frees requests
+ * all the time. It therefore reports a full hour only if this hour alone is used up.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // A test clock may stand between two advances, so only these have certainly passed.
+  // Compares the clock's advances alone: a test clock may stand still in between.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
@@ -138,7 +138,7 @@ function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // A minute may overlap two windows, so only the requests of one window prove anything.
+  // A minute may overlap two windows. Only the requests of one window prove a breach.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -156,7 +156,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeBreach(found.judged);
     if (use.first.end === "failing") return failing("beyond");
     const { burst, perMinute } = use.limits;
-    // A burst of unknown size may explain the extra requests, so they prove nothing.
+    // If the burst's size is not known, it may explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,
@@ -243,7 +243,7 @@ export const limits = suite("Limits", [
       : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // An admitted early request leaves no 429 to wait for.
+    // If the early request was admitted, there is no 429 whose `retry_after` could be tried.
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),

@@ -17,7 +17,7 @@ const smallestPerMinute = 10;
 
 /** Responses that show how different kinds of requests change `Remaining` of one key. */
 export interface CountingResponses {
-  /** Control: the next request, `before`, follows without any request in between. */
+  /** The control: the next invoke (`before`) follows without a request in between, so its cost is known. */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Consecutive streams; empty if no agent is known to stream. */
@@ -31,7 +31,7 @@ export interface CountingResponses {
   /** Requests with the valid key, but another spelling of the `Authorization` header. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /** A health report, read some seconds later with no counted request in between; `null` if there was no time to wait. */
+  /** A health report some seconds later, with no counted request in between; `null` if there was no time to wait. */
   readonly later: Exchange | null;
   /** Requests whose connection broke before a response. Each may or may not have been counted. */
   readonly lost: readonly Exchange[];
@@ -102,7 +102,7 @@ export const allowanceWatched = probe(
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** Whether to send another stream. A single stream is enough if `Remaining` fell. Otherwise a refill may have hidden the fall. */
+/** Whether to send another stream. One is enough if `Remaining` fell. If not, a refill may have hidden its cost. */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -146,7 +146,7 @@ export const twoKeys = probe(
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
-/** Returns unproven if a request without a response may explain why `Remaining` fell, else `null`. */
+/** Returns `unproven` if a request without a response may have lowered `Remaining`, else `null`. */
 const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
     ? unproven("a request without a response may have been counted")
@@ -157,14 +157,14 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
 
-/** Returns unproven if `Remaining` does not fall with each invoke (HDR-12), as it then proves nothing about other requests. */
+/** Returns `unproven` if `Remaining` does not fall with each invoke (HDR-12). It then shows nothing about other requests either. */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
   const isReliable = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that `Remaining` falls by at most 1 from one invoke to another: no request in between was counted. */
+/** Judges that nothing between two invokes was counted: `Remaining` falls by at most 1 from one to the other. */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
@@ -230,7 +230,7 @@ export const countingChecks: readonly Check[] = [
       notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // A key that the server accepts in one spelling only cannot have two allowances.
+    // A server that accepts only one spelling of a key cannot count two spellings apart.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));

@@ -21,7 +21,10 @@ export interface KeySender {
   readonly agent: string;
   readonly limits: TierLimits;
   readonly time: RunClock;
-  /** If not `null`, most requests are such reads, and a few invokes prove that invokes count too. */
+  /**
+   * The read to send instead of most invokes, because it counts as well and runs no agent. A few invokes still prove that invokes count. `null` to send
+   * invokes only.
+   */
   readonly countedRead: CountedRead | null;
 }
 
@@ -130,7 +133,7 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
   let admitted = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
-    // The limit that refused may apply to reads only, so later bursts send invokes.
+    // The refusal may come from a limit on reads alone, so later bursts send invokes.
     const countedRead = hiccups === 0 ? sender.countedRead : null;
     const rest = { ...options, max: max - admitted, expected: expected - admitted };
     let reportsExhaustion = false;

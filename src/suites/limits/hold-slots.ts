@@ -9,7 +9,7 @@ import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
 import { hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-// How probes hold all slots of a key, and how they ask again while a slot may still be held.
+// Functions by which probes hold all slots of a key, and try again while a slot may still be held.
 
 /** Real pauses before each try, because a server may release slots late. */
 export const pausesMs = [0, 400, 1200] as const;
@@ -19,7 +19,7 @@ export const maxSlowMs = 60_000;
 const maxTestedSlots = 40;
 export const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
-/** The requests of a probe that uses up all slots one after the other, and the wait if they exceed the minute's limit. */
+/** The number of requests of a probe that uses up all slots several times, and how long it waits if they exceed the minute's limit. */
 export const requestsFor = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesFor(limits));
   return {
@@ -84,7 +84,7 @@ function estimateTripMs(samples: readonly Sample[]): number {
 /** Step by which the target's clock is advanced. The time of a response is known only to this precision. */
 export const stepMs = 500;
 
-/** Invokes an agent. Retries after each pause while the response is a 429. */
+/** Invokes an agent. As long as the response is a 429, tries again after each pause. */
 export async function invokeWithRetries(
   client: Client,
   agent: string | RoleAssignment,

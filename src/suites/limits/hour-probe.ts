@@ -25,7 +25,7 @@ export interface HourExhausted extends RunKeyHistory {
   readonly refused: readonly Exchange[];
   /** Health report, read while the hour was exhausted; `null` if the hour was not exhausted. */
   readonly health: Exchange | null;
-  /** A stream requested while the hour was exhausted. If it was admitted, `afterStream` is the next invoke. */
+  /** A stream requested while the hour was exhausted. If it was admitted, `afterStream` is an invoke after it. */
   readonly stream: Exchange | null;
   readonly afterStream: Exchange | null;
   readonly retried: TimedRetry | null;
@@ -65,11 +65,11 @@ export const hourExhausted = tierProbe(
       await time.passTime(pauseMs, "only the hour must be exhausted");
       stream = await requestOtherEndpoints(sender, false);
       await requestInState(context, { key: tested.key, kind: tested.tier, state: "hour used up" });
-      // If this invoke is refused, the hour is still exhausted, and the stream got past its limit.
+      // If this invoke is refused, the hour is still exhausted, so the stream was admitted wrongly.
       if (isSuccess(stream)) afterStream = await invokeUnpaced(sender);
     }
     const siblingUse = await useSibling(context, refused, siblingControl);
-    // Requests since the first refusal may have changed the window, so a new refusal tells how long to wait.
+    // Requests after the first refusal may have moved the window, so a new refusal says how long to wait.
     const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
     const retried = target.clock === null ? null : await retryWhenDue(sender, last);
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
@@ -79,7 +79,7 @@ export const hourExhausted = tierProbe(
     if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
       const again = isShort ? { before: 0, admittedBefore: admitted } : { before: 1, admittedBefore: null };
       const next = await exhaustHour(sender, { pauseMs, ...again });
-      // Two resets show how long the window is, and an admitted request shows that tokens are left.
+      // Two values of `Reset` show the window's length. An admitted request shows that tokens are left.
       if (next.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
     }
     return {
@@ -97,7 +97,7 @@ export const hourExhausted = tierProbe(
   },
 );
 
-/** How far from a full hour the exhaustion of an hour should begin and end. */
+/** An hour is exhausted at least this far from a full hour of the clock, before and after. */
 const marginMs = 2 * minuteMs;
 
 /** Passes the next full hour by the target's clock if it would come within `neededMs`: a fixed window may end there, and the count would start anew. */
@@ -111,13 +111,13 @@ async function passFullHour({ time, recorder }: TierProbeContext<"agents.answeri
 }
 
 interface HourOptions {
-  /** Pause between the bursts of two minutes. */
+  /** Pause between the bursts of two consecutive minutes. */
   readonly pauseMs: number;
   /** Number of requests already admitted in this hour, before the probe exhausts it. */
   readonly before: number;
   /**
-   * Number of requests after which an earlier hour refused too soon; `null` if none did. This hour pauses in real time
-   * there, so that all slots are free.
+   * Number of requests after which an earlier hour refused too soon; `null` if none did. At that number the probe pauses in real time, so that no slot is
+   * taken.
    */
   readonly admittedBefore: number | null;
 }
@@ -133,7 +133,7 @@ async function exhaustHour(
   let admitted = before;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
-    // The request that opened the window counts in the first minute.
+    // The request that opened the window counts toward the first minute.
     const share = Math.min(admitted === before ? perMinute - before : perMinute, max - admitted);
     // The first early refusal is retried; the following ones are trusted.
     const expected = endsEarly ? 0 : Math.min(share, Math.max(0, perHour - admitted));

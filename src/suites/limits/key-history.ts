@@ -54,7 +54,7 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   readonly lookalikes: readonly Sample[];
 }
 
-/** Collects what the run has sent on a key, under all names that the target file gives the key. */
+/** Collects every request of the run on a key. The target file may name a key several times. */
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,

@@ -10,24 +10,24 @@ import { costsMeasured } from "./cost-probe.ts";
 import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
-/** Requests to judge by one clause. */
+/** Chooses the kinds of requests that a clause covers. */
 type Judges = (kind: RequestKind) => boolean;
 
 const isStream: Judges = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
-/** Whether no limit counts the requests. A health request that is refused for its key is a refusal like any other. */
+/** Whether requests of a kind are free. A health request that is refused for its key may cost as much as any other refusal. */
 const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
 
-/** How often a cost must be seen: one alone may come from another client of the key. */
+/** How often a wrong cost must be observed: a single one may come from another client of the key. */
 const minInstances = 2;
-/** Number of suspect charges to look at. A fault shows in all of them. */
+/** Number of wrong costs to examine. A fault shows in all of them. */
 const maxSuspects = 20;
 /** Number of requests of other kinds that must have cost as much as usual at about the same time. */
 const minControls = 3;
 /** Time between a charge and its controls, in ms. */
 const nearMs = 15_000;
-/** A control took at least this share of the time of a charge, so that as much can have been given back meanwhile. */
+/** A control must take at least this share of the charge's time, so that a window could have given back as much. */
 const minControlSpan = 0.7;
-/** The chance of refills at all charges that is too small to explain them. */
+/** Refills count as the explanation, unless the chance that they happened at every charge is below this. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -35,7 +35,7 @@ interface Ledger {
   readonly hasClock: boolean;
 }
 
-/** Judges what the requests of some kinds cost, over the whole run. */
+/** Judges what requests cost, over the whole run. `isMeant` chooses the kinds of requests. */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
   const charges = chargesOf(samples)(all);
   const others = charges.filter(({ kind }) => costsOne(kind) && !isStream(kind) && !isMeant(kind));
@@ -86,8 +86,8 @@ const leavingAny = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether a window may have given back a request at each of the charges. A bucket refills its whole limit in a minute at
- * most. What a key did before the run may leave a window at any time.
+ * Whether a window may have given back a request at each of the charges. In a minute, a bucket refills at most its whole limit. Requests from before the
+ * run may leave a window at any time.
  */
 function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
   if (charges.some(({ account }) => !account.isFresh)) return true;
@@ -99,8 +99,8 @@ function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
 }
 
 /**
- * Whether requests of other kinds cost as much as usual around a charge. Then nobody else used the key, no window gave
- * back requests, and nothing was charged late.
+ * Whether requests of other kinds had their usual cost at about the time of a charge. Then nobody else used the key, no window gave back requests, and
+ * nothing was charged late.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
   const { cost, kind, account } = charge;
@@ -117,7 +117,7 @@ function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
 
-/** Whether requests of this usual cost can be controls. Free ones do not show whether a window gave back requests. */
+/** Whether requests of this usual cost can be controls. Free requests cannot: they do not show whether a window gave back requests. */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
 
@@ -134,13 +134,13 @@ const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMa
   );
 });
 
-/** Whether a window that gave back requests at a charge would have done so at a control. */
+/** Whether both requests belong to one window, so that a refill at the one would also show at the other. */
 const sharesWindow = (control: Charge, charge: Charge): boolean =>
   isSameWindow(control.from, charge.from) &&
   control.from.sentClockMs === charge.from.sentClockMs &&
   spanMs(control) >= minControlSpan * spanMs(charge);
 
-/** The time of each request. */
+/** Time for each request, from the first head to the last. */
 const spanMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
 
 function describeWrong(
@@ -187,7 +187,7 @@ export const ledgerChecks: readonly Check[] = [
   check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, isFree), options),
 ];
 
-/** Belongs to the suite of the headers. */
+/** Part of the suite of headers. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -195,7 +195,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** Belongs to the suite of keys. */
+/** Part of the suite of keys. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -203,7 +203,7 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** Belongs to the suite of usage. */
+/** Part of the suite of usage. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

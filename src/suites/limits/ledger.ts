@@ -8,28 +8,28 @@ import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
-/** Requests of one endpoint that got one outcome. `null`: a path or method that the document does not define. */
+/** Requests to one endpoint with one outcome. The endpoint is `null` for a path or method that the document does not define. */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
   /** `2xx`, or the status of an error. */
   readonly outcome: string;
 }
 
-/** A request in the account of its key. */
+/** A request in the ledger of its key. */
 interface Entry {
   readonly kind: RequestKind;
   readonly sample: Sample;
-  /** The groups that may cost something of their own: the kind, and the kind with an agent, parameters or the key. */
+  /** The groups in which the request is counted: its kind alone, and its kind with an agent, a parameter or the key. Each may have a cost of its own. */
   readonly groups: readonly string[];
 }
 
-/** The cost of requests that belong to the same groups, by the fall of `Remaining` between two other responses. */
+/** The cost of requests of the same groups, measured by the fall of `Remaining` between the response before and the last of them. */
 export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
-  /** Share of the allowance that each of the requests took. */
+  /** The share of the allowance that each of the requests used up. */
   readonly cost: number;
-  /** Number of the requests. */
+  /** Number of requests. */
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
@@ -38,7 +38,7 @@ export interface Charge {
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/** The costs that are admissible for a kind of request. Refusals may be free. A server may count a batch by its entries. */
+/** The lowest and highest cost that the document allows for a kind of request. Refusals may be free. A batch may count once or by its entries. */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -46,13 +46,13 @@ export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly 
   return { min: 1, max: endpoint === "batch" ? Infinity : 1 };
 }
 
-/** Whether requests of a kind certainly cost one, so that they show what else changes `Remaining`. */
+/** Whether requests of a kind always cost one. The responses around them then show what other requests cost. */
 export const costsOne = (kind: RequestKind): boolean => {
   const { min, max } = admissibleCosts(kind);
   return min === 1 && max === 1;
 };
 
-/** Every cost that the run shows, for each key. Sends nothing, and uses the requests of all probes. */
+/** The costs of all requests of a run, for each key. Judges the requests of other probes, and sends none. */
 export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
@@ -74,7 +74,7 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   return { kind, sample, groups: [name, ...[`with the key ${key}`, ...traits].map((each) => `${name} ${each}`)] };
 }
 
-/** Traffic by the thousand is kept without its exchanges, and goes to few endpoints. */
+/** Thousands of load requests are kept without their exchanges. They go to few endpoints. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
 const traitsOf = memoizeByObject((exchange: Exchange): readonly string[] => {
@@ -86,7 +86,7 @@ const traitsOf = memoizeByObject((exchange: Exchange): readonly string[] => {
   ];
 });
 
-/** Splits the requests of a key wherever one overlaps another, or got no response. */
+/** Splits the requests of a key where two overlap, or where one got no response: `Remaining` then shows no single cost. */
 function seriesOf(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of inOrder(samples))
@@ -96,9 +96,8 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Finds the costs in the series of a key: of a request that follows one of its kind, and of requests between two others
- * whose cost is known. So it does not matter whether a response shows `Remaining` before or after its own request is
- * counted.
+ * Finds the costs in the series of a key: of a request that follows one of its own kind, and of requests between two others of known cost. This works
+ * whether a response shows `Remaining` before or after its own request is counted.
  */
 function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
   const charge = ({ kind, groups }: Entry, count: number, [from, to]: Pair, own: number): Charge[] => {
@@ -130,7 +129,7 @@ const isOfOneKind = ([one, other]: Pair): boolean => one.groups[0] === other.gro
 
 const commonGroups = ([one, other]: Pair): string[] => one.groups.filter((each) => other.groups.includes(each));
 
-/** Splits a series into requests of the same groups. */
+/** Splits a series where the groups of the requests change. */
 function runsOf(series: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
   for (const entry of series) {
@@ -141,7 +140,7 @@ function runsOf(series: readonly Entry[]): Entry[][] {
   return runs;
 }
 
-/** The cost of each kind that more than half of its charges show. */
+/** The usual cost of each kind: the one that more than half of its charges show. */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const ofKinds = Map.groupBy(charges, ({ groups }) => groups[0] ?? "");
   return new Map(
@@ -154,8 +153,8 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Tells of two kinds whether both show `Remaining` after their own request is counted, or both before: between requests
- * that cost one, it falls by one.
+ * Finds kinds whose responses can be compared: both show `Remaining` after their own request is counted, or both before. Between requests that cost one, it
+ * then falls by one.
  */
 function comparableKinds(
   pairs: readonly Pair[],
@@ -182,7 +181,7 @@ const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(
 /** How far `Remaining` fell between two responses of one window. `null` if something else may have changed it. */
 export function fallWithin(from: Sample, to: Sample, keylessMs: readonly number[]): number | null {
   const fall = fallBetween(from, to);
-  // While a burst is used up, `Remaining` may stay at 0 or at the limit.
+  // While a burst allowance is used up, `Remaining` may stay at 0 or at the limit.
   const isAtEnd = to.remaining === 0 || (from.remaining === from.limit && to.remaining === to.limit);
   if (fall === null || isAtEnd || from.sentClockMs !== to.endClockMs) return null;
   return keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ? null : fall.fell;

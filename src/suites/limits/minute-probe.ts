@@ -46,18 +46,15 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly retried: TimedRetry | null;
   /** Use of the sibling key while the first key was exhausted. */
   readonly twin: SiblingKeyResult;
-  /** A read of usage, sent if no invoke was refused. */
+  /** A read of usage, sent only if no invoke was refused. */
   readonly other: Exchange | null;
 }
 
-/**
- * Time left in the window when the burst starts. It is well below a minute, to detect a `retry_after` that always gives
- * the whole window.
- */
+/** Time left in the window at the start of the burst. Well below a minute, so that a `retry_after` that always names the whole window is noticed. */
 const tailSeconds = 40;
-/** Margin between two bursts: the clock tolerance of both, and the time to send. */
+/** Margin between two bursts: the clock tolerance of both, and the time to send them. */
 export const marginMs = 2 * toleranceMs + 200;
-/** More requests than any limiter with the published numbers admits at once, wherever its windows begin. */
+/** More requests than any admissible limiter admits at once, whenever its windows begin. */
 export const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
 
 export const minuteExhausted = tierProbe(
@@ -105,8 +102,7 @@ export const minuteExhausted = tierProbe(
     const retried = await retryWhenDue(sender, refused.at(-1));
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
     const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-    // On a real clock, requests that the run sent earlier may count in this minute. If so, the limit was reached and
-    // another minute would be wasted.
+    // On a real clock, earlier requests of the run may count in this minute. The limit was then reached after all, and another minute would be wasted.
     const isShort =
       first.end === "refused" && first.admitted < limits.perMinute && (hasClock || !minuteReached(history()));
     if (isShort) await exhaustCarefully(sender, hasClock, first.admitted);
@@ -131,7 +127,7 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Exhausts the next window too. A key that was used before has its whole allowance only there, and two resets show the window's length. */
+/** Exhausts the next window as well. A key that was used before has its whole allowance only there, and two values of `Reset` show the window's length. */
 async function exhaustAgain(sender: KeySender): Promise<void> {
   const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -156,10 +152,10 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Sends a second burst after one that exceeded the minute's limit, because that burst may have crossed the boundary of
- * two fixed windows. The second burst is at another phase of the minute, so it cannot cross the same boundary. Earlier
- * use may have kept the first burst below the limit plus the tier's burst. If only the second burst exceeds that sum, a
- * third burst is compared with the second.
+ * Sends a second burst if the first exceeded the minute's limit, because the first may have crossed the boundary of two fixed windows. The second burst
+ * lies at another point of the minute, so it cannot cross that boundary.
+ *
+ * Earlier use may have kept the first burst below the limit plus the burst allowance. If only the second exceeds that sum, a third is compared with it.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -172,7 +168,7 @@ async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<vo
 
 async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
   const { time, limits } = sender;
-  // The request that opened the window must be more than a minute old, in case windows start at a request.
+  // Windows may start at a request, so the one that opened this window must be more than a minute old.
   await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
   const minGapMs = earlier.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
@@ -195,7 +191,7 @@ async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBe
 /** Offset of the second burst within the minute, so that no boundary of fixed windows lies in both bursts. */
 const phaseMs = 23_000;
 
-/** Exhausts a whole minute in one burst, twice, with no earlier use. Nothing else detects a rolling limit that is off by one. */
+/** Exhausts a whole minute in one burst, twice, without earlier use. Only this detects a rolling limit that is off by one. */
 async function burstTwice(sender: KeySender): Promise<void> {
   for (let burst = 0; burst < 2; burst++) {
     await exhaust(sender, wholeMinute(sender.limits));
@@ -208,8 +204,8 @@ async function enterTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // After this wait the first request counts in no window, even if the limiter weighs in the window before or its clock
-    // is off. Otherwise a minute that is too short may go undetected.
+    // After this wait the first request counts in no window, even if the limiter also weighs the window before, or its clock is wrong. Otherwise a minute
+    // that is too short might go unnoticed.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

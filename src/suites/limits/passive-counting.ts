@@ -15,9 +15,9 @@ export interface ConsecutivePair {
   readonly events: number;
 }
 
-/** How `Remaining` changed over requests that the run sent for other probes. */
+/** How `Remaining` changed over requests that other probes sent. */
 export interface PassiveCounting {
-  /** Pairs to judge; `null` if the key has enough requests for a separate probe. */
+  /** Pairs to judge; `null` if the key has enough requests for a probe of its own. */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -33,7 +33,7 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Requests of later sets are not judged here, and may have counted in between.
+    // Requests of later sets are not judged here, but may have used the allowance in between.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()
@@ -77,9 +77,9 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** Minimum number of pairs that prove a breach: another user of the key may have caused a single fall. */
+/** Minimum number of pairs that prove a breach. A single fall may come from another client of the key. */
 const minPairs = 2;
-/** Minimum number of health reads in between that would show whether they count. */
+/** Minimum number of health reads in between that would show if they were counted. */
 const minHealthReads = 2;
 /** Minimum number of events of a stream, so that counted chunks would show. */
 const minEvents = 3;
@@ -119,7 +119,7 @@ export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<
   return unproven("no stream was observed to be counted");
 }
 
-/** Pairs from the request before a stream to the request after it. The headers of the stream itself may or may not count that stream. */
+/** Pairs of the request before a stream and the request after it. The stream's own headers may be from before or after it was counted. */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

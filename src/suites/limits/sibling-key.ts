@@ -12,8 +12,7 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of an invoke with another key of the tier while the first key is exhausted. It detects limiters that are kept
- * per tier instead of per key.
+ * Result of an invoke with another key of the tier, while the first key is exhausted. It detects limiters that count by tier instead of by key.
  * - `none`: there is no such key; `isElsewhere` says whether another tier has two keys.
  * - `not asked`: the other key was not used, because the first key was never refused.
  */
@@ -32,8 +31,8 @@ export type SiblingKeyResult =
     };
 
 /**
- * Sends a control request if the sibling key may have been used before the run. For an unused key, the request would
- * only use up a shared allowance.
+ * Sends a control request if the sibling key may have been used before the run. An unused key needs none, and the request would use up an allowance that
+ * both keys share.
  */
 export async function sendSiblingControl({
   client,
@@ -78,7 +77,7 @@ export async function useSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // In a rolling window that both keys share, the first key may just have used the first request that became available.
+  // If both keys share a rolling window, the first key may have taken the only request that had become free.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });

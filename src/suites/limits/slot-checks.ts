@@ -17,7 +17,7 @@ const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** When a stream sent its first event; infinite if it sent none. A stream that sent only headers may still wait for a slot. */
+/** When a stream sent its first event; infinite if it sent none. With only its headers sent, a stream may still wait for a slot. */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
@@ -170,8 +170,7 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Streams that hold no slots at all are another breach. If streams do hold slots, one of the extra streams is
-      // refused.
+      // Counts streams beyond the slots. If none of the extra streams is refused, streams hold no slot at all, which is another breach.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );

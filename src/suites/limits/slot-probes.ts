@@ -72,7 +72,7 @@ export const slotsHeld = tierProbe(
     const { client, given, tested, time, target, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
-    // Without a test clock, the requests of other endpoints would take longer than the agents.
+    // Only with a test clock: on a real clock, requests to other endpoints would outlast the slow agents.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const other = siblingKey === null ? null : client.as(siblingKey);
     const { concurrent, perMinute } = limits;
@@ -139,7 +139,7 @@ export const slotsHeld = tierProbe(
   },
 );
 
-/** Holds all slots of a key with few requests a minute again, for the endpoints that had no room in the first minute. */
+/** Holds all slots of a key again, to request the endpoints that had no room in the first minute. For a key with few requests a minute. */
 async function holdForOthers(
   { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
   elsewhere: (() => PendingExchange)[],

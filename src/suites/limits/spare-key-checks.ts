@@ -13,7 +13,7 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
 import { type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
 
-/** All requests of the run on a key that was refused, or that was admitted more often than its tier's minute. */
+/** All requests of the run on one key, which was refused, or admitted more often than its tier allows in a minute. */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
@@ -49,7 +49,7 @@ export const usedUpKeys = probe(
 
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether a 429 says itself that the minute is used up, so that neither the hour nor a slot nor tokens explain it. */
+/** Whether a 429 itself names the minute's limit. The hour, a slot or tokens then do not explain it. */
 const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
   sample.limit === perMinute &&
@@ -61,16 +61,15 @@ const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory):
 interface Shortfall {
   readonly before: Sample;
   readonly refusal: Sample;
-  /** Requests that were left by the target's own count. */
+  /** Requests that were left according to the target's own `Remaining`. */
   readonly left: number;
-  /** Requests of other keys in the minute before. */
+  /** Requests on other keys in the minute before. */
   readonly others: number;
 }
 
 /**
- * Finds a refusal for the minute right after a response with at least two requests left. Whatever the window's shape,
- * no request that is left goes away unless something is counted. A burst limit of its own may refuse sooner, unless it
- * is as large as the minute.
+ * Finds a refusal for the minute right after a response with at least two requests left. In a window of any shape, requests that are left do not vanish
+ * unless something else is counted. A separate burst limit may refuse sooner, unless it is as large as the minute.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
@@ -79,7 +78,7 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const found = sorted.flatMap((refusal, index): Shortfall[] => {
     const before = sorted.slice(0, index).findLast(isCounted);
     if (!blamesMinute(refusal, history) || before === undefined || before.limit !== limits.perMinute) return [];
-    // Requests in between, and requests in flight at the same time, may have been counted.
+    // Requests in between or in flight at the same time may also have been counted.
     const between = sorted.filter((each) => each.endMs >= before.sentMs && each.sentMs <= refusal.headMs).length - 2;
     const left = before.remaining ?? 0;
     const others = othersMs.filter((ms) => ms >= refusal.sentMs - minuteOverMs && ms <= refusal.headMs).length;
@@ -88,13 +87,13 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** A count that is written late may be off by one. */
+/** Some servers update their count late, so it may be off by one. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether requests of other keys explain the refusal. */
+/** Whether requests on other keys explain the refusal: all keys then share one allowance. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 function judgeEach(

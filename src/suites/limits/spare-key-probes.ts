@@ -18,15 +18,12 @@ import { beyondMinute, marginMs } from "./minute-probe.ts";
 import { type SpareKey, spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
-/** Requests of the partner before the burst. An allowance that both keys share then has that many less. */
+/** Requests on the other key before the burst. If both keys share an allowance, the burst gets that many fewer. */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
-/**
- * Sends until the spare key is refused. The checks judge the recorded requests of all keys, so this returns only whether
- * there was such a key.
- */
+/** Sends until the spare key is refused. The checks judge the recorded requests of all keys, so the evidence only says whether there was a spare key. */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -57,8 +54,8 @@ export const spareMinuteExhausted = probe(
 );
 
 /**
- * Uses up a minute of the spare key. Only if more or fewer requests were admitted than the tier publishes, sends once more.
- * A burst may cross the boundary of two fixed windows, so the second one is at another phase of the minute.
+ * Uses up a minute of the spare key. If more or fewer requests were admitted than the tier publishes, does it once more: a burst may cross the boundary of
+ * two fixed windows. The second burst is at another point of the minute.
  */
 async function exhaustSpare(
   sender: KeySender,
@@ -77,15 +74,15 @@ async function exhaustSpare(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // Use of the key before the run may explain an early refusal, until the run is a minute old.
+  // Until the run is a minute old, use of the key before the run may explain an early refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaust(sender, { ...options, expected: isOver ? perMinute : 0 });
-  // An admitted request shows that neither the hour nor the tokens are used up.
+  // An admitted request shows that hour and tokens are not used up.
   if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Requests that ended on the only free slot, and an invoke after each. */
+/** The outcome of requests that each took the last free slot, and of an invoke after each. */
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
@@ -103,7 +100,7 @@ export type SpareSlots =
       readonly kind: "left";
       readonly concurrent: number;
       readonly streams: readonly Exchange[];
-      /** An invoke beyond the streams, and whether it was answered while all of them went on. */
+      /** One more invoke than there are slots, and whether it was answered while all streams went on. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
       /** Invokes after all streams were closed, up to the first that was admitted. */
@@ -130,7 +127,7 @@ const pausesMs = [200, 800, 1000, 1500, 2500] as const;
 /** Pauses after requests that ended by themselves. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
-/** Real time in which the end of a connection reaches the server. */
+/** Real time within which the server notices that a connection was closed. */
 const networkMs = 50;
 
 const slotRequests = (target: Target): number => {
@@ -208,7 +205,7 @@ async function holdAllButOne(client: Client, agent: string, concurrent: number, 
     }
     if (held.at(-1)?.isOpen !== false) break;
   }
-  // Only the last try counts.
+  // Earlier tries do not count.
   return held.filter(({ isOpen }, index) => isOpen || index === held.length - 1);
 }
 
@@ -219,7 +216,7 @@ async function endOnLastSlot(
 ): Promise<EndedOnLastSlot> {
   const invoke = (): Promise<Exchange> => client.invoke(answering, hello, unpaced);
   const next = async (): Promise<Exchange | null> => (await untilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // This slot, too, may have been held by a stream whose client has left.
+  // A stream whose client has left may still hold this slot.
   const streams = await untilAdmitted(() => client.stream(agent, hello, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
@@ -264,7 +261,7 @@ function close(stream: PendingExchange): Promise<Exchange> {
 const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
-/** Sends until a request is admitted, with pauses in which the server notices that an earlier request has ended. */
+/** Sends again after each pause until a request is admitted. During a pause, the server notices that an earlier request has ended. */
 async function untilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],

@@ -6,11 +6,11 @@ import type { Target, TargetKey } from "../../target/target.ts";
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another key, whose requests must not count against the spare key. `null` if the main key's requests already test that. */
+  /** Another key, whose requests must not count against the spare key. `null` if requests on the main key test that already. */
   readonly partner: TargetKey | null;
 }
 
-/** Largest minute that is used up on a spare key. Larger ones would take the requests of the rest of the run. */
+/** Largest minute to use up on a spare key. A larger one would cost the rest of the run too many requests. */
 const maxPerMinute = 20;
 
 /**

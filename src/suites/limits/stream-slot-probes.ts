@@ -55,7 +55,7 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Invokes beyond the slots: one after the streams' first events, and one in mid-stream. */
+  /** Invokes beyond the slots: one after the streams' first events, and one while the streams go on. */
   readonly extras: readonly Exchange[];
   /** More streams, opened one by one while the first streams went on. Empty unless the first extra request was admitted. */
   readonly more: readonly Exchange[];
@@ -129,7 +129,7 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/** Maximum number of extra streams. If one of them is refused, there are one or two slots too many; if none is, streams hold no slots. */
+/** Maximum number of extra streams. If the target refuses one of them, it has one or two slots too many. If it refuses none, streams hold no slots. */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {
@@ -143,7 +143,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-/** Whether an earlier stream with {@link briefParameters} lasted long enough in real time to show that it holds a slot. */
+/** Whether a stream with {@link briefParameters} was seen to last long enough in real time to hold a slot. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder

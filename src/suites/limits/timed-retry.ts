@@ -30,7 +30,7 @@ export const senderOf = ({ client, given, tested, time, discovery }: LimitsProbe
   countedRead: countedReadOf(discovery),
 });
 
-/** Statuses of an endpoint that is missing, also for requests that were refused before. */
+/** Statuses of a missing endpoint. Some servers refuse a request before they look for the endpoint. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /**
@@ -89,7 +89,7 @@ export async function retryWhenDue(sender: KeySender, refusal: Exchange | undefi
   if (refusal === undefined || seconds === null || seconds < 0) return null;
   if (!(await waitIfAllowed(sender.time, (seconds + 0.5) * 1000, "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If the wait only advanced the clock, a slot that the server releases late may still be held.
+  // If the wait only advanced the clock, a late server may still hold the slot.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;

@@ -18,7 +18,7 @@ interface Interval {
 }
 
 interface UsageInterval extends Interval {
-  /** Growth of `requests.used`. */
+  /** How many intervals must agree before it is a breach. A single one may just show usage that is updated late. */
   readonly grown: number;
 }
 

@@ -22,7 +22,7 @@ const noPages = unproven(
   "a target with more than two agents, and a key with many requests",
 );
 
-/** The pages of one listing; `null` if the number of agents changed meanwhile, or an agent cannot be told from another. */
+/** The pages of one listing; `null` if the number of agents changed meanwhile, or two agents look the same. */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;
@@ -120,7 +120,7 @@ interface LimitPair extends Pair {
   readonly other: number;
 }
 
-/** The first response of each key with each `Limit` of its minute, by the key's limits. */
+/** Pairs responses of keys with the same limits: of each key, the first response with each `Limit` of the minute. */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],

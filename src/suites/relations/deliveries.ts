@@ -29,7 +29,7 @@ const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhook
 const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
-/** Optional fields need not be in both. */
+/** An optional field need not be in both messages. */
 const notInBoth = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
@@ -49,7 +49,7 @@ const onReports = (
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
-/** Compares two values of one execution. `undefined` unless both are of the type. */
+/** Compares two values of one execution. Returns `undefined` unless both have the expected type. */
 function compare<T>(
   name: string,
   delivered: unknown,
@@ -68,7 +68,7 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Compares two results by the texts at places that both have. Either may have more fields. Times may be written in two ways. */
+/** Compares the texts that both results have at the same path. Either result may have more fields. Two spellings of one time count as equal. */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);
@@ -90,7 +90,7 @@ function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
-/** Pairs each end of an execution with a later one of the same execution. */
+/** Pairs each event that ends an execution with a later one of the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (Pair & { readonly first: Delivery; readonly second: Delivery })[] =>

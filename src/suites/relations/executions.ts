@@ -101,7 +101,7 @@ function isAbout(delivery: Delivery, exchange: Exchange): boolean {
   );
 }
 
-/** Whether two deliveries are about one execution: the same request, agent and input. */
+/** Whether two deliveries belong to one execution: same request, agent and input. */
 export function isSameExecution(one: Delivery, other: Delivery): boolean {
   const [id, input] = [dataOf(one, "request_id"), dataOf(one, "input")];
   return (

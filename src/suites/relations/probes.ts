@@ -14,7 +14,7 @@ import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
 
 const since = "1.1";
 
-/** An agent between two health reports. */
+/** An invoke between two health reports of an agent. */
 export interface DegradedInvoked {
   readonly before: Exchange;
   /** One invoke, or two if the first failed. */
@@ -79,7 +79,7 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // Late, so that no other probe measures durations meanwhile: it advances the clock in large steps.
+    // Late, so that no other probe measures durations at the same time: this probe advances the clock in large steps.
     stage: "coverage",
     since,
   },
@@ -92,17 +92,17 @@ export const timedOutInStream = probe(
   }),
 );
 
-/** A session that goes on after other sessions have begun. */
+/** A session that continues after other sessions have begun. */
 export interface InterruptedSession {
-  /** Texts of its earlier calls. An agent may repeat only the latest one. */
+  /** Texts of the session's earlier calls, except the latest: an agent may repeat that one. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
-  /** The response to the question for an earlier text. */
+  /** The response to a call that asks for an earlier text. */
   readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
-  /** The first session before the others began. Its response shows whether the agent repeats earlier texts. */
+  /** The first session before the others began: whether the agent repeats earlier texts at all. */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterruptedSession;
   readonly third: InterruptedSession;

@@ -11,7 +11,7 @@ interface Opening {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /** A request counted from this instant on is in this window or a later one, because the first such request opens the window. */
+  /** From this instant on, every counted request lies in this window or a later one: if none is open, the request itself opens one. */
   readonly certainFromMs: number;
 }
 
@@ -100,8 +100,8 @@ function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: num
 }
 
 /**
- * Returns a function that delays a window's end by every refusal before the end, again and again until no refusal is
- * left. The caller must pass the ends in ascending order.
+ * Returns a function that postpones the end of a window. A refusal before the end restarts the window's time, and so may the next one. The caller must pass
+ * the ends in ascending order.
  */
 function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;

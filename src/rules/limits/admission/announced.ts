@@ -21,8 +21,8 @@ const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Finds where fixed windows end, if all announcements fit ends of one phase. Returns `null` if they do not, as with rolling windows and buckets,
- * or if each of them may be `now` plus a whole window.
+ * Finds when fixed windows end, if the announced resets lie whole windows apart. Returns `null` if they do not, as with rolling windows and buckets. Also
+ * returns `null` if each reset may just be one whole window after its response, as a rolling window reports it.
  * @param unknownMs how far the limiter's clock may differ from our estimate
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
@@ -55,7 +55,10 @@ function around(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
-/** Returns the phases, counted from `startMs`, for which a window ends within the announced span. Without an announcement that is every phase. */
+/**
+ * Returns the phases of fixed windows: how long after `startMs` a window may begin. With an announcement, only phases for which a window ends within the
+ * announced span.
+ */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): Phases[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;
   if (announced === undefined || lengthMs >= windowMs) return [{ fromMs: 0, toMs: windowMs }];

@@ -6,7 +6,7 @@ import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
 /** Tolerance for rounding errors in sums of many refills. */
 const roundingTokens = 1e-6;
-/** A reported wait may be rounded up, and include a reserve, of up to this time. */
+/** A reported wait may be this much longer than the true one: servers round it up, or add a reserve. */
 const reserveMs = 4000;
 
 /**
@@ -26,7 +26,8 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 }
 
 /**
- * Returns the largest number of tokens that a span takes beyond its refill. Each request is placed at the instant at which it takes fewest tokens.
+ * Returns the smallest capacity that can have admitted the requests: the most that any span of time takes beyond its refill. Each request may lie anywhere
+ * between its earliest and latest instant, whichever needs fewest tokens.
  */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
@@ -41,7 +42,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each instant at which a span may begin, the largest surplus of refill over requests up to then. */
+/** For each instant at which a span may begin: how many tokens may have been refilled and not spent before, at most. */
 interface Spending {
   readonly begins: Tally;
   readonly mostUpTo: Float64Array;

@@ -23,8 +23,8 @@ import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 import { minCapacity } from "./min-capacity.ts";
 
 /**
- * A model with the sets of refusals that its limiters leave unexplained. There are no sets if no limiter fits the
- * admitted requests.
+ * A model of a limiter, and the sets of refusals that such limiters leave unexplained: one set for each way to fit. Empty if none can have admitted the
+ * requests.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -123,7 +123,7 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models that explain every refusal, each together with some of the others. */
+/** Returns the models that can be right: together with some model of the other limit, they explain every refusal. */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

@@ -27,7 +27,7 @@ export interface Counted {
   readonly count: number;
 }
 
-/** A span, and the number of requests in it. */
+/** The instants between which some requests were decided, and the number of these requests. */
 export type CountedSpan = Span & Counted;
 
 /** A request that the limiter decided on at some unknown instant; or several requests, each with its own instant. */
@@ -58,7 +58,7 @@ export interface Decision extends Counted {
  */
 export type PriorUse = "nothing" | "counted" | "anything";
 
-/** For each limit, the span in which a window ends according to the headers. It locates fixed windows, and says nothing about other models. */
+/** For each limit, the span in which one of its windows ends according to the headers. This shows when fixed windows begin; other models do not use it. */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
 /** Every request on one key from the first decision on. Nobody else may use the key meanwhile. */
@@ -122,7 +122,9 @@ function certainHold(request: ObservedRequest): Span | null {
 /** The fields of a sample that a decision is derived from. Client's clock, in ms. */
 type Decided = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
-/** A health check counts as `failed`, which may or may not have counted: other checks judge whether it is limited. */
+/**
+ * The outcome of a response. A health check counts as `failed`, so it may or may not have used the allowance: other checks judge whether health is limited.
+ */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
   if (answer.kind === "health") return "failed";

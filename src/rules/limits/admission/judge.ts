@@ -23,7 +23,7 @@ export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** The verdict without its texts and its witness. */
+/** The verdict alone, without texts and witness. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
@@ -102,8 +102,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Decides which limit is broken. Too many requests were admitted if no limiter with the published number can have admitted them. Limiters that
- * add the burst allowance do not count here.
+ * Decides which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted the requests, even without the burst
+ * allowance on top.
  */
 function blame(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
@@ -113,7 +113,7 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
   return breachOf("inconsistent", "any");
 }
 
-/** The limiters that a history leaves possible where the document is silent. Each list is in the order of `LimiterShape`. */
+/** The limiters that a history leaves possible, where the document does not say how a limiter works. Each list is in the order of `LimiterShape`. */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
@@ -123,7 +123,7 @@ export interface PossibleShapes {
   readonly refusalsCount: readonly boolean[];
 }
 
-/** Collects the shapes of the readings that explain a history. */
+/** Collects the shapes of the limiters that explain a history. */
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),

@@ -29,9 +29,8 @@ function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Bounds the capacity by the requests that can open or prolong a window. A window ends one length after such a request.
- * If there was no such request at that time, no window ended. Requests that then lie within less than one length are in
- * one window.
+ * Bounds the capacity by gaps without requests. Only a request opens or prolongs a window, so after a gap no window ends for as long. All requests of that
+ * time are in one window.
  */
 function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);

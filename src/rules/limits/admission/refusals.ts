@@ -34,7 +34,8 @@ export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
 const keptSets = 48;
 
 /**
- * Adds a set to a list of minimal ones. Ignores a set that contains another one, because its limiter explains less. A full list replaces its last set by the intersection with the new set. The intersection can only explain more.
+ * Adds a set, and keeps only minimal ones: a set that contains another one is ignored. A full list replaces its last set by what both have in common, which
+ * can only excuse more refusals.
  */
 export function addPossibility(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isWithin(kept, set))) return;

@@ -74,7 +74,10 @@ export function timelineOf(
   };
 }
 
-/** Builds the layers. Sorting both ends separately loses the pairs, so wide spans blur narrow ones: the later layers leave wide spans out. */
+/**
+ * Builds the layers. Earliest and latest instants are sorted apart, so one request with a wide span makes others less precise. Each layer leaves out the
+ * widest spans of the layer before.
+ */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];
   let kept = admitted;

@@ -1,5 +1,5 @@
-// A gateway in front of a target responds for it while the target is away, as in a rolling deployment. A target may respond in the same way for
-// reasons of its own. Runs and loads tell the two apart by the functions of this file.
+// A gateway in front of a target responds for it while the target is away, as in a rolling deployment. A target may
+// respond in the same way for reasons of its own. Runs and loads tell the two apart by the functions of this file.
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
@@ -26,16 +26,18 @@ export interface GatewaySpell {
 
 /** A spell ends if this many other responses follow. */
 const maxOthersBetween = 20;
-/** How many single gateway-like responses, among others, a gateway may send. If there are more, the target itself sends them. */
+/**
+ * Maximum number of gateway-like responses that come one by one among others. More of them come from the target itself.
+ */
 const maxSingles = 3;
-/** A deployment is over after this time. */
+/** A rolling deployment takes at most this long. */
 const maxDeploymentMs = 30_000;
-/** Share of the whole time from which gateway-like responses among others are no deployment. */
+/** If gateway-like responses among others fill at least this share of the whole time, they are no deployment. */
 const minWholeShare = 0.8;
 
 /**
- * The times in which a gateway responded in place of the target. `null` if the target itself sent the gateway-like responses: they go on
- * among other responses the whole time, or come one by one.
+ * The times in which a gateway responded in place of the target. `null` if the target itself sent the gateway-like
+ * responses: they go on among other responses the whole time, or come one by one.
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
@@ -56,7 +58,7 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // A request from before the spell may have reached the target before it went away.
+      // A request that was sent before the spell may have reached the target before it went away.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
@@ -73,6 +75,6 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** Whether the counts are those of the second after a spell. The order of responses within a second is not known. */
+/** Whether the counts belong to the second after a spell. Within a second, the order of responses is not known. */
 const follows = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -34,7 +34,7 @@ export interface StageContext {
   readonly hasWebhookAgent: boolean;
   /** Whether the main key has too few requests a minute for all probes. */
   readonly hasFewRequests: boolean;
-  /** Requests that the main key can send now without waiting. */
+  /** Requests that the main key has left now. */
   readonly availableRequests: () => number;
   /** Runs one probe. Rejects if the probe throws. */
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
@@ -93,12 +93,12 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Runs an interrupted probe again before the next one, because later probes may use the objects that it creates. */
+  /** Runs an interrupted probe again before the next one, because later probes may need what it creates. */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takes(each));
   };
-  /** Runs probes again, one at a time, so that a request that crashes the target is found. */
+  /** Runs interrupted probes again, one at a time. If one of their requests crashes the target, this shows which. */
   const rerunInterrupted = async (): Promise<void> => {
     for (let each = interruptions.next(); each !== undefined; each = interruptions.next()) await runOne(each);
   };
@@ -110,7 +110,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // Waits, because a pending request holds a slot, and counts against limits when it ends.
+    // A pending request holds a slot, and counts when it ends, so waits for it.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
@@ -136,8 +136,8 @@ interface TimedContext extends StageContext {
 }
 
 /**
- * Runs probes on a shared test clock. Each may take its own time plus that of all others, because their clock stands
- * still while one sends.
+ * Runs probes on a shared test clock. The clock stands still while one of them sends, so each probe may take the time
+ * of all of them together.
  */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
@@ -189,7 +189,7 @@ async function resultOf(
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  // Later probes would wait for the effects of requests that were never sent.
+  // Skips the rest, because later probes would wait for effects of requests that the budget did not allow.
   if (budgetError !== null && probe.stage !== "review") return resultOfError(budgetError, context.signal);
   const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
   if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
@@ -216,7 +216,10 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionCon
   return probe.run({ ...probeContext, tested: { ...tested, key: keys[tested.key.name] ?? tested.key } });
 }
 
-/** The context of a probe that begins after an outage. Earlier requests may still count against a key, or the target may have forgotten them. */
+/**
+ * The context of a probe that begins after an outage. Requests from before it may still count, or the target may have
+ * forgotten them.
+ */
 function afterOutage({ target, client, ...context }: ExecutionContext): ExecutionContext {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
   const keys = Object.fromEntries(Object.entries(target.keys).map(([name, key]) => [name, used(key)]));
@@ -277,8 +280,8 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // Without a test clock, gives the probe up as soon as the target goes away, because the probe may wait for minutes.
-    // With one, a probe that was given up would go on advancing the clock.
+    // On a real clock, gives the probe up as soon as the target goes away: its waits may take minutes. On a test clock,
+    // an abandoned probe would go on moving the clock.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {

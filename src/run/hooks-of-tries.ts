@@ -1,15 +1,15 @@
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 
-/** The hooks that one try of a probe has opened. */
+/** The webhook addresses that one try of a probe has opened. */
 interface Try {
   readonly hooks: Hook[];
   isOver: boolean;
 }
 
 /**
- * Returns the receiver for each try of a probe. When a probe is run again after an outage, sets the hooks of its earlier
- * try aside: a webhook that outlived the outage would add its deliveries to those of the new try.
+ * Returns the receiver for each try of a probe. If an outage interrupted the first try, its webhooks may still exist.
+ * Their deliveries are set aside, so that they do not mix with those of the new try.
  */
 export function receiverByTry<P>(
   open: () => Promise<Receiver>,
@@ -32,7 +32,7 @@ export function receiverByTry<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // An interrupted try may go on for a while.
+          // An interrupted try may still send for a while.
           if (current.isOver) hook.setAside();
           return hook;
         },

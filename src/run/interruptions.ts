@@ -14,9 +14,9 @@ export interface Interruptions {
    * that was restarted may have forgotten what the probe began with.
    */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
-  /** Takes a probe if it has to run again. Returns whether it has to. */
+  /** Whether a probe has to run again. If so, it counts as taken, and `next` no longer returns it. */
   readonly takes: (each: PlannedProbe) => boolean;
-  /** Takes the next probe to run again. */
+  /** Returns the next probe to run again. */
   readonly next: () => PlannedProbe | undefined;
   /** Finished probes whose checks judge what happens after their end, if an outage began in the meantime. */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];

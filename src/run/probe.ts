@@ -24,7 +24,7 @@ import type { Target, TargetKey } from "../target/target.ts";
 export const stages = ["shared", "agent time", "exclusive", "concurrency", "limits", "coverage", "review"] as const;
 export type Stage = (typeof stages)[number];
 
-/** Everything that a probe receives. */
+/** Everything that a probe gets to work with. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
   /** Sends with the main key of the run. */
@@ -47,7 +47,9 @@ export interface Discovery {
   readonly listing: Exchange;
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
-  /** Two more reads of the list or of usage if the other is missing. They show whether such a read counts. Else empty. */
+  /**
+   * Two more reads of the list or of usage if the other is missing. They show whether such a read counts. Else empty.
+   */
   readonly again?: readonly Exchange[];
   /** Health of the candidate agents. These requests do not count against limits. */
   readonly health: readonly Exchange[];
@@ -88,9 +90,11 @@ export type WaitOptions = {
   | { readonly mode: "until exhausted"; readonly after: string }
 );
 
-/** Cost and behaviour of a probe that runs once. */
+/** The cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
-  /** Requests that count against the main key, or the first of `keys`. A function if the number depends on the target. */
+  /**
+   * Requests that count against the main key, or the first of `keys`. A function if the number depends on the target.
+   */
   readonly requests: number | ((target: Target) => number);
   /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
   readonly executions?: number | ((target: Target) => number);
@@ -98,18 +102,18 @@ interface ProbeTraits {
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The probe drops requests for which too little waiting time is left. */
+  /** The probe leaves out requests that would have to wait too long. */
   readonly mayDropRequests?: true;
   /**
-   * The probe sends one read that is admitted. With few requests a minute it runs before the limits, which use up the
-   * rest of the window.
+   * The probe sends a single read, which is admitted. With few requests a minute it runs before the limits, which need
+   * a full count of the window.
    */
   readonly countsTowardWindow?: true;
   /** The checks judge what happens after the end of the probe, such as the retries of a delivery. */
   readonly isJudgedLater?: true;
 }
 
-/** Cost and behaviour of a probe that runs once for each tier. */
+/** The cost and behaviour of a probe that runs once for each tier. */
 interface TierProbeTraits {
   readonly requests: (tested: TierUnderTest) => number;
   /** Longest time that the probe must wait, in seconds of the target's clock. */
@@ -121,7 +125,7 @@ interface TierProbeTraits {
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest) => number;
   /**
-   * The probe may run for several tiers at once on a test clock. Its result does not depend on how much real time its
+   * On a test clock, the probe may run for several tiers at once. Its result must not depend on how much real time its
    * waits take.
    */
   readonly concurrent?: true;

@@ -29,7 +29,7 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     },
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /** Why a flood of deliveries makes the run incomplete. `null` if all were stored. */
+    /** Says that a flood of deliveries made the run incomplete. `null` if all deliveries were stored. */
     floodReason: (): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
       const arrived = opened?.record().deliveries ?? 0;

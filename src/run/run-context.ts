@@ -74,7 +74,7 @@ export function createContext(options: StoppableSending): ClientContext {
 
 /**
  * Sends the request of an exchange again, and records the new exchange. The first response after an outage is recorded
- * as a part of it: a server that was restarted may count and measure from zero again.
+ * as part of the outage: a restarted server may count from zero again.
  */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,

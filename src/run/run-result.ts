@@ -28,7 +28,7 @@ export interface RunRecord {
   readonly requests: number;
   /** Number of agent executions. */
   readonly executions: number;
-  /** Number of requests that were sent again because their connection broke. */
+  /** Number of requests that were repeated because their connection broke. */
   readonly lost: number;
   /** When the target was away, as part of a sentence. `null` if it never was. */
   readonly away: string | null;
@@ -113,8 +113,8 @@ export const stoppedBecause = (sentence: SkipCause): Unjudged => ({
 });
 
 /**
- * The judgements of a run that met a limit of the harness or its machine. None of them is a breach, because the limit may have caused it. At least
- * one check has the limit as its error.
+ * The judgements of a run that ran into a limit of the harness or its machine. Breaches are removed, because that limit
+ * may have caused them. At least one check has the limit as its error.
  */
 export function withoutVerdict(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

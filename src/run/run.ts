@@ -59,7 +59,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   try {
     const target = await withConfirmedFreshness(options.target);
     const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
-    // A receiver that stays open still needs the run's clock for its replies.
+    // A receiver that stays open still needs the run's clock.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutVerdict(result.judgements, signal.reason);
@@ -109,7 +109,7 @@ async function runWithSignal(given: RunOptions & StoppableSending): Promise<RunR
   }
 }
 
-/** Adds the tier of the main key, if its headers show it or the user tells it. */
+/** Adds the tier of the main key, if its headers show the tier or the user names it. */
 async function withKnownTier(
   target: Target,
   key: TargetKey,
@@ -123,7 +123,7 @@ async function withKnownTier(
   return withDetectedTier(target, key.name, tier);
 }
 
-/** Does something before the first probe. Does it once more if the target went away meanwhile, and came back. */
+/** Does something before the first probe, and once more if the target went away and came back meanwhile. */
 async function withReturn<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
@@ -140,7 +140,7 @@ async function judgeTarget(
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // With a key of few requests, the limits are tested before any webhook is created.
+  // With few requests a minute, limits are tested before any webhook is created.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const unchanged = { target: discovered, pendingRequests: Promise.resolve() };
   const { target: assigned, pendingRequests } =

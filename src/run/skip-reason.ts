@@ -36,7 +36,7 @@ export type SkipCause =
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }
-  /** Windows above `maxWindow` requests are used up only on demand. */
+  /** Windows of more than `maxWindow` requests are used up only if the user asks for it. */
   | { readonly why: "large window"; readonly requests: number }
   | { readonly why: "too many requests"; readonly requests: number; readonly left: number }
   /** The number of requests is not known beforehand. */
@@ -86,7 +86,7 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
   needs: needs === null ? null : messages.needs(needs),
 });
 
-/** The skip reason of everything but GET in a read-only run. */
+/** Skips everything but GET in a read-only run. */
 export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
 /** Thrown if the run must not or cannot do something. The probe that meets it is skipped. */

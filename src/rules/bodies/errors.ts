@@ -27,8 +27,8 @@ export function codeIn(answer: Pick<ErrorResponse, "json">): string | null {
 }
 
 /**
- * Returns the form of an error body, or `null` if it has neither. `status: "error"` at the top marks form B. `status` inside `error` marks form
- * A, whatever its value: ERR-6 judges the value.
+ * Returns the form of an error body, or `null` if it has neither. `status: "error"` at the top marks form B. `status`
+ * inside `error` marks form A, whatever its value: ERR-6 judges the value.
  */
 export function formIn(answer: ErrorResponse): ErrorForm | null {
   const error = errorIn(answer);
@@ -82,7 +82,7 @@ const isCount = (value: unknown): boolean => typeof value === "number" && Number
 const limitDetails = {
   limit: isCount,
   remaining: isCount,
-  // ERR-16 judges whether `reset_at` is a timestamp.
+  // ERR-16 judges the format of `reset_at`.
   reset_at: (value: unknown) => value !== undefined,
   retry_after: isSeconds,
 } as const;

@@ -38,7 +38,7 @@ export interface FoundValue {
   readonly value: unknown;
 }
 
-/** Returns the values at a row's path. There are none if a parent is absent or has another type. */
+/** Finds the values at a row's path. Finds none if a parent is absent or has another type. */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => within(each, step));
@@ -83,8 +83,8 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
 }
 
 /**
- * Returns a quick test of one row that allocates nothing, because every response under load is tested. If it returns false, {@link fieldMismatch}
- * tells why, or that the row does not apply.
+ * Returns a quick test of one row that allocates nothing, because every response under load is tested. If it returns
+ * false, {@link fieldMismatch} tells why, or that the row does not apply.
  */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
@@ -103,8 +103,8 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 }
 
 /**
- * Judges an object by the rows of one clause. Returns `undefined` if no row applies because a parent is absent or has another type: another
- * clause judges that. For a root that is no object, the table's first row is the one that fails.
+ * Judges an object by the rows of one clause. Returns `undefined` if no row applies because a parent is absent or has
+ * another type: another clause judges that. For a root that is no object, the table's first row is the one that fails.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
@@ -121,7 +121,10 @@ export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, r
   return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
-/** Returns the first negative quantity: a number that has a unit but no range in the table. Returns `undefined` if there is no such number. */
+/**
+ * Returns the first negative quantity: a number that has a unit but no range in the table. Returns `undefined` if there
+ * is no such number.
+ */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])
     .filter(({ unit }) => unit !== null)

@@ -33,9 +33,7 @@ export interface ResponseBody extends ErrorResponse {
   readonly contentType: string | null;
 }
 
-/**
- * A rule that one response must follow by itself, whatever came before. A response is judged as soon as it has arrived.
- */
+/** A rule that each response must follow by itself, whatever came before. */
 export interface BodyRule {
   readonly clause: ClauseId;
   /** Whether the clause covers responses of an endpoint with a status. */
@@ -88,7 +86,7 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // SVC-1 judges a body that is not JSON.
+  // A body that is not JSON breaks SVC-1 instead.
   judge: (answer) =>
     isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : judge(answer),
 });
@@ -170,7 +168,9 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 
 const noMismatches: readonly BodyMismatch[] = [];
 
-/** The last response judged. Thousands of refusals have the same body, which is then judged once. */
+/**
+ * The last response judged, with its mismatches. Thousands of refusals have the same body, which is judged only once.
+ */
 let last: { readonly answer: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
 const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>

@@ -68,7 +68,10 @@ interface ExhaustedWindow {
   readonly leftSeconds: number;
 }
 
-/** Returns the published window that an admitted request exhausted according to its own headers; `null` if there is none. */
+/**
+ * Returns the published window that an admitted request exhausted according to its own headers; `null` if there is
+ * none.
+ */
 function windowOf(answer: RequestSample, limits: TierLimits): ExhaustedWindow | null {
   const { limit, remaining, reset, resetAfter } = answer;
   if (!isAdmitted(answer) || remaining !== 0 || limit === null || reset === null || resetAfter === null) return null;
@@ -122,9 +125,9 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
 /**
  * Returns how many requests a window may have given back between its exhaustion and a later request.
  *
- * A rolling window that reports when its oldest request leaves gives nothing back before that time. One that reports when its newest request leaves
- * announces a whole window. A weighted window may give back while the window before fades. A bucket's reset moves with each request, so later requests
- * usually do not belong to this reset.
+ * A rolling window that reports when its oldest request leaves gives nothing back before that time. One that reports
+ * when its newest request leaves announces a whole window. A weighted window may give back while the window before
+ * fades. A bucket's reset moves with each request, so later requests usually do not belong to this reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -157,7 +160,10 @@ function maxReturned<A extends RequestSample>(
   };
 }
 
-/** Whether the server may have stopped counting a request that failed, or a refusal that was in flight as the window was exhausted. */
+/**
+ * Whether the server may have stopped counting a request that failed, or a refusal that was in flight as the window was
+ * exhausted.
+ */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;
   return isRefused(each) ? each.sentMs < exhausted.headMs && each.headMs > exhausted.sentMs : true;

@@ -104,7 +104,10 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
   });
 }
 
-/** Returns the names of the headers that a response lacks (HDR-1 to HDR-8). A malformed header has no number, but is not missing. */
+/**
+ * Returns the names of the headers that a response lacks (HDR-1 to HDR-8). A malformed header has no number, but is not
+ * missing.
+ */
 export const missingHeaders = (
   info: Readonly<Record<RateValue, number | null>>,
   malformed: readonly MalformedHeader[] = [],

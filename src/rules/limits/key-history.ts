@@ -15,9 +15,13 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-// Judging the use of one key. Suites send requests in sequence, load sends them at once; both are judged by these functions.
+// Judging the use of one key. Suites send requests in sequence, load sends them at once; both are judged by these
+// functions.
 
-/** How far a server's clock may be off, in target ms: windows are kept in whole seconds, by timers, or by several machines. */
+/**
+ * How far a server's clock may be off, in target ms: windows are kept in whole seconds, by timers, or by several
+ * machines.
+ */
 export const toleranceMs = 1000;
 /** Target ms after which a request no longer counts in a fixed or rolling minute. */
 export const minuteOverMs = minuteMs + toleranceMs;
@@ -56,7 +60,10 @@ export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "o
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
-/** Returns the largest number of instants that certainly fell within one span of this length. The span's end is included. */
+/**
+ * Returns the largest number of instants that certainly fell within one span of this length. The span's end is
+ * included.
+ */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
   let first = 0;
@@ -73,8 +80,8 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether exhausted tokens of the month may explain the refusals. Tokens do not come back within a run, so an admitted request after the last refusal rules
- * them out.
+ * Whether exhausted tokens of the month may explain the refusals. Tokens do not come back within a run, so an admitted
+ * request after the last refusal rules them out.
  * @param admitted the admitted requests that exhausted tokens would have refused
  */
 export function endsRefused(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {

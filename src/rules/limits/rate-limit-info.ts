@@ -3,7 +3,10 @@ import { rateHeaders, type RateValue, rateValues } from "../../spec/headers.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** A response's values about the rate limit. A header's value is `null` if the header is absent, sent with several values, or no number. Counts are whole. */
+/**
+ * A response's values about the rate limit. A header's value is `null` if the header is absent, sent with several
+ * values, or no number. Counts are whole.
+ */
 export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>> {
   /** Seconds, from the body of a 429, in either error form. */
   readonly retryAfterSeconds: number | null;

@@ -7,7 +7,10 @@ type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 export interface ResponseTime {
   /** The target's time that passed from sending to the head of the response. */
   readonly tookSeconds: number;
-  /** Our own clock when the request was sent and when the head arrived, in Unix seconds; `null` if the target keeps a time of its own. */
+  /**
+   * Our own clock when the request was sent and when the head arrived, in Unix seconds; `null` if the target keeps a
+   * time of its own.
+   */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
@@ -19,9 +22,10 @@ const cutSeconds = 1;
 const maxSkewSeconds = 300;
 
 /**
- * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): `Reset` minus `Reset-After` is the instant of the response. That instant must
- * agree with the target's `Date` or with our own clock. One of them is enough: a `Date` may lag, and the clocks of two machines differ. Returns the actual
- * values of a breach, `null` if there is none, `undefined` if the headers are missing.
+ * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): `Reset` minus `Reset-After` is the instant of
+ * the response. That instant must agree with the target's `Date` or with our own clock. One of them is enough: a `Date`
+ * may lag, and the clocks of two machines differ. Returns the actual values of a breach, `null` if there is none,
+ * `undefined` if the headers are missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
@@ -92,7 +96,10 @@ function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): bool
   return Math.abs(date - (startedUnixMs + headMs) / 1000) < maxSkewSeconds;
 }
 
-/** A difference of years, which no real clock has. Milliseconds sent as seconds, or a duration sent as an instant, differ by more. */
+/**
+ * A difference of years, which no real clock has. Milliseconds sent as seconds, or a duration sent as an instant,
+ * differ by more.
+ */
 const farSeconds = 1e8;
 
 /** The instant of the response according to both headers, in Unix seconds. */
@@ -101,12 +108,14 @@ const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
 
 /** Whether a number may be Unix seconds of this era: after 2001, before 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
-/** Tolerance: one second for the rounding of each of the four values, and one for the time between the two responses. */
+/**
+ * Tolerance: one second for the rounding of each of the four values, and one for the time between the two responses.
+ */
 const roundingSeconds = 5;
 
 /**
- * Judges the headers of a target whose test clock does not show in `Date`. Between two responses, the reported time must advance as far as the run
- * advanced the clock.
+ * Judges the headers of a target whose test clock does not show in `Date`. Between two responses, the reported time
+ * must advance as far as the run advanced the clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

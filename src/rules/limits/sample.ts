@@ -10,8 +10,8 @@ import {
 } from "./rate-limit-info.ts";
 
 /**
- * A request and the limiter's reaction, small enough to keep for thousands of requests. Runs and load are judged by it. Times in milliseconds of
- * the client's clock.
+ * A request and the limiter's reaction, small enough to keep for thousands of requests. Runs and load are judged by it.
+ * Times in milliseconds of the client's clock.
  */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;

@@ -32,14 +32,17 @@ export interface WindowEnds<A> {
   readonly last: A;
 }
 
-/** The ends of a window, and the mismatch between their `Reset-After` values; `null` if the time left fell as time passed. */
+/**
+ * The ends of a window, and the mismatch between their `Reset-After` values; `null` if the time left fell as time
+ * passed.
+ */
 export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
 
 /**
- * Judges that `Reset-After` is the time that is left (HDR-15): within a window, the value falls as time passes. Skips windows with too little time between
- * their first and last response.
+ * Judges that `Reset-After` is the time that is left (HDR-15): within a window, the value falls as time passes. Skips
+ * windows with too little time between their first and last response.
  * @param passedSeconds the target's time that has certainly passed between two responses
  */
 export function judgeTimeLeft<A extends RequestSample>(

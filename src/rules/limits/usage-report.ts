@@ -29,7 +29,8 @@ export interface GrowthBounds {
 }
 
 /**
- * How a count changed between two reads (USE-7, USE-8). `begun again`: the count fell, or its limit changed, so the reads may belong to different windows.
+ * How a count changed between two reads (USE-7, USE-8). `begun again`: the count fell, or its limit changed, so the
+ * reads may belong to different windows.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
@@ -49,7 +50,10 @@ interface AgentCall {
   readonly tokens: number | null;
 }
 
-/** Returns the bounds on the growth of `tokens.used`. `max` is infinite if one of the calls may have used tokens without reporting them. */
+/**
+ * Returns the bounds on the growth of `tokens.used`. `max` is infinite if one of the calls may have used tokens without
+ * reporting them.
+ */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
     those.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0);

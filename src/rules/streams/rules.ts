@@ -12,7 +12,9 @@ export interface StreamOrder extends Pick<StreamShape, "sequence"> {
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
-  /** Returns the actual order if it breaks the rule, `null` if it does not, `undefined` if the stream does not show it. */
+  /**
+   * Returns the actual order if it breaks the rule, `null` if it does not, `undefined` if the stream does not show it.
+   */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 
@@ -69,7 +71,7 @@ export const chunksBetween: StreamRule = {
   }),
 };
 
-/** Skips streams with unknown event names: SSE-2 judges these, and their order means nothing. */
+/** Skips streams with unknown event names. SSE-2 judges the names, and the order of unknown events has no meaning. */
 function ofKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }

@@ -2,7 +2,7 @@ import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import type { Client } from "../send/client.ts";
 import { isBudgetExhausted } from "../skip-reason.ts";
 
-/** The query if its content does not matter. It is short, to cost few tokens. */
+/** The query to send if its content does not matter. It is short, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
 /** Maximum number of agents to invoke: a key may have few requests. */

@@ -6,7 +6,7 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that a query or a parameter may give to the answering or streaming agent. */
+/** A role that the answering or streaming agent can play with the right query or parameter, such as being slow. */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";

@@ -50,7 +50,10 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
   };
 }
 
-/** Reads the list or usage twice more if the other is missing: the limits are then tested by such reads, as they run no agent. */
+/**
+ * Reads the list or usage twice more if the other is missing: the limits are then tested by such reads, as they run no
+ * agent.
+ */
 async function readAgain(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
   if (isMissing(listing) === isMissing(usage)) return [];
@@ -58,7 +61,7 @@ async function readAgain(client: Client, listing: Exchange, usage: Exchange): Pr
   return [await client.send("GET", path), await client.send("GET", path)];
 }
 
-/** The first listed agents without another role, such as failing. */
+/** The first listed agents that the target file gives no other role, such as failing. */
 function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
@@ -152,7 +155,7 @@ const isListing = ({ request: { method, url } }: Exchange): boolean => method ==
 
 const hasField = (value: unknown, name: string): boolean => getPath(value, name) !== undefined;
 
-/** Sorts candidates by health, the best first. */
+/** Sorts agents by their health, the best first. */
 function byHealth(candidates: readonly string[], health: readonly Exchange[]): string[] {
   const rankOf = (agent: string): number => {
     const report = health[candidates.indexOf(agent)];

@@ -6,7 +6,7 @@ import type { ProbeContext } from "../probe.ts";
 
 /** The id if no agent of the target is known. */
 const defaultId = "no-such-agent-7f3a";
-/** Digits of an unknown numeric id: long enough to be free, short enough for an integer field. */
+/** Digits of an unknown numeric id: enough that no agent has it, few enough for an integer column. */
 const minDigits = 9;
 const maxTries = 20;
 const fixedSeed = 1;
@@ -18,7 +18,9 @@ const fixedSeed = 1;
 export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discovery" | "target">): string =>
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
-/** An id with the length and letters of the known ids that is none of them. The same in every run. */
+/**
+ * Makes an id with the length and characters of the known ids, and equal to none of them. It is the same in every run.
+ */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
   if (first === undefined) return defaultId;
@@ -47,7 +49,7 @@ export function unknownIdLike(known: readonly string[]): string {
 
 const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
-/** Characters of a class that the ids use. Some alphabets omit a few. */
+/** The characters of a class that ids may use. Some alphabets omit a few, such as letters that look like digits. */
 const charactersOf = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 

@@ -3,8 +3,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
 /**
- * Something around a run that makes a part of its evidence worthless, and is not the target's doing. Times are in
- * milliseconds since the start of the run.
+ * A disturbance from outside the target that makes part of a run's evidence worthless. Times are in milliseconds since
+ * the start of the run.
  *
  * - `key refused`: a key that had worked is refused for good, as a revoked key is.
  * - `keys shared`: another run, or some other client, uses keys of this run.
@@ -50,9 +50,9 @@ export function spoilsSample(disturbance: Disturbance, key: string, { endMs }: S
   return disturbance.kind === "stalled" || disturbance.keys.includes(key);
 }
 
-/** Clauses about the number of requests that a key may send, and has sent. */
+/** Clauses about how many requests a key may send, and how many were counted. */
 const counts = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/** Clauses about how long something takes, or in which order things happen. Another run moves the test clock, and causes events. */
+/** Clauses about durations and the order of events. Another run moves the test clock and causes events of its own. */
 const times = /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 
 export const isAboutCounts = (clause: string): boolean => counts.test(clause);

@@ -11,13 +11,13 @@ const settleMs = 1000;
 /** Pauses between readings, in real time. */
 const pauseMs = 750;
 const pauses = 4;
-/** By how much the end of a window may be rounded. */
+/** The announced end of a window may be rounded by this much. */
 const roundingMs = 1200;
 /** Pauses between readings until a window begins, in real time. */
 const pollMs = 100;
 /** Readings without a pause, which show whether reading itself is counted. */
 const readingsAtOnce = 3;
-/** A key is used by somebody else if this many requests, or more, were counted while the run sent none. */
+/** Somebody else uses a key if at least this many requests were counted while the run sent none. */
 const minCounted = 2;
 
 /** The rate-limit headers of one response. */
@@ -44,7 +44,7 @@ export async function findForeignUse({ keys, health, time }: Search): Promise<Di
   await time.sleepReal(settleMs);
   const found = await Promise.all(
     keys.map(async (key) => {
-      // A key of few requests a minute may be used up again soon.
+      // A key with few requests a minute may soon be exhausted again.
       await refill(key, read, time);
       return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
     }),
@@ -55,14 +55,14 @@ export async function findForeignUse({ keys, health, time }: Search): Promise<Di
 
 type Read = (key: TargetKey) => Promise<Reading | null>;
 
-/** Lets the window of an exhausted key end, as its `Remaining` cannot fall. */
+/** Waits for the next window of an exhausted key, because its `Remaining` cannot fall any further. */
 async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minCounted || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // A minute more is better than a verdict that is false. A budget of 0 allows no wait at all.
+  // Waits a minute more rather than risk a false verdict. With a budget of 0, the run may not wait at all.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await awaitRefill(key, read, time);
@@ -101,7 +101,9 @@ async function readings(
   return found;
 }
 
-/** By how much `Remaining` fell from one reading to the next. Headers may change from one window to another, which is no fall. */
+/**
+ * The amounts by which `Remaining` fell from one reading to the next. A new window has new headers, which is no fall.
+ */
 const falls = (those: readonly (Reading | null)[]): number[] =>
   those.map((reading, index) => {
     const before = those[index - 1] ?? null;

@@ -13,13 +13,12 @@ import type { Target } from "../../target/target.ts";
 /** A run that other processes of this machine can see, so that two runs do not blame the target for each other. */
 export interface AnnouncedRun {
   /**
-   * The keys that another run uses, and since when it shares them with this run, in Unix milliseconds. `null` if there is
-   * none.
+   * The keys that another run uses as well, and since when, in Unix milliseconds. `null` if there is none.
    *
    * @param fromMs counts only use after this time. Default: the start of this run
    */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
-  /** Says that this run no longer sends anything. */
+  /** Announces that this run has stopped sending. */
   readonly close: () => void;
 }
 
@@ -37,13 +36,16 @@ type RunRecord = z.infer<typeof recordSchema>;
 const signMs = 5000;
 /** Maximum age of the last touch of a run that counts as alive. */
 const maxSilenceMs = 30_000;
-/** How long the record of a run is kept: longer than any other run lasts. */
+/** How long the record of a run is kept. No run lasts longer. */
 const keptMs = 24 * hourMs;
 
-// A user without an entry in the list of users has an id, too.
+// Some users have an id, but no entry in the system's list of users.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
-/** Announces a run, by a file in a folder that all runs of this user share. Without a folder, runs do not see each other. */
+/**
+ * Announces a run, by a file in a folder that all runs of this user share. Without a folder, runs do not see each
+ * other.
+ */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
   folder = defaultFolder(),
@@ -80,9 +82,7 @@ export function announceRun(
 
 let lastMs = 0;
 
-/**
- * Returns the time of day, and a later time at each call. Runs of one process may begin and end within a millisecond.
- */
+/** Returns the time of day, later at each call: two runs of one process may begin within the same millisecond. */
 function orderedNow(): number {
   lastMs = Math.max(Date.now(), lastMs + 0.001);
   return lastMs;

@@ -15,13 +15,13 @@ export interface DisturbanceWatch {
   /** Remembers when a probe ended. */
   readonly ended: (run: ProbeRun) => void;
   /**
-   * When a probe ended, in milliseconds since the start of the run. `Infinity` for a probe of the review, which runs
-   * last.
+   * When a probe ended, in milliseconds since the start of the run. `Infinity` for probes of the review, which run last
+   * and send nothing.
    */
   readonly endedMs: (run: ProbeRun) => number;
   /**
-   * All disturbances so far. Sends a request for each key that may have been revoked, and some more if limits seem
-   * broken, which another client may have used up.
+   * Returns all disturbances so far. Sends a request for each key that may have been revoked. If limits seem broken,
+   * also sends a few to find out whether another client uses the keys.
    */
   readonly find: (target: Target, sending: Sending, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
@@ -37,7 +37,7 @@ interface WatchOptions {
   readonly time: RunClock;
   /** Whether the run uses simulated time. */
   readonly isSimulated: boolean;
-  /** Whether to look out for other users of the keys. */
+  /** Whether to look for other runs and clients that use the same keys. */
   readonly announces: boolean;
 }
 

@@ -19,7 +19,7 @@ interface DisturbedRun {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Runs the probes of the review again, with a recorder that leaves out worthless evidence. */
+  /** Runs the probes of the review again, without the worthless evidence. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
@@ -57,13 +57,13 @@ export async function withoutDisturbed(
     const broken = breaches.filter((each) => isOf(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimed);
-    // Too few requests are left for a pass. A breach is from before the disturbance.
+    // Without some of its requests, a check cannot pass. A breach that is left was proven before the disturbance.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skipped(run, cause) : run;
   });
 }
 
-/** Whether an exchange ended after the disturbance began, so that its duration is worthless. */
+/** Whether an exchange ended after the disturbance began. Its duration then means nothing. */
 const isAfter: Spoils = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? spoilsExchange(disturbance, exchange)
@@ -92,7 +92,7 @@ function clausesByProbe(suites: readonly Suite[]): ReadonlyMap<Probe, string[]> 
   return clauses;
 }
 
-/** Whether a disturbance may have changed what a probe saw. */
+/** Whether a disturbance may have changed the evidence of a probe. */
 function isSpoiled(
   { planned: { keys }, result }: ProbeRun,
   endedMs: number,

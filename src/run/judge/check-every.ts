@@ -7,7 +7,7 @@ import { type Check, type CheckOptions, type EvidenceOf, identityOf, type Probes
 import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
-/** One case that a clause covers. */
+/** One case that a clause covers, such as one response. */
 export interface Member<T> {
   readonly cell: Cell;
   /** The exchange or delivery that shows the case. `null` if too little of it was recorded. */
@@ -68,7 +68,7 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   };
 }
 
-/** Caches results by object. A mutant changes one response of hundreds, so the others need no second judgement. */
+/** Caches results by object. Of a mutant's hundreds of responses only one is new, so the others keep their results. */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));
@@ -116,7 +116,7 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly Judged<unknown>[]):
   };
 }
 
-/** Counts of each cell, in maps by endpoint and kind for speed, because there are thousands of responses. */
+/** Counts of cases in each cell. Maps by endpoint and kind are fast enough for thousands of responses. */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
   /** The cells, in the order of their first case. */

@@ -23,13 +23,13 @@ export interface Check {
   /** Probes that add cases to the evidence. The check also works without them. */
   readonly also: readonly Probe[];
   /**
-   * Probes of other checks whose requests this check judges as well. A run of selected checks sends them, too. In a full
-   * run they change nothing.
+   * Probes of other checks whose requests this check judges as well. A run of selected checks sends them, too. In a
+   * full run they change nothing.
    */
   readonly companions?: readonly Probe[];
   /**
-   * The check of an earlier set whose rule this check applies to requests of later probes, too. It has no finding of its
-   * own where the earlier check has the same one.
+   * The check of an earlier requirement set that this check repeats for requests of later probes. If both findings are
+   * the same, only the earlier one is reported.
    */
   readonly widens?: Check;
   readonly judge: (evidence: never) => Finding | Observation;
@@ -79,8 +79,8 @@ export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: o
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Adds the checks of the newest set that apply the rules of earlier checks to requests of later probes. Earlier checks do not judge these requests,
- * because that would make them stricter.
+ * Adds to the newest set, for each earlier check, one with the same rule for requests of later probes. The earlier
+ * check itself ignores these requests, because it must not become stricter.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

@@ -24,7 +24,7 @@ export interface CoverageMatrix {
   readonly description: string;
   /** The cells that the document lists. */
   readonly cells: readonly DocumentedCell[];
-  /** Requests cells that no other probe of the run has reached. `null` if no probe can. */
+  /** Sends requests for cells that no other probe of the run has covered. `null` if no probe can. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 

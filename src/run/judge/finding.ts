@@ -14,9 +14,9 @@ type Judged<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
-  /** The clause does not apply to this instance, such as a tier without a published number. */
+  /** The clause cannot be judged here, such as for a tier without a published number. */
   | { readonly kind: "inapplicable"; readonly reason: string }
-  /** The evidence is not enough: a control request failed, or the case did not arise. Never a pass. */
+  /** The evidence is not enough: a control request failed, or the case did not occur. Never counts as a pass. */
   | ({ readonly kind: "unproven" } & SkipReason);
 
 export type Breach = Extract<Finding, { kind: "breach" }>;

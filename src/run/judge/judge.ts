@@ -60,8 +60,8 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
 /**
- * Whether to keep an inapplicable row, so that its clause still appears: the first row, if no row of the clause
- * applies.
+ * Whether to keep an inapplicable row: only if no row of the clause applies, and only the first, so that the clause is
+ * still listed.
  */
 const isOnlyRow = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
@@ -76,8 +76,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * The finding of a check that also judges requests of later probes. Inapplicable if the check that it widens has the same finding, so that a report
- * does not repeat it.
+ * The finding of a check that repeats an earlier one for requests of later probes. Inapplicable if both findings are
+ * the same, so that a report does not say it twice.
  */
 function unlessSame(earlier: Check, { finding: before }: JudgedCheck, judgeWider: () => JudgedCheck): JudgedCheck {
   const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), exchanges: [] });
@@ -139,7 +139,7 @@ function gather(check: Check, instance: string | null, results: ProbeResults): G
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-/** The evidence of a probe without what probes of later sets sent. */
+/** The evidence of a probe, without requests of later sets. */
 const narrowed = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 

@@ -11,7 +11,10 @@ export interface RunBounds {
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
-  /** Maximum duration of the run in milliseconds, waiting included. Default: three minutes more than `maxWaitMs` (`null`). */
+  /**
+   * Maximum duration of the run in milliseconds, waiting included. Default: three minutes more than `maxWaitMs`
+   * (`null`).
+   */
   readonly maxTimeMs: number | null;
   /** Sends only GET requests, and skips checks that need more. Default: `false`. */
   readonly readOnly: boolean;
@@ -63,12 +66,15 @@ export const defaultBounds: RunBounds = {
   readOnly: false,
 };
 
-/** The effective request limit: by default a run must not send unlimited requests to a deployment that others operate. */
+/**
+ * The request limit of a run, with its default: a run must not send unlimited requests to a deployment that others
+ * operate.
+ */
 export const maxRequestsFor = (maxRequests: number | null, { baseUrl }: Target): number =>
   maxRequests ?? (isLoopback(baseUrl) ? Number.POSITIVE_INFINITY : 1000);
 
 const timeBesidesWaitingMs = 180_000;
 
-/** The effective time limit of a run. */
+/** The time limit of a run, with its default. */
 export const maxRunTimeMs = ({ maxTimeMs, maxWaitMs }: Pick<RunBounds, "maxTimeMs" | "maxWaitMs">): number =>
   maxTimeMs ?? maxWaitMs + timeBesidesWaitingMs;

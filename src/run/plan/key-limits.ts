@@ -21,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Returns the published tier with this window. Two tiers may share a number: then the duration of the window decides.
- * Returns `null` if no tier has it, or the tier stays ambiguous.
+ * Finds the published tier with this window. If two tiers share the number, the window's duration decides. Returns
+ * `null` for an unknown number, or if both remain possible.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;

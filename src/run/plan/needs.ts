@@ -59,7 +59,7 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** The value of a need before the run. The receiver is represented by its listen address. */
+/** The value of a need before the run. In place of the receiver it is the address that the receiver will listen on. */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type Resolution =
@@ -139,7 +139,7 @@ export function untestedFirst(keys: readonly TargetKey[], target: Target): Targe
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** On a real clock, a run must choose its requests if the main key has no more than this. */
+/** On a real clock, a main key with at most this many requests a minute cannot serve all probes. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
 /** Whether the main key has too few requests a minute for all probes, and the target has no test clock. */

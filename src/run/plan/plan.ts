@@ -21,7 +21,7 @@ export interface PlannedProbe {
   readonly tested: TierUnderTest | null;
   /** Whether a check judges the evidence. Probes that serve only observations run later. */
   readonly isJudged: boolean;
-  /** Checks of must clauses that use the evidence. */
+  /** Checks of `must` clauses that use the evidence. */
   readonly musts: readonly Check[];
   readonly requests: number;
   /** Names of the keys that the probe sends with. */
@@ -53,7 +53,7 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // On a real clock, the retries of webhooks arrive while the other probes wait.
+  // On a real clock, probes of webhooks come first: the retries then arrive while other probes wait.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
@@ -74,10 +74,10 @@ export function planProbes(
   });
 }
 
-/** A probe, after the probes that prepare the target for it. */
+/** A probe, preceded by the probes that prepare the target for it. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
-/** Names of the keys that a probe sends with. One key under several names counts once. */
+/** Names of the keys that a probe sends with. A key with several names is listed once. */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
   const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];

@@ -13,7 +13,7 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, on a test clock that advances while all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes must leave waiting time for the limits. */
+  /** Which probes must not use up the waiting time that the limits need. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
@@ -27,9 +27,8 @@ export interface ScheduleConditions {
 }
 
 /**
- * Orders the probes of a run into steps. With a test clock, one stage follows the other: windows pass at once, for
- * all keys. On a real clock, windows of different keys pass at the same time, so probes that wait for different keys
- * run concurrently.
+ * Orders the probes of a run into steps. With a test clock, one stage follows the other, because windows pass at once.
+ * On a real clock, windows of different keys pass at the same time, so probes of different keys run concurrently.
  */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
@@ -107,7 +106,7 @@ function forFewRequests(shared: Probes, middle: Probes, limits: Probes): Schedul
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // Only with a spare key: it then waits for no other probe once the limits are tested.
+  // With a spare key only, so that no other probe has to wait once the limits are tested.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -144,12 +143,12 @@ function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
   });
 }
 
-/** Added to each value, so that probes with fewer requests lead among those that complete no check. */
+/** Added to each value. Among probes that complete no check, those with fewer requests then lead. */
 const minValue = 0.01;
 
 /**
- * The order on a real clock. First short probes on keys whose limits are tested, then those keys' own probes, while
- * the main key serves the rest. The main key's limits come last, because they use up its minute.
+ * The order on a real clock. First come short probes on keys whose limits are tested. Then come these keys' own probes,
+ * while the main key serves the rest. The main key's limits come last, because they use up its minute.
  */
 function interleave(middle: Probes, limits: Probes): Probes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);

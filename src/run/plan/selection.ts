@@ -16,7 +16,7 @@ export interface Selection {
 /** The selected checks, the bounds of the run, and the texts of its caller. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
-  /** The requirement set to judge by. Later checks run, too, and do not count. */
+  /** The requirement set to judge by. Later checks also run, but do not count. */
   readonly requirements: RequirementSet;
   /** The patterns that selected `suites`. Absent if they are all suites. */
   readonly selection?: Selection;

@@ -57,16 +57,16 @@ export interface SendOptions {
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
-  /** The same client for a probe that begins now. It stops sending as soon as the target goes away. */
+  /** The same client, for a probe that begins now. It stops sending once the target goes away. */
   readonly begin: () => Client;
-  /** The same client for requests that only checks of a requirement set and of later ones judge. */
+  /** The same client, for requests that earlier requirement sets do not judge. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing, and without waiting for its end. */
   readonly open: (method: string, path: string, options?: SendOptions) => PendingExchange;
   /** Sends without pacing, and records only the rate-limit sample. */
   readonly sample: (method: string, path: string, options?: SendOptions) => Promise<Sample>;
-  /** The body of a role assignment takes precedence over `body`. */
+  /** Invokes an agent. If a role assignment has a body of its own, that body is sent instead. */
   readonly invoke: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly stream: (agent: string | RoleAssignment, body: object, options?: SendOptions) => Promise<Exchange>;
   readonly health: (agent: string, options?: SendOptions) => Promise<Exchange>;
@@ -96,7 +96,7 @@ export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "st
   return template.replaceAll("{agent_id}", () => encodedSegment(agent)).replaceAll("{endpoint}", endpoint);
 }
 
-/** The body of a request. The fields of a role assignment take precedence. */
+/** The body of a request. Fields of the role assignment replace those of the body. */
 export const bodyFor = (who: string | RoleAssignment, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 
@@ -154,7 +154,7 @@ interface Call {
   readonly options: SendOptions;
 }
 
-/** Whether the call uses the client's key, and so counts against its limits. */
+/** Whether the call uses the client's key, and so counts toward its limits. */
 const isKeyed = ({ options }: Call): boolean => options.authorization === undefined;
 const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
 
@@ -192,7 +192,7 @@ const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 async function sendWithNetworkRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // Any request may be sent again after a failure to connect, because nothing was sent.
+  // Any request may be sent again if the connection failed, because nothing was sent.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
@@ -217,7 +217,7 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
   try {
     const pending = shared.transport.open(admit(shared, key, call));
     const { exchange } = await settle(shared, key, call, pending, "exchange");
-    // Sleeps before the turn ends, so that no other request takes the slot at once.
+    // Sleeps while it still has its turn, so that no other request takes the slot that becomes free.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -228,7 +228,10 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
 /** Paths that the URL standard does not change. Nearly all paths match. */
 const plainPath = /^[\w/?=&-]*$/;
 
-/** Refuses a path that the URL standard would change, because the request would differ from its record. Runs before the request is counted. */
+/**
+ * Refuses a path that the URL standard would change, because the request would differ from its record. Runs before the
+ * request is counted.
+ */
 function checkPath({ path }: Call): void {
   if (plainPath.test(path)) return;
   const dropped = path
@@ -257,7 +260,7 @@ function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest
     ...requested,
     key: isKeyed(call) ? key.name : null,
     headers: headersOf(key, options),
-    // A target that has slowed down gets the full time. An endpoint that never responds does not.
+    // A target that has slowed down gets the full time; an endpoint that never responds gets less.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
     ...(options.closeWhen === undefined ? {} : { closeWhen: options.closeWhen }),
@@ -306,7 +309,7 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 interface SendGuard {
   /** Counts a call. Throws if the run must not send it. */
   readonly admit: (call: Call) => void;
-  /** Learns from the exchange of an admitted call. */
+  /** Updates its state from the exchange of an admitted call. */
   readonly observe: (call: Call, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
 }
@@ -341,7 +344,7 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
       if (mayExecute(call)) executing -= 1;
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // Deadlines that a probe sets itself say nothing about the target.
+      // Deadlines that a probe chooses show nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

@@ -8,7 +8,7 @@ export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
 /** Tells responses of a gateway from those of the target that look the same. */
 export interface GatewayErrors {
-  /** Learns of a response. */
+  /** Takes a response into account. */
   readonly observe: (exchange: AnsweredExchange) => void;
   /** Whether a gateway sent a 502, 503 or 504 in place of the target. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
@@ -16,20 +16,20 @@ export interface GatewayErrors {
 
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
-  /** Whether the target itself responds to a request that it has answered before. */
+  /** Whether the target itself answers a request again that it answered before. */
   readonly isAnswering: () => Promise<boolean>;
   /** Sends a request again. */
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
 }
 
 export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
-  /** Methods and paths to which alone the target itself responds as a gateway would. */
+  /** Methods and paths to which only the target itself responds in the way of a gateway. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
   /** Whether the target itself sends such responses to any request. */
   let isOwn = false;
 
-  /** Whether the target answers other requests, and not this one. */
+  /** Whether the target answers other requests, but not this one. */
   const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

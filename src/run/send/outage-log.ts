@@ -80,7 +80,7 @@ export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: Log
       returning = awaitEnd(outage);
       nextOutage.resolve();
       nextOutage = Promise.withResolvers();
-      // The run may be interrupted while nobody waits for the target.
+      // The wait may fail after the run was interrupted, when nobody waits any more.
       returning.catch(() => {});
       return outage;
     },

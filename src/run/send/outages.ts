@@ -18,8 +18,8 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Finds out why a connection broke: asks at once for a new one, and adds the result to the exchange. A refusal begins
-   * an outage. Other exchanges are returned as they are.
+   * Finds out why a connection broke: asks for a new one at once, and adds the answer to the exchange. A refusal begins
+   * an outage. Returns exchanges without a broken connection as they are.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -32,7 +32,7 @@ interface OutageOptions {
   readonly now: () => number;
   /** Asks for a new connection. */
   readonly connect: () => Promise<boolean>;
-  /** Sends a request again, and records the exchange. During an outage, it is recorded as a part of that. */
+  /** Sends a request again, and records the exchange, during an outage as part of it. */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -40,7 +40,7 @@ interface OutageOptions {
   readonly onReturn: () => void;
   /** A target that refuses connections for this long is dead. */
   readonly deadAfterMs: number;
-  /** While nothing is sent, the target is asked for a connection this often. */
+  /** How often to ask the target for a connection while nothing is sent. */
   readonly idlePollMs: number;
 }
 
@@ -112,7 +112,7 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
 }
 
 /**
- * Connects now and then while nothing is sent.
+ * Asks for a connection now and then while nothing is sent.
  *
  * @param lastExchangeMs when the last exchange ended; `null` as long as the target has not responded
  */
@@ -133,14 +133,14 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Remembers a read that got a response of the target, and asks it again. Health comes first, as no limit counts it. */
+/** Remembers a read that the target answered, and can repeat it. Prefers health, which no limit counts. */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealth(read)) read = exchange;
     },
-    /** Whether the target itself responds to the read. */
+    /** Whether the target itself answers the read again. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -148,7 +148,10 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
   };
 }
 
-/** Returns whether a connection is accepted that was asked for after an instant. Broken connections of one moment share one. */
+/**
+ * Returns whether a new connection is accepted that was asked for after an instant. Connections that broke at the same
+ * moment share one attempt.
+ */
 function shareConnections({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
   return (sinceMs: number): Promise<boolean> => {
@@ -157,7 +160,7 @@ function shareConnections({ now, connect }: Pick<OutageOptions, "now" | "connect
   };
 }
 
-/** A monitor for a few requests, which notices no outage. */
+/** Monitors nothing. For a few requests of which outages do not matter. */
 export const noOutages: OutageMonitor = {
   count: () => 0,
   all: () => [],

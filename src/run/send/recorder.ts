@@ -10,7 +10,7 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Samples by key from before each outage that is over. */
+  /** Samples by key, for each period that ended with an outage. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   /** When the target came back after each outage. */
   const outagesMs: number[] = [];
@@ -54,14 +54,14 @@ export function startRecorder() {
         : exchanges.filter((each) => isWithTarget(each) && each.sentMs >= (sinceMs ?? 0));
     },
     /**
-     * Rate-limit samples of a key in the order of the responses, since the start of the run or the last return of the target: a restarted server may
-     * have forgotten earlier requests.
+     * Rate-limit samples of a key in the order of the responses, since the start of the run or the last return of the
+     * target: a restarted server may have forgotten earlier requests.
      */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
     /** Rate-limit samples of a key, apart for each time between two outages. */
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
       [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
-    /** Begins new series of samples, because the target was away. */
+    /** Begins a new series of samples after an outage. */
     countOutage: (returnedMs: number): void => {
       outagesMs.push(returnedMs);
       earlier.push(new Map(samples));
@@ -69,9 +69,11 @@ export function startRecorder() {
     },
     /** Number of requests sent so far. */
     sent: (): number => sent,
-    /** Number of agent executions so far: admitted invokes, streams, operations and queries of batches, failed or not. */
+    /**
+     * Number of agent executions so far: admitted invokes, streams, operations and queries of batches, failed or not.
+     */
     executions: (): number => executions,
-    /** Counts a request that is sent again because its connection broke. */
+    /** Counts a request that is repeated because its connection broke. */
     countLost: (): void => void (lost += 1),
     lost: (): number => lost,
   };
@@ -79,7 +81,7 @@ export function startRecorder() {
 
 const isWithTarget = (exchange: Exchange): boolean => !isLostWithTarget(exchange);
 
-/** Whether an agent ran. A 5xx counts, because a failing agent has run too. */
+/** Whether an agent ran. A 5xx counts, because an agent that fails has run. */
 const hasRun = ({ status }: Sample): boolean => status !== null && (is2xx(status) || status >= 500);
 
 /** Number of queries in a batch or in the start of an operation. */

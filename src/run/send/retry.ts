@@ -38,7 +38,7 @@ export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** Options of a request that may forbid a retry. */
+/** Options of a request that may forbid to repeat it. */
 interface RetryOptions {
   readonly noRetry?: true;
   readonly unpaced?: boolean;
@@ -46,7 +46,7 @@ interface RetryOptions {
 }
 
 /**
- * Whether a request may be sent again. It must read or run an agent, and no probe may count it or test limits or
+ * Whether a request may be repeated. It must be a read or run an agent. No probe may count it, or test limits or
  * deadlines with it.
  */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
@@ -56,7 +56,7 @@ export const mayRetry = (method: string, path: string, options: RetryOptions): b
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Drops broken exchanges that the network explains: the same request succeeded later, or was never retried while
+ * Drops broken exchanges that the network explains: the same request succeeded later, or was never repeated while
  * others succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
@@ -71,7 +71,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // If the request broke twice in a row, it was retried.
+    // A request that broke twice in a row was repeated once.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -13,7 +13,7 @@ const minSlowMs = 1000;
 
 export type SlowdownDetector = ReturnType<typeof createSlowdownDetector>;
 
-/** Detects a target that responds more and more slowly to the same requests. */
+/** Detects a target that takes longer and longer to answer the same requests. */
 export function createSlowdownDetector() {
   /** Times of the first and of the latest responses of each path, in milliseconds. */
   const paths = new Map<string, { readonly first: number[]; readonly latest: number[] }>();

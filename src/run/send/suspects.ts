@@ -1,6 +1,6 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** A request to compare: with the same method, address and body it may have the same effect. */
+/** The parts of a request to compare: with the same method, address and body they may have the same effect. */
 export interface Requested {
   readonly method: string;
   readonly url: string;
@@ -9,15 +9,15 @@ export interface Requested {
 
 /** Requests that were in flight when outages began. One that was in flight twice may crash the target. */
 export interface Suspects {
-  /** Learns of a request that broke on a reused connection, and that the transport sends again. */
+  /** Takes a request into account that broke on a reused connection, and that the transport repeats. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
-   * Learns of a request that got no response as an outage began.
+   * Takes a request into account that got no response as an outage began.
    *
-   * @param isCut whether the request was in flight. One that was not may have been so before, and sent again
+   * @param isCut whether the request was in flight. Otherwise it may have been in flight before, and been repeated
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
-  /** Learns that the target is back. */
+  /** Notes that the target is back. */
   readonly endOutage: () => void;
   /** The requests of an outage that broke, as method and path. */
   readonly brokenIn: (outage: object) => readonly string[];

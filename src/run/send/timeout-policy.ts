@@ -5,7 +5,7 @@ import type { Deadlines } from "../../wire/deadlines.ts";
 
 /** Adapts timeouts to a target that responds late or not at all. */
 export interface TimeoutPolicy {
-  /** Learns from an exchange that was sent with the deadlines of this policy. */
+  /** Adapts to an exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
   /**
    * Deadlines of the next request. They get shorter after a timeout of the endpoint, so that it cannot use up the
@@ -23,14 +23,14 @@ export interface TimeoutPolicy {
 
 /** Deadlines of requests that run no agent. */
 const withoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
-/** Shortest deadlines of an endpoint after its first timeout. */
+/** Shortest deadlines for an endpoint that has timed out once. */
 const afterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
 /** After a timeout, the deadline of an endpoint is this multiple of its longest response time. */
 const slowFactor = 3;
 
 /** Total real time to spend on timeouts before the run stops. Concurrent ones count once. */
 const maxTimeoutTotalMs = 40_000;
-/** The run stops earlier once this many timeouts, concurrent ones counted once, have taken this long in total. */
+/** Stops the run earlier: after this many timeouts that took this long in total. Concurrent ones count once. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
  * A response is late from `minMs` if no agent runs. The run stops once late responses have taken `maxTotalMs`,
@@ -160,7 +160,10 @@ function createTimeSum() {
   };
 }
 
-/** Limits the head and silence timeouts to the time that is left. A response that keeps sending may continue. */
+/**
+ * Limits the timeouts for the head and for silence to the time that is left. A response that keeps sending may take
+ * longer.
+ */
 function limitedTo(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
   const upTo = (ms: number = maxMs): number => Math.min(ms, maxMs);
@@ -184,7 +187,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** When the target last sent anything. The end of an exchange that the harness closed is not such a time. */
+/** When the target last sent anything. If the harness closed the connection, the end of the exchange does not count. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

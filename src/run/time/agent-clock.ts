@@ -44,7 +44,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The agent follows the test clock after all: a queue or a busy machine delayed the earlier response.
+    // The agent does follow the test clock: a queue or a busy machine delayed its earlier response.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

@@ -11,7 +11,7 @@ export interface RunClock {
   readonly now: () => number;
   /** How far the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** How far the test clock has been advanced, including an advance that has not finished. */
+  /** The same, including an advance that is still going on. */
   readonly maxClockOffsetMs: () => number;
   /** Real time plus advanced time: the most that can have passed for the target. */
   readonly targetMs: () => number;
@@ -21,7 +21,7 @@ export interface RunClock {
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /** Real time until the effects of an advance reach the harness. 0 without a test clock. */
+  /** Real time that the effects of an advance need to arrive. 0 without a test clock. */
   readonly settleMs: number;
   /** Whether agents follow the test clock, as stated by the user. */
   readonly agentsFollow: boolean;
@@ -34,7 +34,7 @@ export interface RunClock {
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, outside of any budget. @throws the signal's reason if the run is interrupted. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Sleeps on the run's timers, so that simulated time can pass. For waits in which nothing has to arrive. */
+  /** Sleeps on the run's timers, which simulated time can skip. For waits in which nothing has to arrive. */
   readonly sleep: (ms: number) => Promise<void>;
   /**
    * Lets time pass in small steps until the promise settles, or until `maxMs` of the target's time have passed. A
@@ -43,7 +43,7 @@ export interface RunClock {
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /**
-   * Like `passUntil`, for something that an agent does. If agents turn out to use real time, the clock is not advanced.
+   * Like `passUntil`, for the response of an agent. Does not advance the clock once agents are known to use real time.
    */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /** Whether agents were observed to use real time despite the test clock. */
@@ -151,8 +151,8 @@ async function advanceUntil<T>(
 }
 
 /**
- * Tolerance, so that two windows of a minute fit into two minutes: each may last a second longer, because headers are
- * in whole seconds.
+ * Tolerance, so that two one-minute windows fit into a budget of two minutes: with rounded headers, each may last a
+ * second longer.
  */
 const budgetToleranceMs = 2000;
 
@@ -163,7 +163,7 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
   const canWait = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + budgetToleranceMs;
   return {
     canWait,
-    /** Spends the time of a wait that begins now. */
+    /** Spends the budget for a wait that begins now. */
     take: (ms: number, why: string): void => {
       if (!canWait(ms)) {
         const leftMs = maxWaitMs - takenMs - reservedMs;

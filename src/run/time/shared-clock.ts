@@ -6,7 +6,7 @@ interface Member {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
-/** Advances are whole seconds, so that waits with nearly the same end need only one. */
+/** Advances by whole seconds. Waits that end at nearly the same time then need only one advance. */
 const stepMs = 1000;
 
 /**
@@ -20,7 +20,7 @@ export function shareClock(time: RunClock) {
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // Lets probes that start or continue at the same moment run first.
+    // Probes that start or continue at the same moment go first.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -37,7 +37,7 @@ export function shareClock(time: RunClock) {
       wait.leftMs -= ms;
       if (wait.leftMs <= 0) wait.done.resolve();
     }
-    // A participant may have left in the meantime.
+    // Another participant may have left meanwhile.
     void advanceIfAllWait();
   };
 
@@ -57,7 +57,7 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The probe's clock. Its waits may end up to a second late, because advances are whole seconds. */
+      /** The probe's own view of the clock. Its waits may end up to a second late. */
       time: { ...time, passTime },
       /** Leaves, so that the others no longer wait for this probe. */
       leave: (): void => {

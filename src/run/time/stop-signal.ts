@@ -8,7 +8,7 @@ export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Why a run ended early, as part of a sentence. After a timeout it includes `figures`. */
+/** Says why a run ended early, as part of a sentence. After a timeout it adds `figures`. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -25,7 +25,7 @@ interface StopSignal {
   readonly stop: (reason: Error) => void;
   /** Removes the timer and the listener. */
   readonly release: () => void;
-  /** Ends what still waits once the run is over, such as a probe that was given up. */
+  /** Stops what still waits after the run, such as a probe that was given up. */
   readonly end: () => void;
 }
 

@@ -37,8 +37,8 @@ interface CornerRule {
 }
 
 /**
- * Creates a check of generated requests: each combines values of several dimensions, such as a kind of key and a page. Judges only endpoints that accepted
- * a valid key, so that nothing else explains a refusal.
+ * Creates a check of generated requests: each combines values of several dimensions, such as a kind of key and a page.
+ * Judges only endpoints that accepted a valid key, so that nothing else explains a refusal.
  */
 const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
   checkEvery(
@@ -92,8 +92,8 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint answers 401 to a wrong key, and to this kind of key, if nothing else is wrong with the request. If not, the clause about that kind
- * of key fails instead.
+ * Whether the endpoint answers 401 to a wrong key, and to this kind of key, if nothing else is wrong with the request.
+ * If not, the clause about that kind of key fails instead.
  */
 const isRejectedThere = ({ corners }: CornerEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
@@ -101,7 +101,10 @@ const isRejectedThere = ({ corners }: CornerEvidence, { endpoint }: Row, kind: s
 const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
-/** Creates a check of requests whose only mistake is the key. `like` is a kind of key that the endpoint must reject, too. */
+/**
+ * Creates a check of requests whose only mistake is the key. `like` is a kind of key that the endpoint must reject,
+ * too.
+ */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[0] ?? ""): Check =>
   checkCorners(clause, {
     as: "in every corner",
@@ -175,7 +178,8 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Other statuses are legal: a server may check the key, a limit, the agent or `Accept` before the body. A gateway may have no free server.
+      // Other statuses are legal: a server may check the key, a limit, the agent or `Accept` before the body. A gateway
+      // may have no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
         // ERR-10 judges the code.
@@ -186,7 +190,10 @@ export const bodyCornerChecks: readonly Check[] = [
   ),
 ];
 
-/** Dimensions whose values have clauses of their own. If a value is always refused, that clause fails, not the one about combinations. */
+/**
+ * Dimensions whose values have clauses of their own. If a value is always refused, that clause fails, not the one about
+ * combinations.
+ */
 const fieldDimensions = [
   "temperature",
   "maxTokens",

@@ -20,8 +20,8 @@ export interface RowReader {
 }
 
 /**
- * The values of a request in each dimension, as rows: one row for each role of its agent and each name of its page. Empty if the dimensions do not cover
- * the request.
+ * The values of a request in each dimension, as rows: one row for each role of its agent and each name of its page.
+ * Empty if the dimensions do not cover the request.
  */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;

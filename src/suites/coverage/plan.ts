@@ -66,7 +66,10 @@ export function reachOf(target: Target, readOnly: boolean): Reach {
   return { covering, pairs, total: all.length, cut: cut.toSorted((one, other) => other.pairs - one.pairs) };
 }
 
-/** Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the bounds. */
+/**
+ * Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the
+ * bounds.
+ */
 function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enabler | null, readOnly: boolean): Enabler {
   for (const name of chosen)
     for (const value of dimensions[name].values) {
@@ -76,7 +79,10 @@ function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enable
   return readOnly ? need("readOnly") : "another target file";
 }
 
-/** Requests with two mistakes, for every endpoint: the order in which a server checks them may differ from endpoint to endpoint. */
+/**
+ * Requests with two mistakes, for every endpoint: the order in which a server checks them may differ from endpoint to
+ * endpoint.
+ */
 const mistakesAtOnce: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
@@ -93,7 +99,9 @@ export const plainFields = {
   streamParameters: "absent",
 } as const satisfies Row;
 
-/** Requests to send even if no pair needs them: some triples of values, and the evidence that checks cannot do without. */
+/**
+ * Requests to send even if no pair needs them: some triples of values, and the evidence that checks cannot do without.
+ */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
@@ -126,8 +134,8 @@ export const coverageSeed = (): number =>
   Number(process.env["CONFORMANCE_COVERAGE_SEED"] ?? defaultSeed) || defaultSeed;
 
 /**
- * The requests to send while a limit of a key is used up: for every endpoint, kind of key and exhausted limit. The other values are chosen so that they
- * form new pairs.
+ * The requests to send while a limit of a key is used up: for every endpoint, kind of key and exhausted limit. The
+ * other values are chosen so that they form new pairs.
  */
 const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   const { covering } = reachOf(target, false);

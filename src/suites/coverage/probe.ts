@@ -192,7 +192,9 @@ async function sendRows(
   return generated;
 }
 
-/** Passes a minute of the target's clock, so that the limit of the client's address has room. Returns whether it did. */
+/**
+ * Passes a minute of the target's clock, so that the limit of the client's address has room. Returns whether it did.
+ */
 async function waitIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
   return time.canAdvance;
@@ -230,7 +232,10 @@ interface UsedKey {
   readonly state: KeyState;
 }
 
-/** Returns functions that each open a generated request, for all endpoints, while a key is used up. Only checks of 1.1 judge them. */
+/**
+ * Returns functions that each open a generated request, for all endpoints, while a key is used up. Only checks of 1.1
+ * judge them.
+ */
 export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
   const parts = partsOf(context, {

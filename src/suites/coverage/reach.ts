@@ -26,7 +26,10 @@ const keyNeeds = {
 
 const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
 
-/** The key of the target for a kind of key; `null` if it has none. Kinds that are made from the main key have no key of their own. */
+/**
+ * The key of the target for a kind of key; `null` if it has none. Kinds that are made from the main key have no key of
+ * their own.
+ */
 export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
   isNamedKind(kind)
     ? resolveKey(keyNeeds[kind], target)

@@ -39,7 +39,10 @@ import { slotChecks } from "./slot-checks.ts";
 import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
-/** Tells whether more or fewer requests were admitted than the tier publishes; `null` if an admissible limiter explains the history. */
+/**
+ * Tells whether more or fewer requests were admitted than the tier publishes; `null` if an admissible limiter explains
+ * the history.
+ */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
   return judged.kind === "explained" ? null : { side: breachSide(judged, () => admitted > published), judged };
@@ -87,7 +90,9 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
   return failed === undefined ? holds() : unproven(`health got ${outcomeOf(failed)}`);
 };
 
-/** Whether a 429 says that the window has requests left. Then concurrency or tokens caused the refusal, not the rate. */
+/**
+ * Whether a 429 says that the window has requests left. Then concurrency or tokens caused the refusal, not the rate.
+ */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
@@ -119,8 +124,9 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 }
 
 /**
- * Returns how many requests were admitted in the hour that the refusal reports. A sliding limiter also counts part of the hour before, and frees requests
- * all the time. It therefore reports a full hour only if this hour alone is used up.
+ * Returns how many requests were admitted in the hour that the refusal reports. A sliding limiter also counts part of
+ * the hour before, and frees requests all the time. It therefore reports a full hour only if this hour alone is used
+ * up.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
@@ -131,7 +137,9 @@ function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
-/** Judges a `Limit` header that includes the burst: the target must then admit more than the minute's limit (HDR-10). */
+/**
+ * Judges a `Limit` header that includes the burst: the target must then admit more than the minute's limit (HDR-10).
+ */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
   const withBurst = perMinute + (burst ?? 0);

@@ -11,7 +11,10 @@ import { ensureAllowance } from "./exhaust.ts";
 const times = 3;
 /** Kinds of requests that other probes repeat anyway. */
 const isKnown: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
-/** Maximum number of kinds to repeat, with a test clock and without one: on a real clock, each request may have to wait for a window. */
+/**
+ * Maximum number of kinds to repeat, with a test clock and without one: on a real clock, each request may have to wait
+ * for a window.
+ */
 const maxKinds = { clock: 14, real: 5 } as const;
 /** The longest body to send again. */
 const maxBodyLength = 1000;
@@ -22,8 +25,8 @@ const kindsAtMost = (target: Target): number => {
 };
 
 /**
- * Repeats one request of each kind that runs no agent and creates nothing, and reads usage in between. The ledger can then tell what a request of each kind
- * costs.
+ * Repeats one request of each kind that runs no agent and creates nothing, and reads usage in between. The ledger can
+ * then tell what a request of each kind costs.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -59,7 +62,10 @@ function repeat({ request }: Exchange, { client, target }: ProbeContext): Promis
   });
 }
 
-/** The last request of each kind that can be sent again without effect: a GET, or a POST that was rejected for its content. */
+/**
+ * The last request of each kind that can be sent again without effect: a GET, or a POST that was rejected for its
+ * content.
+ */
 function repeatable({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
   for (const exchange of recorder.exchanges()) {

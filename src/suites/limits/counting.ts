@@ -157,7 +157,10 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
   return failed === undefined ? null : unproven(`a request that should be counted got ${outcomeOf(failed)}`);
 }
 
-/** Returns `unproven` if `Remaining` does not fall with each invoke (HDR-12). It then shows nothing about other requests either. */
+/**
+ * Returns `unproven` if `Remaining` does not fall with each invoke (HDR-12). It then shows nothing about other requests
+ * either.
+ */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
   const isReliable = (falls[0]?.fell ?? 1) <= 1 && falls.some((fall) => fall === null || fall.fell > 0);

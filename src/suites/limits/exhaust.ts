@@ -22,8 +22,8 @@ export interface KeySender {
   readonly limits: TierLimits;
   readonly time: RunClock;
   /**
-   * The read to send instead of most invokes, because it counts as well and runs no agent. A few invokes still prove that invokes count. `null` to send
-   * invokes only.
+   * The read to send instead of most invokes, because it counts as well and runs no agent. A few invokes still prove
+   * that invokes count. `null` to send invokes only.
    */
   readonly countedRead: CountedRead | null;
 }
@@ -48,7 +48,9 @@ export interface ExhaustOptions {
   readonly expected: number;
   /** Number of expected requests that the run may already have sent. */
   readonly alreadySent?: number;
-  /** After this many admitted requests, a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`. */
+  /**
+   * After this many admitted requests, a refusal with `Remaining: 0` is trusted without a retry. Default: `expected`.
+   */
   readonly trustedFrom?: number;
 }
 
@@ -92,7 +94,10 @@ export async function sendUntilRefused(
   return { admitted, invoked, end };
 }
 
-/** Real pauses between retries of a refused request. A refusal that outlasts them is not due to a slot that was released late. */
+/**
+ * Real pauses between retries of a refused request. A refusal that outlasts them is not due to a slot that was released
+ * late.
+ */
 export const retryPausesMs = [300, 600, 1200] as const;
 /** How often a slot that was released late may interrupt a burst. */
 const maxHiccups = 12;
@@ -127,7 +132,9 @@ export async function exhaustWithPause(
   };
 }
 
-/** Like {@link sendUntilRefused}, but retries after a pause if a refusal comes before `expected` requests were admitted. */
+/**
+ * Like {@link sendUntilRefused}, but retries after a pause if a refusal comes before `expected` requests were admitted.
+ */
 export async function exhaust(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;

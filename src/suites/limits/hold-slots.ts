@@ -19,7 +19,10 @@ export const maxSlowMs = 60_000;
 const maxTestedSlots = 40;
 export const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
-/** The number of requests of a probe that uses up all slots several times, and how long it waits if they exceed the minute's limit. */
+/**
+ * The number of requests of a probe that uses up all slots several times, and how long it waits if they exceed the
+ * minute's limit.
+ */
 export const requestsFor = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesFor(limits));
   return {
@@ -68,7 +71,10 @@ export async function holdAtPace<T>(
 /** Whether agents follow the clock that the run advances. Otherwise they take real time. */
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
-/** Real pause for responses at each step of the advanced clock. Round trips longer than `outrunTripMs` need longer pauses. */
+/**
+ * Real pause for responses at each step of the advanced clock. Round trips longer than `outrunTripMs` need longer
+ * pauses.
+ */
 const quickTripMs = 2;
 const outrunTripMs = 40;
 const maxTripMs = 1500;
@@ -99,7 +105,10 @@ export async function invokeWithRetries(
   return last ?? client.invoke(agent, body, unpaced);
 }
 
-/** Retries once more after a minute. An exhausted rate recovers in the next minute, but a slot that was never released does not. */
+/**
+ * Retries once more after a minute. An exhausted rate recovers in the next minute, but a slot that was never released
+ * does not.
+ */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);
   if (!hasStatus(after, 429)) return after;

@@ -100,7 +100,10 @@ export const hourExhausted = tierProbe(
 /** An hour is exhausted at least this far from a full hour of the clock, before and after. */
 const marginMs = 2 * minuteMs;
 
-/** Passes the next full hour by the target's clock if it would come within `neededMs`: a fixed window may end there, and the count would start anew. */
+/**
+ * Passes the next full hour by the target's clock if it would come within `neededMs`: a fixed window may end there, and
+ * the count would start anew.
+ */
 async function passFullHour({ time, recorder }: TierProbeContext<"agents.answering">, neededMs: number): Promise<void> {
   const last = recorder.exchanges().findLast((each) => dateSeconds(each) !== null);
   const lastSeconds = last === undefined ? null : dateSeconds(last);
@@ -116,13 +119,16 @@ interface HourOptions {
   /** Number of requests already admitted in this hour, before the probe exhausts it. */
   readonly before: number;
   /**
-   * Number of requests after which an earlier hour refused too soon; `null` if none did. At that number the probe pauses in real time, so that no slot is
-   * taken.
+   * Number of requests after which an earlier hour refused too soon; `null` if none did. At that number the probe
+   * pauses in real time, so that no slot is taken.
    */
   readonly admittedBefore: number | null;
 }
 
-/** Exhausts the hour minute by minute. It never exceeds the minute's limit, so that the final refusal comes from the hour's limit. */
+/**
+ * Exhausts the hour minute by minute. It never exceeds the minute's limit, so that the final refusal comes from the
+ * hour's limit.
+ */
 async function exhaustHour(
   sender: KeySender,
   { pauseMs, before, admittedBefore }: HourOptions,

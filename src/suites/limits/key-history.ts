@@ -175,7 +175,10 @@ export const countedReadIn = ({
 const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutcome): Decision =>
   decisionOfResponse(sample, decidedIn(sample, clock), outcome);
 
-/** Maximum number of requests that were certainly admitted within one span of this length, even if the target's clock runs. */
+/**
+ * Maximum number of requests that were certainly admitted within one span of this length, even if the target's clock
+ * runs.
+ */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
     samples.filter(isLimited).map((sample) => ({ ...decidedIn(sample, "runs"), count: 1 })),
@@ -200,8 +203,8 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: RunK
 /**
  * Judges that no request is admitted in a window after `Remaining: 0` was reported (HDR-19).
  * @param name the limit that was exhausted
- * @param isOver whether more requests were admitted than any limiter with the published numbers admits, which is another
- * breach
+ * @param isOver whether more requests were admitted than any limiter with the published numbers admits, which is
+ * another breach
  */
 export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");

@@ -14,7 +14,10 @@ import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 type Judges = (kind: RequestKind) => boolean;
 
 const isStream: Judges = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
-/** Whether requests of a kind are free. A health request that is refused for its key may cost as much as any other refusal. */
+/**
+ * Whether requests of a kind are free. A health request that is refused for its key may cost as much as any other
+ * refusal.
+ */
 const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
 
 /** How often a wrong cost must be observed: a single one may come from another client of the key. */
@@ -86,8 +89,8 @@ const leavingAny = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether a window may have given back a request at each of the charges. In a minute, a bucket refills at most its whole limit. Requests from before the
- * run may leave a window at any time.
+ * Whether a window may have given back a request at each of the charges. In a minute, a bucket refills at most its
+ * whole limit. Requests from before the run may leave a window at any time.
  */
 function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
   if (charges.some(({ account }) => !account.isFresh)) return true;
@@ -99,8 +102,8 @@ function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
 }
 
 /**
- * Whether requests of other kinds had their usual cost at about the time of a charge. Then nobody else used the key, no window gave back requests, and
- * nothing was charged late.
+ * Whether requests of other kinds had their usual cost at about the time of a charge. Then nobody else used the key, no
+ * window gave back requests, and nothing was charged late.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
   const { cost, kind, account } = charge;
@@ -117,7 +120,10 @@ function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
   return controls.length >= minControls && controls.every((each) => each.cost === usual.get(groupOf(each.kind)));
 }
 
-/** Whether requests of this usual cost can be controls. Free requests cannot: they do not show whether a window gave back requests. */
+/**
+ * Whether requests of this usual cost can be controls. Free requests cannot: they do not show whether a window gave
+ * back requests.
+ */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
 

@@ -8,7 +8,10 @@ import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
-/** Requests to one endpoint with one outcome. The endpoint is `null` for a path or method that the document does not define. */
+/**
+ * Requests to one endpoint with one outcome. The endpoint is `null` for a path or method that the document does not
+ * define.
+ */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
   /** `2xx`, or the status of an error. */
@@ -19,11 +22,17 @@ export interface RequestKind {
 interface Entry {
   readonly kind: RequestKind;
   readonly sample: Sample;
-  /** The groups in which the request is counted: its kind alone, and its kind with an agent, a parameter or the key. Each may have a cost of its own. */
+  /**
+   * The groups in which the request is counted: its kind alone, and its kind with an agent, a parameter or the key.
+   * Each may have a cost of its own.
+   */
   readonly groups: readonly string[];
 }
 
-/** The cost of requests of the same groups, measured by the fall of `Remaining` between the response before and the last of them. */
+/**
+ * The cost of requests of the same groups, measured by the fall of `Remaining` between the response before and the last
+ * of them.
+ */
 export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
@@ -38,7 +47,10 @@ export interface Charge {
 
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
-/** The lowest and highest cost that the document allows for a kind of request. Refusals may be free. A batch may count once or by its entries. */
+/**
+ * The lowest and highest cost that the document allows for a kind of request. Refusals may be free. A batch may count
+ * once or by its entries.
+ */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
   const isRefusal = ["401", "403", "429"].includes(outcome);
   if (endpoint === "health" && !isRefusal) return { min: -Infinity, max: 0 };
@@ -86,7 +98,9 @@ const traitsOf = memoizeByObject((exchange: Exchange): readonly string[] => {
   ];
 });
 
-/** Splits the requests of a key where two overlap, or where one got no response: `Remaining` then shows no single cost. */
+/**
+ * Splits the requests of a key where two overlap, or where one got no response: `Remaining` then shows no single cost.
+ */
 function seriesOf(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
   for (const { sample, isAfterAll, isBeforeNext } of inOrder(samples))
@@ -96,8 +110,8 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Finds the costs in the series of a key: of a request that follows one of its own kind, and of requests between two others of known cost. This works
- * whether a response shows `Remaining` before or after its own request is counted.
+ * Finds the costs in the series of a key: of a request that follows one of its own kind, and of requests between two
+ * others of known cost. This works whether a response shows `Remaining` before or after its own request is counted.
  */
 function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
   const charge = ({ kind, groups }: Entry, count: number, [from, to]: Pair, own: number): Charge[] => {
@@ -153,8 +167,8 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Finds kinds whose responses can be compared: both show `Remaining` after their own request is counted, or both before. Between requests that cost one, it
- * then falls by one.
+ * Finds kinds whose responses can be compared: both show `Remaining` after their own request is counted, or both
+ * before. Between requests that cost one, it then falls by one.
  */
 function comparableKinds(
   pairs: readonly Pair[],

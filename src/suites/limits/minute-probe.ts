@@ -50,7 +50,10 @@ export interface MinuteExhausted extends RunKeyHistory {
   readonly other: Exchange | null;
 }
 
-/** Time left in the window at the start of the burst. Well below a minute, so that a `retry_after` that always names the whole window is noticed. */
+/**
+ * Time left in the window at the start of the burst. Well below a minute, so that a `retry_after` that always names the
+ * whole window is noticed.
+ */
 const tailSeconds = 40;
 /** Margin between two bursts: the clock tolerance of both, and the time to send them. */
 export const marginMs = 2 * toleranceMs + 200;
@@ -102,7 +105,8 @@ export const minuteExhausted = tierProbe(
     const retried = await retryWhenDue(sender, refused.at(-1));
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
     const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-    // On a real clock, earlier requests of the run may count in this minute. The limit was then reached after all, and another minute would be wasted.
+    // On a real clock, earlier requests of the run may count in this minute. The limit was then reached after all, and
+    // another minute would be wasted.
     const isShort =
       first.end === "refused" && first.admitted < limits.perMinute && (hasClock || !minuteReached(history()));
     if (isShort) await exhaustCarefully(sender, hasClock, first.admitted);
@@ -127,7 +131,10 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
   return Math.min(limits.perMinute - 1, counted.filter(({ headMs }) => headMs > sinceMs).length);
 }
 
-/** Exhausts the next window as well. A key that was used before has its whole allowance only there, and two values of `Reset` show the window's length. */
+/**
+ * Exhausts the next window as well. A key that was used before has its whole allowance only there, and two values of
+ * `Reset` show the window's length.
+ */
 async function exhaustAgain(sender: KeySender): Promise<void> {
   const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
   for (let windows = 0; windows < maxWindows; windows++) {
@@ -152,10 +159,11 @@ interface Burst extends BurstResult {
 }
 
 /**
- * Sends a second burst if the first exceeded the minute's limit, because the first may have crossed the boundary of two fixed windows. The second burst
- * lies at another point of the minute, so it cannot cross that boundary.
+ * Sends a second burst if the first exceeded the minute's limit, because the first may have crossed the boundary of two
+ * fixed windows. The second burst lies at another point of the minute, so it cannot cross that boundary.
  *
- * Earlier use may have kept the first burst below the limit plus the burst allowance. If only the second exceeds that sum, a third is compared with it.
+ * Earlier use may have kept the first burst below the limit plus the burst allowance. If only the second exceeds that
+ * sum, a third is compared with it.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -180,7 +188,10 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
   return { ...sent, beganMs, lastedMs: time.targetMs() - beganMs };
 }
 
-/** Exhausts the minute once more, after earlier use has expired. No slot, burst or earlier refusal can then explain an early end. */
+/**
+ * Exhausts the minute once more, after earlier use has expired. No slot, burst or earlier refusal can then explain an
+ * early end.
+ */
 async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
   if (!(await waitIfAllowed(sender.time, idleMs, "an allowance that ended early is exhausted once more"))) return;
@@ -191,7 +202,10 @@ async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBe
 /** Offset of the second burst within the minute, so that no boundary of fixed windows lies in both bursts. */
 const phaseMs = 23_000;
 
-/** Exhausts a whole minute in one burst, twice, without earlier use. Only this detects a rolling limit that is off by one. */
+/**
+ * Exhausts a whole minute in one burst, twice, without earlier use. Only this detects a rolling limit that is off by
+ * one.
+ */
 async function burstTwice(sender: KeySender): Promise<void> {
   for (let burst = 0; burst < 2; burst++) {
     await exhaust(sender, wholeMinute(sender.limits));
@@ -199,13 +213,15 @@ async function burstTwice(sender: KeySender): Promise<void> {
   }
 }
 
-/** Sends the first request of a window and waits until only its tail is left. Returns the number of admitted requests. */
+/**
+ * Sends the first request of a window and waits until only its tail is left. Returns the number of admitted requests.
+ */
 async function enterTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // After this wait the first request counts in no window, even if the limiter also weighs the window before, or its clock is wrong. Otherwise a minute
-    // that is too short might go unnoticed.
+    // After this wait the first request counts in no window, even if the limiter also weighs the window before, or its
+    // clock is wrong. Otherwise a minute that is too short might go unnoticed.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

@@ -6,7 +6,9 @@ import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe } from "../../run/probe.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
-/** An admitted request and the next one on its key, with only health reads in between. No two of these requests overlap. */
+/**
+ * An admitted request and the next one on its key, with only health reads in between. No two of these requests overlap.
+ */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
@@ -119,7 +121,10 @@ export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<
   return unproven("no stream was observed to be counted");
 }
 
-/** Pairs of the request before a stream and the request after it. The stream's own headers may be from before or after it was counted. */
+/**
+ * Pairs of the request before a stream and the request after it. The stream's own headers may be from before or after
+ * it was counted.
+ */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {
     const { from: stream, events, health } = after;

@@ -12,7 +12,8 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of an invoke with another key of the tier, while the first key is exhausted. It detects limiters that count by tier instead of by key.
+ * Result of an invoke with another key of the tier, while the first key is exhausted. It detects limiters that count by
+ * tier instead of by key.
  * - `none`: there is no such key; `isElsewhere` says whether another tier has two keys.
  * - `not asked`: the other key was not used, because the first key was never refused.
  */
@@ -31,8 +32,8 @@ export type SiblingKeyResult =
     };
 
 /**
- * Sends a control request if the sibling key may have been used before the run. An unused key needs none, and the request would use up an allowance that
- * both keys share.
+ * Sends a control request if the sibling key may have been used before the run. An unused key needs none, and the
+ * request would use up an allowance that both keys share.
  */
 export async function sendSiblingControl({
   client,

@@ -17,7 +17,10 @@ const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
-/** When a stream sent its first event; infinite if it sent none. With only its headers sent, a stream may still wait for a slot. */
+/**
+ * When a stream sent its first event; infinite if it sent none. With only its headers sent, a stream may still wait for
+ * a slot.
+ */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
 
@@ -170,7 +173,8 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Counts streams beyond the slots. If none of the extra streams is refused, streams hold no slot at all, which is another breach.
+      // Counts streams beyond the slots. If none of the extra streams is refused, streams hold no slot at all, which is
+      // another breach.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );

@@ -139,7 +139,10 @@ export const slotsHeld = tierProbe(
   },
 );
 
-/** Holds all slots of a key again, to request the endpoints that had no room in the first minute. For a key with few requests a minute. */
+/**
+ * Holds all slots of a key again, to request the endpoints that had no room in the first minute. For a key with few
+ * requests a minute.
+ */
 async function holdForOthers(
   { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
   elsewhere: (() => PendingExchange)[],

@@ -68,8 +68,9 @@ interface Shortfall {
 }
 
 /**
- * Finds a refusal for the minute right after a response with at least two requests left. In a window of any shape, requests that are left do not vanish
- * unless something else is counted. A separate burst limit may refuse sooner, unless it is as large as the minute.
+ * Finds a refusal for the minute right after a response with at least two requests left. In a window of any shape,
+ * requests that are left do not vanish unless something else is counted. A separate burst limit may refuse sooner,
+ * unless it is as large as the minute.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;

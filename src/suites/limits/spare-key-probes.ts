@@ -23,7 +23,10 @@ const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
-/** Sends until the spare key is refused. The checks judge the recorded requests of all keys, so the evidence only says whether there was a spare key. */
+/**
+ * Sends until the spare key is refused. The checks judge the recorded requests of all keys, so the evidence only says
+ * whether there was a spare key.
+ */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
   {
@@ -54,8 +57,8 @@ export const spareMinuteExhausted = probe(
 );
 
 /**
- * Uses up a minute of the spare key. If more or fewer requests were admitted than the tier publishes, does it once more: a burst may cross the boundary of
- * two fixed windows. The second burst is at another point of the minute.
+ * Uses up a minute of the spare key. If more or fewer requests were admitted than the tier publishes, does it once
+ * more: a burst may cross the boundary of two fixed windows. The second burst is at another point of the minute.
  */
 async function exhaustSpare(
   sender: KeySender,
@@ -261,7 +264,10 @@ function close(stream: PendingExchange): Promise<Exchange> {
 const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
-/** Sends again after each pause until a request is admitted. During a pause, the server notices that an earlier request has ended. */
+/**
+ * Sends again after each pause until a request is admitted. During a pause, the server notices that an earlier request
+ * has ended.
+ */
 async function untilAdmitted(
   send: () => Promise<Exchange>,
   pauses: readonly number[],

@@ -6,7 +6,10 @@ import type { Target, TargetKey } from "../../target/target.ts";
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
-  /** Another key, whose requests must not count against the spare key. `null` if requests on the main key test that already. */
+  /**
+   * Another key, whose requests must not count against the spare key. `null` if requests on the main key test that
+   * already.
+   */
   readonly partner: TargetKey | null;
 }
 

@@ -57,7 +57,9 @@ export interface StreamsHeld {
   readonly streams: readonly Exchange[];
   /** Invokes beyond the slots: one after the streams' first events, and one while the streams go on. */
   readonly extras: readonly Exchange[];
-  /** More streams, opened one by one while the first streams went on. Empty unless the first extra request was admitted. */
+  /**
+   * More streams, opened one by one while the first streams went on. Empty unless the first extra request was admitted.
+   */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -129,7 +131,10 @@ const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchan
   return answer !== null && isSuch(answer);
 };
 
-/** Maximum number of extra streams. If the target refuses one of them, it has one or two slots too many. If it refuses none, streams hold no slots. */
+/**
+ * Maximum number of extra streams. If the target refuses one of them, it has one or two slots too many. If it refuses
+ * none, streams hold no slots.
+ */
 const maxExtraStreams = 3;
 
 async function openExtraStreams(own: Client, path: string, options: SendOptions): Promise<PendingExchange[]> {

@@ -74,7 +74,10 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Beg
   return { beganFresh: true, idleSinceMs: time.now() };
 }
 
-/** Retries well before `retry_after` is over. Returns `null` if `retry_after` is too short for that or the run may not wait. */
+/**
+ * Retries well before `retry_after` is over. Returns `null` if `retry_after` is too short for that or the run may not
+ * wait.
+ */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 4) return null;

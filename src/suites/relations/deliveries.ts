@@ -68,7 +68,10 @@ function compare<T>(
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Compares the texts that both results have at the same path. Either result may have more fields. Two spellings of one time count as equal. */
+/**
+ * Compares the texts that both results have at the same path. Either result may have more fields. Two spellings of one
+ * time count as equal.
+ */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
     return isTimestamp(delivered) && isTimestamp(responded) ? undefined : compare(path, delivered, responded, isText);

@@ -28,7 +28,9 @@ const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchan
 /** A field of a delivery's `data`. */
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
-/** Deliveries of `agent.completed` and `agent.failed`. Their data is shown in the document; that of other events is not. */
+/**
+ * Deliveries of `agent.completed` and `agent.failed`. Their data is shown in the document; that of other events is not.
+ */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.completed"),
   ...eventsOfType(deliveries, "agent.failed"),

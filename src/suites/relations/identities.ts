@@ -21,7 +21,10 @@ interface TwoCreations extends Pair {
   readonly firstId: string;
 }
 
-/** Pairs each creation with an earlier one that got the same id, else with the first. A repeated request may get the same object. */
+/**
+ * Pairs each creation with an earlier one that got the same id, else with the first. A repeated request may get the
+ * same object.
+ */
 const creationPairs = (
   all: AllExchanges,
   endpoint: EndpointName,

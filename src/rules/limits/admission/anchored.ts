@@ -11,7 +11,10 @@ interface Opening {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
-  /** From this instant on, every counted request lies in this window or a later one: if none is open, the request itself opens one. */
+  /**
+   * From this instant on, every counted request lies in this window or a later one: if none is open, the request itself
+   * opens one.
+   */
   readonly certainFromMs: number;
 }
 
@@ -19,11 +22,16 @@ interface Opening {
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
-  /** For each entry of `latest`: the minimum of the earliest instants of that request and of all later ones in the array. */
+  /**
+   * For each entry of `latest`: the minimum of the earliest instants of that request and of all later ones in the
+   * array.
+   */
   readonly earliestStartFrom: Float64Array;
   /** Earliest instants of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /** For each entry of `starts`: the minimum of the latest instants of that request and of all later ones in the array. */
+  /**
+   * For each entry of `starts`: the minimum of the latest instants of that request and of all later ones in the array.
+   */
   readonly earliestEndFrom: Float64Array;
   /** Refusals that may restart the time of their window, sorted by earliest instant. */
   readonly pushers: readonly Span[];
@@ -35,8 +43,8 @@ export interface AnchoredWindow extends Window {
 }
 
 /**
- * Fits windows that open with the first counted request after the last window has ended. `open` is the span in which a window from before the
- * history ends, counted from the first instant; `null` if none was open.
+ * Fits windows that open with the first counted request after the last window has ended. `open` is the span in which a
+ * window from before the history ends, counted from the first instant; `null` if none was open.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -56,7 +64,10 @@ export function fitAnchored(
   return { unexplained };
 }
 
-/** Builds the lookup tables. `counted` are the spans of all requests that may count, `pushers` the spans of refusals that may restart a window's time. */
+/**
+ * Builds the lookup tables. `counted` are the spans of all requests that may count, `pushers` the spans of refusals
+ * that may restart a window's time.
+ */
 export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
   return {
@@ -100,8 +111,8 @@ function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: num
 }
 
 /**
- * Returns a function that postpones the end of a window. A refusal before the end restarts the window's time, and so may the next one. The caller must pass
- * the ends in ascending order.
+ * Returns a function that postpones the end of a window. A refusal before the end restarts the window's time, and so
+ * may the next one. The caller must pass the ends in ascending order.
  */
 function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
@@ -132,7 +143,10 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], 
   return max;
 }
 
-/** A window with the number of requests that may have counted before its end, and the number that counted before it opened. */
+/**
+ * A window with the number of requests that may have counted before its end, and the number that counted before it
+ * opened.
+ */
 interface CountedWindow extends Opening {
   readonly maxCountedBeforeEnd: number;
   readonly countedBeforeStart: number;

@@ -14,15 +14,16 @@ const secondMs = 1000;
 /** The most that two reports of one reset may differ: several machines round up, down or to the nearest second. */
 const maxApartMs = 2 * secondMs;
 /**
- * Announcements prove fixed window ends only if they show this many values of `Remaining`, or span this time. With fewer, the reset may just move
- * with each request, or with the clock.
+ * Announcements prove fixed window ends only if they show this many values of `Remaining`, or span this time. With
+ * fewer, the reset may just move with each request, or with the clock.
  */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Finds when fixed windows end, if the announced resets lie whole windows apart. Returns `null` if they do not, as with rolling windows and buckets. Also
- * returns `null` if each reset may just be one whole window after its response, as a rolling window reports it.
+ * Finds when fixed windows end, if the announced resets lie whole windows apart. Returns `null` if they do not, as with
+ * rolling windows and buckets. Also returns `null` if each reset may just be one whole window after its response, as a
+ * rolling window reports it.
  * @param unknownMs how far the limiter's clock may differ from our estimate
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
@@ -56,8 +57,8 @@ function around(ms: number, windowMs: number): number {
 }
 
 /**
- * Returns the phases of fixed windows: how long after `startMs` a window may begin. With an announcement, only phases for which a window ends within the
- * announced span.
+ * Returns the phases of fixed windows: how long after `startMs` a window may begin. With an announcement, only phases
+ * for which a window ends within the announced span.
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): Phases[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;

@@ -10,8 +10,8 @@ const roundingTokens = 1e-6;
 const reserveMs = 4000;
 
 /**
- * Fits a bucket of `capacity` tokens that refills steadily. The bucket admits at most its capacity plus the refill over any span, and refuses only
- * while less than one token is left.
+ * Fits a bucket of `capacity` tokens that refills steadily. The bucket admits at most its capacity plus the refill over
+ * any span, and refuses only while less than one token is left.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
@@ -26,8 +26,8 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 }
 
 /**
- * Returns the smallest capacity that can have admitted the requests: the most that any span of time takes beyond its refill. Each request may lie anywhere
- * between its earliest and latest instant, whichever needs fewest tokens.
+ * Returns the smallest capacity that can have admitted the requests: the most that any span of time takes beyond its
+ * refill. Each request may lie anywhere between its earliest and latest instant, whichever needs fewest tokens.
  */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
@@ -75,7 +75,10 @@ function isExplained(
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
-/** Whether the refusal reports a longer wait than a bucket needs to gain one token and to repay the refusals that counted. */
+/**
+ * Whether the refusal reports a longer wait than a bucket needs to gain one token and to repay the refusals that
+ * counted.
+ */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,
   refillPerMs: number,

@@ -72,8 +72,9 @@ function smallestBucket(limits: TierLimits): Bucket {
 }
 
 /**
- * Whether a window may have been full at a refusal. Counts the requests within two window lengths before the refusal, because some limiters add a
- * share of the previous window. If a chain of refusals may have restarted the window, counts from one length before the start of the chain.
+ * Whether a window may have been full at a refusal. Counts the requests within two window lengths before the refusal,
+ * because some limiters add a share of the previous window. If a chain of refusals may have restarted the window,
+ * counts from one length before the start of the chain.
  */
 function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
   return (refusal: TimedRefusal): boolean => {

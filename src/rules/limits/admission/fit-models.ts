@@ -23,8 +23,8 @@ import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 import { minCapacity } from "./min-capacity.ts";
 
 /**
- * A model of a limiter, and the sets of refusals that such limiters leave unexplained: one set for each way to fit. Empty if none can have admitted the
- * requests.
+ * A model of a limiter, and the sets of refusals that such limiters leave unexplained: one set for each way to fit.
+ * Empty if none can have admitted the requests.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -38,7 +38,10 @@ export interface ModelFits {
   readonly burst: readonly RefusalSet[];
 }
 
-/** Fits every model to a history. `open` are the refusals that only a limit on requests explains, `mayCount` those that may have counted. */
+/**
+ * Fits every model to a history. `open` are the refusals that only a limit on requests explains, `mayCount` those that
+ * may have counted.
+ */
 export function fitModels(
   history: History,
   limits: TierLimits,

@@ -3,9 +3,9 @@ import { type RequestSample, isAdmitted, isRefused } from "../sample.ts";
 /**
  * The history of the requests on one key, as a client observed them.
  *
- * Two clocks appear. The *limiter's clock* is the target's time, as far as the client knows it: the real time, or a virtual one that the client
- * drives. The *client's clock* is the client's own monotonic time. It orders requests that share an instant of the limiter's clock, and it
- * measures how long a concurrency slot was held.
+ * Two clocks appear. The *limiter's clock* is the target's time, as far as the client knows it: the real time, or a
+ * virtual one that the client drives. The *client's clock* is the client's own monotonic time. It orders requests that
+ * share an instant of the limiter's clock, and it measures how long a concurrency slot was held.
  */
 
 /** A span of time in milliseconds, both ends included. */
@@ -58,13 +58,19 @@ export interface Decision extends Counted {
  */
 export type PriorUse = "nothing" | "counted" | "anything";
 
-/** For each limit, the span in which one of its windows ends according to the headers. This shows when fixed windows begin; other models do not use it. */
+/**
+ * For each limit, the span in which one of its windows ends according to the headers. This shows when fixed windows
+ * begin; other models do not use it.
+ */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
 /** Every request on one key from the first decision on. Nobody else may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
-  /** Client's clock: instants until which earlier requests, which no longer count, may each hold a slot. Default: none does. */
+  /**
+   * Client's clock: instants until which earlier requests, which no longer count, may each hold a slot. Default: none
+   * does.
+   */
   readonly lingeringUntilMs?: readonly number[];
   /** Ends of windows according to the target's own headers. Default: none known. */
   readonly announced?: AnnouncedEnds;
@@ -72,7 +78,9 @@ export interface History {
 }
 
 export interface AdmissionOptions {
-  /** How far the limiter's clock may be off, in ms: every `decided` span is widened by this at both ends. Default 50. */
+  /**
+   * How far the limiter's clock may be off, in ms: every `decided` span is widened by this at both ends. Default 50.
+   */
   readonly toleranceMs?: number;
   /** How long after `mayHoldUntilMs` a server may take to free a slot, in ms. Default 50. */
   readonly slotReleaseMs?: number;
@@ -123,7 +131,8 @@ function certainHold(request: ObservedRequest): Span | null {
 type Decided = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
 /**
- * The outcome of a response. A health check counts as `failed`, so it may or may not have used the allowance: other checks judge whether health is limited.
+ * The outcome of a response. A health check counts as `failed`, so it may or may not have used the allowance: other
+ * checks judge whether health is limited.
  */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";

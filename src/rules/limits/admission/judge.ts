@@ -102,8 +102,8 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 }
 
 /**
- * Decides which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted the requests, even without the burst
- * allowance on top.
+ * Decides which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted
+ * the requests, even without the burst allowance on top.
  */
 function blame(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
@@ -113,7 +113,10 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
   return breachOf("inconsistent", "any");
 }
 
-/** The limiters that a history leaves possible, where the document does not say how a limiter works. Each list is in the order of `LimiterShape`. */
+/**
+ * The limiters that a history leaves possible, where the document does not say how a limiter works. Each list is in the
+ * order of `LimiterShape`.
+ */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];

@@ -8,8 +8,8 @@ import type { AdmissionTimeline, Instants } from "./timeline.ts";
 const maxWindows = 16;
 
 /**
- * Returns the least capacity that can have admitted the admitted requests, for windows of at least `windowMs` that each open with a request. The
- * bound holds wherever the windows open, and however refusals prolong them.
+ * Returns the least capacity that can have admitted the admitted requests, for windows of at least `windowMs` that each
+ * open with a request. The bound holds wherever the windows open, and however refusals prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));
@@ -29,8 +29,8 @@ function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Bounds the capacity by gaps without requests. Only a request opens or prolongs a window, so after a gap no window ends for as long. All requests of that
- * time are in one window.
+ * Bounds the capacity by gaps without requests. Only a request opens or prolongs a window, so after a gap no window
+ * ends for as long. All requests of that time are in one window.
  */
 function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -46,8 +46,8 @@ function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline,
 }
 
 /**
- * Returns the spans in which no request that may count can have been decided. Each begins when all earlier requests have certainly been decided. The
- * ends of a span are excluded.
+ * Returns the spans in which no request that may count can have been decided. Each begins when all earlier requests
+ * have certainly been decided. The ends of a span are excluded.
  */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];

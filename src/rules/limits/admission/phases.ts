@@ -11,8 +11,9 @@ export interface Phases {
 export type FitPhases = (phases: Phases) => Fit | null;
 
 /**
- * Returns the sets of refusals that limiters of the phases in `ranges` leave unexplained; no set if none can have admitted the requests. A range is settled
- * if one of its phases does as well as the whole range. Other ranges are halved, up to `depth` times, and then count as possible.
+ * Returns the sets of refusals that limiters of the phases in `ranges` leave unexplained; no set if none can have
+ * admitted the requests. A range is settled if one of its phases does as well as the whole range. Other ranges are
+ * halved, up to `depth` times, and then count as possible.
  */
 export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -35,7 +36,10 @@ export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitP
   return found;
 }
 
-/** Returns how often to halve a range of phases. Short histories get more halvings: precision matters more there, and costs less. */
+/**
+ * Returns how often to halve a range of phases. Short histories get more halvings: precision matters more there, and
+ * costs less.
+ */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));
 }

@@ -34,8 +34,8 @@ export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
 const keptSets = 48;
 
 /**
- * Adds a set, and keeps only minimal ones: a set that contains another one is ignored. A full list replaces its last set by what both have in common, which
- * can only excuse more refusals.
+ * Adds a set, and keeps only minimal ones: a set that contains another one is ignored. A full list replaces its last
+ * set by what both have in common, which can only excuse more refusals.
  */
 export function addPossibility(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isWithin(kept, set))) return;

@@ -19,8 +19,8 @@ export interface TimedRefusal {
 }
 
 /**
- * A history on the limiter's clock, widened by the tolerance, and sorted for sweeps. `counted` are the requests that may count: all but refusals,
- * and the refusals in `mayCount`.
+ * A history on the limiter's clock, widened by the tolerance, and sorted for sweeps. `counted` are the requests that
+ * may count: all but refusals, and the refusals in `mayCount`.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, by their earliest instant. */
@@ -75,8 +75,8 @@ export function timelineOf(
 }
 
 /**
- * Builds the layers. Earliest and latest instants are sorted apart, so one request with a wide span makes others less precise. Each layer leaves out the
- * widest spans of the layer before.
+ * Builds the layers. Earliest and latest instants are sorted apart, so one request with a wide span makes others less
+ * precise. Each layer leaves out the widest spans of the layer before.
  */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];

@@ -8,8 +8,8 @@ const roundIntervalSeconds = 80;
  * Sends the hour's allowance in three passes, a minute's worth at a time.
  *
  * An hour may end during the first pass; the second pass then lies within one hour. If an hour may have ended during
- * either pass, an excess of one request is not proven. The third pass starts once the whole allowance is available
- * again, for any shape of the hour. So it lies within one hour. (On a busy machine the passes may overlap.)
+ * either, one request too many proves nothing. The third pass starts once the whole allowance is available again, for
+ * any shape of the hour, so it certainly lies within one hour. (On a busy machine the passes may overlap.)
  */
 export const hourLimit: Scenario = {
   name: "hour-limit",

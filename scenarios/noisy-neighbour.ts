@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // Each turn of the quiet key falls into a wave of the other key.
+      // Each turn of the quiet key falls into a wave of requests on the other key.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

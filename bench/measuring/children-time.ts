@@ -18,7 +18,7 @@ export function childrenCpuMs(): number {
 /** Maximum time in ms until a stopped process has ended and its time is counted. */
 const endsWithinMs = 5000;
 
-/** The CPU time of child processes, once the first of them has ended. */
+/** The CPU time of child processes, once at least one of them has ended. */
 export async function endedChildrenCpuMs(): Promise<number> {
   const deadlineMs = performance.now() + endsWithinMs;
   while (childrenCpuMs() === 0 && performance.now() < deadlineMs) await sleep(20);

@@ -37,7 +37,7 @@ const embedded: Row = {
   },
 };
 
-/** Starts a new server for each run, because each run on the embedded server has a new one, too. */
+/** Starts a new server for each run, because each run without a target file also starts a new embedded server. */
 const overTargetFile: Side = async () => {
   const target = scratchFile("target", "json");
   const server = await startCommandServer(

@@ -28,7 +28,7 @@ type Decide = (name: string) => void;
 /** Measures a million decisions over this number of keys, or the bytes per key. */
 export async function run(input: unknown): Promise<Measurement> {
   const { side, of, keys, decisions } = inputSchema.parse(input);
-  // A Set prepares each string as a Map look-up does, so that this memory does not count as the limiter's.
+  // A Set computes the hash of each string, as a Map look-up does. This memory then does not count as the limiter's.
   const names = [...new Set(Array.from({ length: keys }, (_, at) => `key-${String(at).padStart(9, "0")}`))];
   const open = side === "limiter" ? limiter : mapLookUp;
   if (of === "memory") return { wallMs: 0, cpuMs: 0, bytes: bytesOfKey(open, names) };
@@ -50,7 +50,7 @@ function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const emptyBytes = heapBytes();
   for (const decide of servers) for (const name of names) decide(name);
   const bytes = heapBytes() - emptyBytes;
-  // Uses the servers once more, so that they cannot be collected before.
+  // Uses the servers once more, so that the garbage collector cannot free them earlier.
   for (const decide of [...servers, warm]) decide(names[0] ?? "");
   return Math.max(0, bytes) / (servers.length * names.length);
 }

@@ -49,7 +49,7 @@ export function checkSample(flow: Flow, sample: SampleLine): void {
     check(sample.stream, { "SSE-2, SSE-4 to SSE-6: start first, chunks, one done or error last": isCompleteStream });
 }
 
-/** Checks the responses to requests well before `retry_after` has passed and right after. */
+/** Checks the responses to requests well before `retry_after` has passed, and to the one right after. */
 export function checkRecovery(early: readonly SampleLine[], late: SampleLine): void {
   for (const each of early)
     check(each, { "LIM-14: still refused well before retry_after": ({ status }) => status === 429 });
@@ -68,7 +68,7 @@ export function thresholdsOf(flows: readonly Flow[], admittedByFlow: AdmittedByF
   if (flows.some(({ shape }) => shape.kind === "paced")) thresholds.dropped_iterations = ["count==0"];
   for (const [name, { min, max }] of Object.entries(admittedByFlow)) {
     const flow = flows.find((one) => one.name === name);
-    // Without this error, bounds for a flow that is never sent would always hold.
+    // Without this error, bounds with a wrong flow name would always hold.
     if (flow === undefined)
       throw new Error(`The scenario has bounds for the flow "${name}", but does not send such a flow.`);
     thresholds[`admitted{scenario:${k6NameOf(flow)}}`] = [`count>=${min}`, `count<=${max}`];

@@ -8,54 +8,58 @@ type Choices = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** The input of a covering array. */
 export interface CoveringInput {
-  /** The values of each dimension, in the order in which the tested program looks at the dimensions. */
+  /** The values of each dimension. The dimensions are in the order in which the tested program checks them. */
   readonly values: Readonly<Record<string, readonly string[]>>;
-  /** Values that the program refuses, by dimension. Then it does not look at later dimensions. */
+  /** Values that the program refuses, by dimension. It then ignores later dimensions. */
   readonly refused: Choices;
-  /** A row that has one of the values of each dimension in `when` must have one of those in `only`. */
+  /**
+   * Rules for combinations: a row with one of the values in `when`, for each of its dimensions, must have one of those
+   * in `only`.
+   */
   readonly exclusions: readonly { readonly when: Choices; readonly only: Choices }[];
-  /** Whether the pairs of two dimensions count. */
+  /** Whether pairs of these two dimensions have to be covered. */
   readonly isPaired: (one: string, other: string) => boolean;
-  /** Whether the pairs of a value count. */
+  /** Whether pairs with this value have to be covered. */
   readonly counts: (value: string) => boolean;
 }
 
 /** Covering arrays over some dimensions. A pair is named by its two dimensions and values. */
 export interface Covering {
-  /** Names of the pairs that a row can cover. */
+  /** Names of all pairs that some row can cover. */
   readonly possiblePairs: () => readonly string[];
-  /** Names of the pairs that a row covers. A refused value hides the pairs of what comes after it. */
+  /** Names of the pairs that a row covers. After a refused value, later dimensions form no pairs. */
   readonly pairsIn: (row: Row) => readonly string[];
-  /** Rows that cover what is left of the pairs. */
+  /** Builds rows that cover the pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
 }
 
 export interface CoverOptions {
-  /** Names of the pairs that are covered already. Those of the new rows are added. */
+  /** Names of the pairs that are covered already. Pairs of the new rows are added. */
   readonly covered: Set<string>;
   /** The same seed gives the same rows. */
   readonly seed: number;
   readonly costOf: (row: Row) => number;
-  /** Rows that are needed in any case, as far as they are decided. Default: none. */
+  /** Rows to add in any case. Dimensions that they leave open are filled in. Default: none. */
   readonly needed?: readonly Row[];
-  /** Whether a pair must be covered. Default: all that are possible. */
+  /** Whether a pair has to be covered. Default: every possible one. */
   readonly isWanted?: (pair: string) => boolean;
 }
 
-/** How many rows to try for each row that is kept. */
+/** How many rows to build before the best one is kept. */
 const candidates = 4;
 /** Stands for a value that is not decided yet. */
 const undecided = -1;
 
 /**
- * Prepares covering arrays by AETG: each row begins with a pair that no row covers yet, and takes the values that cover
- * most others. Of some such rows, the one that covers most for its cost is kept. Libraries such as covertable know
- * neither rows that exist already, nor costs, nor values that hide others. Source: Cohen and others, "The AETG System",
- * IEEE TSE 23 (1997).
+ * Prepares covering arrays by AETG. Each row begins with a pair that no row covers yet, and takes the values that cover
+ * most other pairs. Of some such rows, the one that covers most for its cost is kept.
+ *
+ * Libraries such as covertable know neither existing rows, nor costs, nor values that hide others. Source: Cohen and
+ * others, "The AETG System", IEEE TSE 23 (1997).
  */
 export function prepareCovering({ values, refused, exclusions, isPaired, counts }: CoveringInput): Covering {
   const names = Object.keys(values);
-  // Items are numbers, and so are pairs of them: a run looks up hundreds of thousands.
+  // Items and pairs are numbers, because a run looks up hundreds of thousands of them.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
   const idOf = (name: string, value: string | undefined): number =>
@@ -70,7 +74,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
     Object.entries(choices).map(([name, those]) => [
       names.indexOf(name),
-      // A rule may name values that this input lacks.
+      // A rule may name values that this input does not have.
       new Set((those ?? []).map((value) => idOf(name, value)).filter((id) => id !== undecided)),
     ]);
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
@@ -84,7 +88,9 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     only.every(([at, those]) => row[at] === undecided || those.has(row[at] ?? undecided));
   const idsOf = (row: Row): number[] => names.map((name) => idOf(name, row[name]));
 
-  /** Fills in the missing values, so that what the row begins with is not hidden. `null` if no row has all of it. */
+  /**
+   * Fills in the missing values without hiding those that the row begins with. Returns `null` if that is impossible.
+   */
   const complete = (begun: Ids, preferred: (at: number, row: Ids) => Ids): number[] | null => {
     const lastFixed = begun.findLastIndex((id) => id !== undecided);
     const row = [...begun];
@@ -108,7 +114,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     for (const [other, second] of row.entries()) {
       for (let one = 0; one < other; one += 1) {
         const first = row[one] ?? undecided;
-        // The refused value may be the other half of the pair.
+        // The refused value may itself belong to the pair.
         if (refusedBefore === Number(isRefused[first]) && paired[one]?.[other] && isCounted[first] && isCounted[second])
           found.push([first, second]);
       }

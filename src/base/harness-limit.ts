@@ -24,7 +24,10 @@ export class HarnessLimit extends Error {
   }
 }
 
-/** Finds the limit that caused an error; `null` if none did. Of several attempts to connect, all must have met one. */
+/**
+ * Finds the limit that caused an error; `null` if none did. If an error has several attempts to connect, all of them
+ * must have met a limit.
+ */
 export function harnessLimitOf(error: unknown): HarnessLimit | null {
   if (error instanceof HarnessLimit) return error;
   if (!(error instanceof Error)) return null;

@@ -29,7 +29,7 @@ export interface Instrumentation {
   readonly deliveryTimeoutMs: number;
 }
 
-/** Claims that need the usage report. Other loads do not read it, because that uses up two requests of the main key. */
+/** Clauses that need the usage report. Other loads do not read it, because that takes two requests of the main key. */
 const usageClaims = ["USE-7", "USE-8"];
 /**
  * Pauses before an incomplete usage report is read again. The document does not say when the report must be current.
@@ -97,13 +97,13 @@ async function refusedForGood(
   const path = agentPath(options.agents.answering ?? "", "health");
   const exchange = await sendJson({ ...options, keys: { ...options.keys, main: key } }, wire, "GET", path, null);
   const status = statusOf(exchange);
-  // Many requests with a wrong key may meet a 429 on every endpoint.
+  // After many requests with a wrong key, any endpoint may answer 429.
   return isKeyRefusal(status) || status === 429 ? refusal : null;
 }
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** Reads the usage report after the load; if it lacks something, again after each wait. */
+/** Reads the usage report after the load. If the report is incomplete, reads it again after each wait. */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
@@ -204,7 +204,7 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
 } {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: () => {} };
-  // Ignores a server that has ended: the requests show that.
+  // Ignores a server that has ended, because the requests show that.
   const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),

@@ -22,7 +22,10 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 /** The use of a key in one response, or in the responses of one second. Times in epoch milliseconds. */
 interface KeyUse {
   readonly key: string;
-  /** When an admitted request was sent; `null` if none was. A 429 proves no key: many wrong keys meet one, too. */
+  /**
+   * When an admitted request was sent; `null` if none was. A 429 does not show that the key is valid: after many wrong
+   * keys, they get 429 as well.
+   */
   readonly admittedMs: number | null;
   /** When a refusal first arrived; `null` if there was none. */
   readonly refusedMs: number | null;

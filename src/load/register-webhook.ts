@@ -11,12 +11,13 @@ import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
 const hookSecret = "load-webhook-secret";
-/** How long a gateway may answer for the target, or connections may break, as in a deployment. */
+/** How long a gateway may answer for the target, or connections may break, as during a deployment. */
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 
 /**
- * Registers a webhook. While the target is away, asks again with another address: a request without a response may have had its effect.
+ * Registers a webhook. While the target is away, tries again with another address, because a request without a response
+ * may have been carried out.
  *
  * @throws {EngineProblem} if there is no receiver, or the target does not accept the webhook
  * @throws {TargetDied} if the target stays away

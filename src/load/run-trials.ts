@@ -35,7 +35,7 @@ export interface TrialObservations {
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Finds the disturbance of the trial since its setup that the target did not cause. */
+  /** Finds a disturbance of the trial, since its setup, that the target did not cause. */
   readonly disturbance: (observations: TrialObservations) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
   /** Stops servers that serve this trial only. */
   readonly tearDown: () => Promise<void>;

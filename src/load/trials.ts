@@ -88,7 +88,7 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
   };
 }
 
-/** How long a request of a constant rate is open at the most, as an estimate. */
+/** Estimate of how long a request of a constant rate stays open, at most. */
 const pacedSeconds = 2;
 
 function connectionsOf({ shape }: Flow): number {

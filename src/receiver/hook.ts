@@ -71,7 +71,7 @@ export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 /** A hook as the receiver uses it. */
 export type OpenHook = ReturnType<typeof openHook>;
 
-/** Decides how much of the deliveries to a hook is stored. */
+/** Decides how many of the deliveries to a hook are stored. */
 export interface Storage {
   /** Whether a delivery of this size can be stored after `stored` others of its hook. `true` reserves the space. */
   readonly hasRoom: (bytes: number, stored: number) => boolean;

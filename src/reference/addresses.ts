@@ -44,7 +44,7 @@ function add(list: BlockList, range: string): void {
   const [written = "", bits] = range.split("/");
   const address = normalizeAddress(written);
   if (bits === undefined) list.addAddress(address, familyOf(address));
-  // A range of IPv4-mapped addresses becomes a range of IPv4 addresses.
+  // A range of IPv4-mapped IPv6 addresses is stored as a range of IPv4 addresses.
   else list.addSubnet(address, address === written.toLowerCase() ? Number(bits) : Number(bits) - 96, familyOf(address));
 }
 

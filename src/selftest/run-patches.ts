@@ -49,7 +49,7 @@ export async function tryGroups(
   return groups.flatMap((group) => trials.get(group) ?? []);
 }
 
-/** Puts trials of limits first, because they take longest. Otherwise one of them could run alone at the end. */
+/** Puts trials of limits first, because they take longest: one that starts late would run alone at the end. */
 const longestFirst = (groups: readonly (readonly Patch[])[]): readonly (readonly Patch[])[] =>
   groups.toSorted((one, other) => Number(other.some(affectsLimits)) - Number(one.some(affectsLimits)));
 

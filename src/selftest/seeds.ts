@@ -109,7 +109,7 @@ const redOf = ({ red, breaks }: PatchTrial): readonly string[] => red.filter((cl
 
 /**
  * Finds a small set of patches that still shows a false finding. Removes halves, then quarters, and at last single
- * patches. Judges only the red clauses. If these are not red when judged alone, removes nothing.
+ * patches. Judges only the red clauses. Removes nothing if these clauses are not red when judged alone.
  */
 async function reduced(patches: readonly Patch[], red: readonly string[], extent: Extent): Promise<readonly Patch[]> {
   const isStill = async (fewer: readonly Patch[]): Promise<boolean> => {

@@ -26,7 +26,7 @@ async function handle({ group, extent, clauses }: TrialRequest): Promise<void> {
     return tryPatch(patch, clauses === null ? scope : judging(clauses, scope));
   };
   const trial = await tryIn(extent);
-  // Requests of other sections may be needed to detect the fault.
+  // Detecting the fault may take requests of other sections.
   const isDetected = patch.breaks.every((clause) => trial.red.includes(clause));
   port?.postMessage(extent === "own" && !isDetected ? await tryIn("short") : trial);
 }

@@ -27,7 +27,7 @@ export interface PatchTrial {
   readonly errors: readonly string[];
   /** Readings that were followed, as `CLAUSE=reading`. */
   readonly readings: readonly string[];
-  /** Texts of the red checks, for people who fix a fault or a check. */
+  /** Texts of the red checks, for people who mend a fault or a check. */
   readonly said: readonly string[];
 }
 
@@ -41,9 +41,9 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       maxRequests: Number.POSITIVE_INFINITY,
       maxWaitMs: 0,
       signal: new AbortController().signal,
-      // A fault of limits must not pass for the use of a key by another client.
+      // Looks for other clients of the keys, so that a fault of limits is not mistaken for one.
       announces: true,
-      // Short, because some faults never respond. Still longer than a busy machine may stall.
+      // Short, because some faults never respond. Still longer than a busy machine may take to answer.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
     return { ...describePatch(patch), ...summarise(result) };
@@ -130,12 +130,13 @@ export function complaintsOf(trial: PatchTrial): string[] {
 }
 
 /**
- * Returns skipped checks of `must` clauses. A variant must not cause one, because a legal server would lose a verdict.
+ * Returns skipped checks of `must` clauses. A legal variant must not cause one: a legal server would then get no
+ * verdict on the clause.
  */
 const skippedMusts = ({ skipped }: PatchTrial): string[] =>
   skipped.filter((text) => clauseOf(/^[A-Z]+-\d+/.exec(text)?.[0] as ClauseId).level === "must");
 
-/** Shows reasons and needs as the core names them, because a selftest has no flags to name. */
+/** Shows reasons and needs under their internal names, because a selftest has no flags to name. */
 export const coreMessages: Messages = {
   reason: (reason) => (typeof reason === "string" ? reason : reason.why),
   needs: (enabler) => (typeof enabler === "string" ? enabler : JSON.stringify(enabler)),

@@ -2,9 +2,9 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "./endpoint
 import { tierNames } from "./tiers.ts";
 
 /**
- * The dimensions of a request, with their values, in the order in which a server looks at them. A value of `refused`
- * is refused: what comes after it in the order is not looked at. `absent` means that the request lacks what it could
- * have, and `none` that it can have nothing of the kind.
+ * The dimensions of a request with their values, in the order in which a server checks them. After a value in
+ * `refused`, a server ignores the later dimensions. `absent`: the request could have the property, and does not.
+ * `none`: it cannot have it.
  */
 export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
@@ -101,7 +101,10 @@ export type ValueOf<D extends Dimension> = (typeof dimensions)[D]["values"][numb
 /** A limit of a key that a run can use up before a request. */
 export type KeyState = Exclude<ValueOf<"state">, "fresh">;
 
-/** If a request has one of the values of each dimension in `when`, it has one of those in `only`. */
+/**
+ * A rule for combinations: a request with one of the values in `when`, for each of its dimensions, has one of those in
+ * `only`.
+ */
 export interface Exclusion {
   readonly when: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
   readonly only: { readonly [D in Dimension]?: readonly ValueOf<D>[] };
@@ -134,7 +137,7 @@ const restTo = (names: readonly Dimension[], value: string): Exclusion["only"] =
 const taken = (names: readonly Dimension[]): Exclusion["only"] =>
   Object.fromEntries(names.map((name) => [name, others<string>(dimensions[name].values, ["none"])]));
 
-/** Values that exclude each other. */
+/** Values that cannot occur together. */
 export const exclusions: readonly Exclusion[] = [
   { when: { endpoint: without(ofAgents) }, only: { agent: ["none"] }, because: "the path names no agent" },
   { when: { endpoint: ofAgents }, only: taken(["agent"]), because: "the path names an agent" },

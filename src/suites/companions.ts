@@ -39,7 +39,7 @@ const mistakes = [
 ];
 const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
-/** Probes that take some seconds. Later responses then show other durations. */
+/** Probes that wait some seconds. Responses after the wait show other durations. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 

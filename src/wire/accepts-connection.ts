@@ -19,7 +19,7 @@ export async function acceptsConnection(url: string, network: Network): Promise<
   const { hostname, port, protocol } = new URL(proxyFor(network, url) ?? url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(port === "" ? defaultPorts[protocol] : port) });
-  // An error also closes the socket, and the close decides.
+  // An error also closes the socket, so the close is enough.
   socket.on("error", () => {});
   // A server that ends the connection closes it here, too.
   socket.resume();

@@ -66,7 +66,7 @@ export function lockFolder(folder: string): void {
     try {
       renew();
     } catch {
-      // A lock that could not be renewed becomes stale, and `assertLocked` tells if another process took it.
+      // A lock that cannot be renewed becomes stale. `assertLocked` finds out if another process has taken it.
     }
   }, renewalMs).unref();
   held.set(folder, { file, descriptor, timer });
@@ -101,7 +101,7 @@ function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // The folder cannot be written any more. The next process finds that ours has ended.
+    // The folder can no longer be written. The next process will see that this one has ended.
   }
 }
 

@@ -44,7 +44,7 @@ function writeBytes(descriptor: number, bytes: Buffer): void {
     try {
       at += writeSync(descriptor, bytes, at);
     } catch (error) {
-      // The reader of a pipe or a socket is slower than we are.
+      // Waits because the reader of a pipe or a socket is slower than the writer.
       if (errorCodeOrText(error) !== "EAGAIN") throw error;
       Atomics.wait(pause, 0, 0, 5);
     }

@@ -139,7 +139,7 @@ function chanceOf(
   for (let at = 0; at < shuffles; at += 1) {
     shuffle(shuffled, numbers);
     if ((clearestOfRanks(shuffled, minSegment)?.clarity ?? 0) >= clarity) asClear += 1;
-    // Stops early: the remaining shuffles can no longer bring the chance down to the limit.
+    // Stops early: the remaining shuffles can no longer bring the chance below the limit.
     if (asClear / (shuffles + 1) > maxPValue) break;
   }
   return asClear / (shuffles + 1);

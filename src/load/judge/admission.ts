@@ -18,7 +18,10 @@ import { isRefused } from "../../rules/limits/sample.ts";
 const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "refused");
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
-/** A judge of one clause: a breach of another clause leaves it unproven, and `judge` decides if there is no breach. */
+/**
+ * Makes a judge of one clause. If the history breaks another clause, this one is unproven; `judge` decides if nothing
+ * is broken.
+ */
 const ofClause =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
   (facts: LoadFacts): JudgeResult =>
@@ -121,7 +124,7 @@ function formatBurst(adds: readonly boolean[]): string {
   return adds[0] === true ? "beyond its number" : "within its number";
 }
 
-/** LIM-16: observes whether refusals count. */
+/** LIM-16: observes whether refused requests count. */
 export function observeRefusals({ main }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();

@@ -16,8 +16,9 @@ export interface TargetLoss {
 const noticeMs = 250;
 
 /**
- * Finds when the load first lost its target: it accepted no connection, a gateway responded in its place, or it refused a key for good. `null` if
- * none of these happened. What follows proves nothing, even if the target came back: a server that was restarted may have forgotten its counts.
+ * Finds when the load first lost its target: it accepted no connection, a gateway responded in its place, or it refused
+ * a key for good. Returns `null` if none of these happened. Later responses prove nothing, even if the target came
+ * back, because a restarted server may have forgotten its counts.
  */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
@@ -52,7 +53,7 @@ const keyLoss = ({ keyRefused }: LoadEvidence): TargetLoss | null =>
 
 const isUnanswered = ({ status, left }: LoadSample): boolean => status === null && !left;
 
-/** The evidence from before a loss. Without usage report and deliveries, which are of the whole load. */
+/** The evidence from before a loss. It has no usage report and no deliveries, because these cover the whole load. */
 export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): LoadEvidence => ({
   ...evidence,
   requests: evidence.requests.filter(({ sentMs }) => sentMs <= atMs).map((each) => inFlightAt(atMs, each, evidence)),
@@ -73,7 +74,7 @@ function inFlightAt(atMs: number, sample: LoadSample, { keyRefused }: LoadEviden
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** Counts the responses of a second in which the target was lost as missing. */
+/** In the second of the loss, counts the responses as missing. */
 function uncertainAt(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;

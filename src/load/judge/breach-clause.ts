@@ -83,8 +83,9 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * The clause of refusals below the limit that are about slots. If slots that leak after one kind of ending explain the history, the clause is about
- * that leak; otherwise it is about too few slots. `null` if the refusals are not about slots.
+ * The clause about slots that the refusals below the limit break. If slots that are never freed after one kind of
+ * ending explain the history, it is the clause about that ending. Otherwise it is the one about too few slots. `null`
+ * if the refusals are not about slots.
  */
 export function slotBreachClause(
   judged: LimitBreach,
@@ -102,7 +103,7 @@ export function slotBreachClause(
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** The ending after which leaked slots explain the history; `null` if none does. */
+/** The ending after which slots stay taken, if that explains the history; `null` if none does. */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

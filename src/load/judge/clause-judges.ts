@@ -18,8 +18,8 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * Requirements of a judge on the run. `counts`: every planned request was sent and answered. `pace`: the generator also kept up. `each`: nothing,
- * since it judges single responses.
+ * The requirements of a judge on the run. `counts`: every planned request was sent and answered. `pace`: the generator
+ * also kept up. `each`: none, because it judges single responses.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 

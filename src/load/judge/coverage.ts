@@ -29,7 +29,10 @@ export function createCellIndex({
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
-/** A column of the matrix: the status, and for a refusal the limit that it reports. `429 room`: `Remaining` is above 0, as for a slot. */
+/**
+ * A column of the matrix: the status, and for a refusal the limit that it reports. `429 room`: `Remaining` is above 0,
+ * so the refusal is for a slot.
+ */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
   limits: LoadEvidence["limits"],

@@ -77,7 +77,7 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // If there is a refusal, the possible shapes will be needed, too: one pass finds both.
+    // A history with a refusal needs all possible shapes anyway, so one pass finds both.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overFirstMinute(samples, history, evidence.limits, time) ?? found);
@@ -111,7 +111,7 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
   };
 }
 
-/** Maximum tokens of a short question whose response has no token count. */
+/** Tokens to assume for a short question whose response has no token count: at most this many. */
 const maxTokens = 500;
 
 /**

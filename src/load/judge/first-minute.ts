@@ -15,10 +15,12 @@ const reserveMs = 4000;
 const instrumentationRequests = 2;
 
 /**
- * A breach of the minute's limit in the first minute of a fresh key, as the headers report it. All responses report the same reset, and a refusal
- * reports that nothing is left until then. So no minute ended in between and no bucket refilled: the number of admitted requests must be the
- * minute's, the burst's or their sum. A number above that sum is a breach even without a refusal. `null` if there is no breach, or the headers
- * do not report the window.
+ * A breach of the minute's limit in the first minute of a fresh key, as the headers report it. `null` if there is none,
+ * or the headers do not report the window.
+ *
+ * All responses report the same reset, and a refusal reports that nothing is left until then. So no minute ended in
+ * between, and no bucket refilled. The number of admitted requests must then be the minute's, the burst's or their sum.
+ * More than the sum is a breach even without a refusal.
  */
 export function overFirstMinute(
   sent: readonly SampledRequest[],

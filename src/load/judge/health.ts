@@ -53,12 +53,12 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A breach if `Remaining` falls further than the requests other than health explain. */
+/** Returns a breach if `Remaining` falls further than requests other than health explain. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // A refusal may report another limit with the same number.
+    // A refusal may report a different limit with the same number.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

@@ -67,8 +67,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : countsPerhaps(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client disconnected before the head arrived, but long after it sent the request. If the server ever received
-    // the request, it did so before that.
+    // The client disconnected long after it sent the request, and before the head arrived. If the request reached the
+    // server at all, it did so before that.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -138,10 +138,11 @@ const minSeconds = 4;
 const maxRoundingSeconds = 2;
 
 /**
- * Waits in target ms, by request, of refusals that announce that a published window is exhausted. Other servers may
- * announce the same in refusals for a slot. So a refusal counts only if three conditions hold: it reports `Remaining:
- * 0` and the window's reset as the wait, an admitted response reported the window as nearly exhausted, and no request
- * was admitted before the wait was over.
+ * The waits of refusals that announce an exhausted published window, in target ms, by request.
+ *
+ * Some servers announce the same in refusals for a slot. So a refusal counts only if three conditions hold. It reports
+ * `Remaining: 0`, and the window's reset as the wait. An admitted response reported the window as nearly exhausted. No
+ * request was admitted before the wait was over.
  */
 export function announcedWaits(
   sent: readonly SampledRequest[],

@@ -101,7 +101,7 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
   return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-/** A finding that says why the run, or its times, prove nothing. */
+/** A finding that says why this run proves nothing, or why its times do not. */
 function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;
   if (reason === null) return [];

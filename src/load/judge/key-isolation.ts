@@ -36,7 +36,7 @@ export function judgeKeyIsolation(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** A key counts as slowed down if both bounds are exceeded: processes on one machine slow each other down by less. */
+/** A key counts as slowed down if both bounds are exceeded. Processes on one machine slow each other down by less. */
 const minRatio = 3;
 const minIncreaseMs = 100;
 const maxChance = 0.001;

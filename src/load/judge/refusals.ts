@@ -82,7 +82,7 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // A server does not announce such a long wait for a concurrency slot.
+  // A server announces no such long wait for a concurrency slot.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -108,7 +108,7 @@ export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // A later refusal that announces a later time has postponed the admission.
+      // A later refusal may announce a later time, which postpones the admission.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -168,7 +168,10 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
 
 /** A refusal counts as slow from this time, in ms, if admitted requests are faster. */
 const slowMs = 1000;
-/** The bound for a target with a faster clock, in our own ms; it also has to be a second of the target's. */
+/**
+ * The same bound for a target with a faster clock, in our own ms. The refusal must also take a second of the target's
+ * time.
+ */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;

@@ -19,7 +19,7 @@ interface Pair {
   readonly fell: number;
 }
 
-/** Whether `Remaining` is inside its range: at an end of the range it may stay while a burst is used. */
+/** Whether `Remaining` is neither 0 nor the limit. At these ends it may stay the same while a burst is used. */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 

@@ -28,7 +28,7 @@ const isOfStreams = ({ witness }: LimitBreach, { samples }: KeyFacts): boolean =
   return samples.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
-/** A breach if a request was admitted while all slots were certainly held before and after it. */
+/** Returns a breach if a request was admitted although all slots were certainly held at the time. */
 function outlivedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));

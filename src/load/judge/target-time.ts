@@ -18,7 +18,7 @@ export interface TargetTime {
 }
 
 /**
- * Range of how far the clock may be ahead of a `Date`. A `Date` is cut to whole seconds and often renewed only once a
+ * How far the clock may be ahead of a `Date`. A `Date` is cut to whole seconds, and servers often renew it only once a
  * second.
  */
 const minAheadMs = 0;
@@ -57,7 +57,7 @@ export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime 
 /** The longest lag of a clock that the tolerances of all judges allow for. */
 const toleratedLagMs = 1000;
 
-/** The time of a target whose clock lags behind by up to `lagMs` now and then, so that each instant is known less exactly. */
+/** The time of a target whose clock now and then lags behind by up to `lagMs`: each instant is known less exactly. */
 export function withLag(time: TargetTime, lagMs: number): TargetTime {
   if (lagMs <= toleratedLagMs) return time;
   return {

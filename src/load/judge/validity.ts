@@ -9,7 +9,7 @@ export interface Validity {
   readonly pace: string | null;
   /** Why exact counts do not prove that the target keeps its limits. */
   readonly counts: string | null;
-  /** Why nothing proves anything about the target. */
+  /** Why the run proves nothing at all about the target. */
   readonly invalid: string | null;
 }
 
@@ -30,7 +30,10 @@ export function validityOf(evidence: LoadEvidence): Validity {
   return { invalid, counts, pace: paceProblem(evidence) ?? counts };
 }
 
-/** The validity of evidence from before the load lost its target: only what single responses and breaches prove counts. */
+/**
+ * The validity of evidence from before the load lost its target. Only breaches, and findings about single responses,
+ * still count.
+ */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
   return { invalid, counts: invalid ?? reason, pace: reason };

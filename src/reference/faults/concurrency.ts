@@ -24,8 +24,8 @@ function minute(limiterOf: (size: WindowSize) => Limiter): Override {
 }
 
 /**
- * Creates a limiter of which each refusal closes the window again for its whole length. Headers and `retry_after` do
- * not show this.
+ * Creates a limiter in which each refusal restarts the window's whole length. Headers and `retry_after` do not show
+ * this.
  */
 function restartedByRefusals(size: WindowSize): Limiter {
   const advertised = anchoredWindow(size);
@@ -58,7 +58,8 @@ function countsBeforeDeciding(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // Leaves out one excess request: a refusal is written after its own count was undone.
+      // Several requests may be counted beyond the limit. One of them is left out, because its own refusal is written
+      // after its count was undone.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });

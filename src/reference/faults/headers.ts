@@ -44,8 +44,8 @@ function value(
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /**
- * Creates a limiter whose decisions count every request, but whose headers do not. Of requests that arrive within some
- * turns of the event loop, the headers count only one.
+ * Creates a limiter whose decisions count every request, but whose headers miss some. If several requests arrive within
+ * some turns of the event loop, the headers count only one.
  */
 function losesConcurrentCounts(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];

@@ -122,7 +122,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request. This may delay the instant from which requests are admitted again. */
+/** Counts a refused request. The wait until the next admission may then be longer. */
 function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Operation, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);

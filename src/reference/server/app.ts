@@ -30,7 +30,7 @@ export interface RequestLine {
 export type Log = (line: RequestLine) => void;
 
 const maxPathPartLength = 4096;
-/** Shared by all servers of a process, because compiling the schemas is the slowest part of a start. */
+/** Shared by all servers of a process. Compiling the schemas is the slowest part of a start. */
 const buildValidator = AjvCompiler();
 
 /** Builds the server. It does not listen yet. */

@@ -54,7 +54,10 @@ function validateEntrypoint({ operation, state }: RequestContext, request: Incom
   );
 }
 
-/** Finds the entrypoint with a tag. Without a tag, returns the first streaming entrypoint, or the first other one. */
+/**
+ * Finds the entrypoint with a tag. Without a tag, returns the first entrypoint that streams, or the first that does
+ * not, as requested.
+ */
 export function findEntrypoint(agent: Agent, tag: string | null, streams: boolean): Entrypoint | undefined {
   return agent.entrypoints.find((entrypoint) =>
     tag === null ? isStreaming(entrypoint) === streams : entrypoint.tag === tag,

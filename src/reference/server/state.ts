@@ -66,8 +66,7 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // The account is created at its first request, but the usage before the server's start belongs to the month of that
-    // start.
+    // The account is created at its first request. Its earlier usage belongs to the month in which the server started.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
   const unauthenticated: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };

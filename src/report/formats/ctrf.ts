@@ -61,7 +61,7 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // A target that could not be judged fails the run; no finding does so for the harness's own failure.
+    // A case without a finding is a target that could not be judged. It fails the run, whatever the reason.
     status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],

@@ -27,7 +27,7 @@ export interface LoadFaultTrial {
   readonly mayFind: readonly string[];
 }
 
-/** A broken clause, or a broken demand of load such as `load/slow-refusals`. */
+/** A broken clause, or a broken demand of load such as `load/slow-refusals`, with the finding. */
 interface Found {
   readonly claim: string;
   readonly expected: string;
@@ -146,7 +146,7 @@ async function runTrial(result: LoadFaultTrial, openEnvironment: EnvironmentOpen
   }
 }
 
-/** Sends one trial without bounds on requests. Nobody watches its progress or stops it. */
+/** Sends one trial without bounds on requests, progress messages, or a way to stop it. */
 export async function sendLoneTrial(trial: LoadTrial, environment: LoadEnvironment): Promise<TrialResult | undefined> {
   const [result] = await runTrials({
     trials: [trial],

@@ -74,7 +74,7 @@ export const declared = (type: string): Edit =>
 /** Removes the four rate-limit headers. */
 export const bare: Edit = headers((all) => all.filter((each) => !isNamed(each, ...rateLimitHeaders)));
 
-/** Writes header names in lower case, in reverse order. */
+/** Writes header names in lower case and in reverse order. */
 export const otherwiseHeaded: Edit = headers((all) =>
   all.map(([name, value]): Header => [name.toLowerCase(), value]).toReversed(),
 );

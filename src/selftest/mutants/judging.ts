@@ -83,8 +83,8 @@ export function tryMutant(bench: JudgedCleanRun, mutant: Mutant, isWhole: boolea
 const maxTogether = 20;
 
 /**
- * Judges legal mutants of different responses together, because nearly all of them change no outcome. If an outcome
- * changes, judges them one by one. No mutant repairs what another mutant breaks.
+ * Judges legal mutants of different responses together, which saves time: nearly all of them change no outcome. If an
+ * outcome changes, judges them one by one. One mutant never repairs what another one breaks.
  */
 export const tryLegal = (bench: JudgedCleanRun, mutants: readonly Mutant[]): MutantTrial[] =>
   batchesOf(mutants, maxTogether).flatMap((batch) => {

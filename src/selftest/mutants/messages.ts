@@ -56,7 +56,7 @@ function stepsTo(table: FieldTableName, { endpoint, status }: MutationSite, body
   if (message.kind !== "anywhere") return null;
   if (table === "operation") return endpoint === "batch" && status < 300 ? rootOf(body, names) : null;
   if (table === "webhookMetrics") return getPath(body, "total_deliveries") === undefined ? null : [];
-  // An endpoint whose fields are not shown may return an object that only looks like the envelope.
+  // An endpoint whose fields the document does not show may return an object that looks like the envelope by accident.
   const published: PublishedEndpoint | null = endpoint === null ? null : publishedEndpoints[endpoint];
   const isSpecified = published !== null && !published.unspecified.includes("answer");
   return isSpecified && getPath(body, "status") === "success" && isObject(getPath(body, "data", "metadata"))

@@ -2,7 +2,7 @@ import type { Delivery } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import type { ClauseId } from "../../spec/clauses.ts";
 
-/** Replacements of exchanges and deliveries, by their id; `null` removes a delivery. */
+/** The new exchanges and deliveries, by the id of those that they replace; `null` removes a delivery. */
 export interface Replacement {
   readonly exchanges: ReadonlyMap<string, Exchange>;
   readonly deliveries: ReadonlyMap<string, Delivery | null>;

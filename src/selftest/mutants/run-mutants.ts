@@ -70,7 +70,7 @@ const oneWhole = 20;
 export function tryMutants({ runs, sample, seed, share, of }: MutantsShare): MutantTrial[] {
   let left = sample;
   return runs.flatMap((run, at) => {
-    // The last run is the largest. It gets the rest of the sample that the other runs leave.
+    // The last run is the largest. It gets the part of the sample that the others leave.
     const max = left === null ? null : Math.ceil(left / (runs.length - at));
     const selection = selectMutants(run, { sample: max, seed });
     if (left !== null) left -= selection.length;

@@ -21,9 +21,9 @@ export interface MutantSummary {
   readonly fates: Readonly<Record<MutantStatus, number>>;
   /** Illegal mutants that were not killed, and legal ones that changed an outcome. */
   readonly groups: readonly MutantGroup[];
-  /** Number of mutants with a wrong result that no row of the table of survivors excuses. */
+  /** Number of mutants with a wrong result that the table of survivors does not excuse. */
   readonly unexplained: number;
-  /** Rows of the table of survivors that excuse no mutant. Meaningless for a sample of the mutants. */
+  /** Rows of the table of survivors that excuse no mutant. For a sample of the mutants, this means nothing. */
   readonly needless: readonly string[];
   /**
    * Side effects of the illegal mutants that every check judged: how many turned red a clause that does not cover them.

@@ -55,7 +55,7 @@ export async function startLegal(seed: number): Promise<Server> {
   return { target: { ...small, keys }, notes: patches.flatMap(({ breaks }) => breaks), close };
 }
 
-/** Picks half of the suites by the seed, to save time: the noise delays every request. */
+/** Picks half of the suites by the seed, because the noise makes each request slow. */
 function someSuites(seed: number): typeof suites {
   const numbers = seededNumbers(seed);
   return suites.filter(() => numbers() < partOfSuites);

@@ -2,33 +2,33 @@ import { type EndpointName, endpointNames, publishedEndpoints } from "../../spec
 import { hasValues, isTierKey, type Values } from "./dimensions.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** A choice of requests that is no dimension. */
+/** A property of requests that is no dimension of the coverage tables, such as the length of the body. */
 export interface Peculiarity {
   readonly class: string;
   readonly description: string;
-  /** The endpoints on which it can occur; `null` for all. */
+  /** The endpoints whose requests can have the property; `null` for all. */
   readonly on: readonly EndpointName[] | null;
-  /** Whether no request with these values can have it. */
+  /** Whether a request with these values can never have the property. */
   readonly excludes: (values: Values) => boolean;
   readonly matches: (traits: RequestTraits) => boolean;
 }
 
-/** A choice of the n-th requests among those that fit the rest of a condition. */
+/** Restricts a condition to the n-th of the requests that meet the rest of it. */
 interface Count {
   readonly description: string;
   readonly isRepeated: boolean;
   readonly matches: (number: number) => boolean;
 }
 
-/** Which requests a mutant changes. */
+/** The condition under which a mutant misbehaves. */
 export interface Condition {
   readonly values: Values;
-  /** `null` if values of dimensions alone choose. */
+  /** `null` if the condition uses dimensions only. */
   readonly peculiarity: Peculiarity | null;
   readonly count: Count | null;
 }
 
-/** Chooses requests by a condition. Counts, so each run needs a matcher of its own. */
+/** Creates a test for requests that meet a condition. The test counts requests, so each run needs its own. */
 export function matcherOf(
   { values, peculiarity, count }: Condition,
   {
@@ -57,7 +57,7 @@ export const describeCondition = ({ values, peculiarity, count }: Condition): st
     ...(count === null ? [] : [count.description]),
   ].join(", ") || "every request";
 
-/** The class of a condition in reports. */
+/** The kind of a condition, for reports. */
 export function classOf({ values, peculiarity, count }: Condition): string {
   if (peculiarity !== null) return peculiarity.class;
   if (count !== null) return "the n-th request";
@@ -67,7 +67,7 @@ export function classOf({ values, peculiarity, count }: Condition): string {
 
 const posts = endpointNames.filter((name) => publishedEndpoints[name].method === "POST");
 
-/** Only an answer to a valid key says how many requests are left, and not 0. */
+/** Whether the response has no `Remaining` above 0: only a response to a valid key reports requests left. */
 const hasNoRemaining = ({ state, key }: Values): boolean =>
   (state !== undefined && state !== "fresh") || (key !== undefined && !isTierKey(key));
 
@@ -112,7 +112,7 @@ const quarters = [0, 1, 2, 3].map((quarter): Peculiarity => ({
   matches: ({ second }) => second !== null && Math.floor(second / 15) === quarter,
 }));
 
-/** Conditions on properties that are no dimension of coverage. */
+/** Properties of requests that are no dimension of coverage. */
 export const peculiarities: readonly Peculiarity[] = [
   ...parityOf("the second of the minute", ({ second }) => second),
   ...quarters,
@@ -139,7 +139,7 @@ export const peculiarities: readonly Peculiarity[] = [
   header("no User-Agent", ({ headerNames }) => !headerNames.includes("user-agent")),
 ];
 
-/** Choices of the n-th request. */
+/** Restrictions to the n-th request. */
 export const counts: readonly Count[] = [
   ...[2, 3, 4].map((wanted): Count => ({
     description: `request number ${wanted}`,

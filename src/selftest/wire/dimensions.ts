@@ -3,13 +3,18 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { tierNames } from "../../spec/tiers.ts";
 import type { RequestTraits } from "./message.ts";
 
-/** Values by dimension; of each dimension at most one. */
+/** Values by dimension, at most one for each. */
 export type Values = Readonly<Partial<Record<Dimension, string>>>;
 
-/** The dimensions of conditions. Another method than the documented one has no documented answer. */
+/**
+ * The dimensions that conditions use. The method is left out: the document gives no response to an undocumented one.
+ */
 export const conditionDimensions = (Object.keys(dimensions) as Dimension[]).filter((name) => name !== "method");
 
-/** The values of a dimension that a condition can have: `none` says only that the dimension does not apply. */
+/**
+ * The values of a dimension that a condition may have. `none` is left out: it only says that the dimension does not
+ * apply.
+ */
 export const valuesOf = (name: Dimension): readonly string[] =>
   dimensions[name].values.filter((value) => value !== "none");
 
@@ -17,12 +22,12 @@ export const valuesOf = (name: Dimension): readonly string[] =>
 export const hasValues = ({ values: own }: RequestTraits, values: Values): boolean =>
   Object.entries(values).every(([name, value]) => own[name as Dimension].includes(value));
 
-/** Whether one request can have all these values. */
+/** Whether a single request can have all these values. */
 export const isPossible = (values: Values): boolean => isAllowed(values) && hasPossibleAge(values);
 
 /**
- * A key that is refused has no age, and the first requests of a key or a window are not over its limit. Some dimensions
- * form no pairs with others.
+ * Whether the age agrees with the other values. A rejected key has no age, and the first requests of a key or a window
+ * are within its limit.
  */
 const hasPossibleAge = ({ age, ...others }: Values): boolean =>
   age === undefined ||
@@ -38,7 +43,7 @@ const isAllowed = (values: Values): boolean =>
     return !Object.entries(when).every(has) || Object.entries(only).every((rule) => isOpen(rule) || has(rule));
   });
 
-/** Kinds of key that get 401, with nothing else that a server may say but 404 for an agent that does not exist. */
+/** Kinds of key that must get 401. The only other legal response is 404, for an agent that does not exist. */
 export const keysWith401 = [
   "missing",
   "wrong",
@@ -51,26 +56,27 @@ export const keysWith401 = [
   "in the query",
 ] as const;
 
-/** Kinds of key that must not succeed. The status is not stated. */
+/** Kinds of key that must not succeed. The document does not state their status. */
 const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credentials", "other address"];
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
 
-/**
- * The kind of answer that the document states for a request. `open`: it states none, or several.
- */
+/** The response that the document states for a request. `open`: it states none, or several. */
 export type Outcome = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";
 
 const failingInvokes: readonly string[] = ["failing", "timingOut", "unhealthy", "failingInStream", "overloaded"];
 const creating: readonly EndpointName[] = ["webhooks", "alerts", "batch"];
 
-/** The outcome of a request to an endpoint. Values that are not given count as those of a plain, valid request. */
+/**
+ * Returns the response that the document states for a request with these values. Dimensions without a value count as
+ * those of a plain, valid request.
+ */
 export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, page }: Values): Outcome {
   const isUnknown = agent === "unknown";
   if (keysWith401.some((each) => each === key)) return isUnknown ? "open" : "401";
   if (keysWithoutSuccess.includes(key ?? "")) return "no success";
   if (key === "near quota") return "open";
-  // Whether an execution is a write is not stated.
+  // The document does not say whether an execution counts as a write.
   if (key === "read-only" && publishedEndpoints[endpoint].method === "POST")
     return endpoint === "webhooks" || endpoint === "alerts" ? "no success" : "open";
   if (key === "one agent" && agent !== "answering") return "no success";
@@ -82,7 +88,8 @@ export function outcomeOf(endpoint: EndpointName, { key, agent, body, state, pag
     ...(isMalformed ? (["400"] as const) : []),
     ...(endpoint === "invoke" && failingInvokes.includes(agent ?? "") ? (["5xx"] as const) : []),
   ];
-  // The answer to a query of another type, to a page past the end, or beyond the month's tokens, is not stated.
+  // The document states no response to a query of another type, a page past the end, or a request after the month's
+  // tokens are used up.
   if (body === "query of another type" || page === "beyond" || state === "tokens spent") return "open";
   if (isMalformed && creating.includes(endpoint)) return refusals.length > 1 ? "open" : "400";
   return refusals.length > 1 ? "open" : (refusals[0] ?? "success");

@@ -1,14 +1,16 @@
 import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 
-/** A header as it is on the wire. */
+/** A header as sent. */
 export type WireHeader = readonly [name: string, value: string];
 
-/** The traits of a request and of the head of its response by which conditions choose. Plain data, so that threads can share it. */
+/**
+ * The properties of a request and of its response head that conditions test. Plain data, so that threads can share it.
+ */
 export interface RequestTraits {
   /** `null` for a path or a method that the document does not define. */
   readonly endpoint: EndpointName | null;
-  /** The values of each dimension. An agent with two roles has two. */
+  /** The values of each dimension. A request has two values for an agent with two roles. */
   readonly values: Readonly<Record<Dimension, readonly string[]>>;
   /** Whether the key has a tier, and no restriction. */
   readonly hasTierKey: boolean;

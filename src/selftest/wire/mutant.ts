@@ -19,7 +19,7 @@ export interface WireMutant {
   readonly kind: "illegal" | "legal";
   /** The class of the condition, for tables. */
   readonly conditionClass: string;
-  /** Whether the condition only uses properties that the coverage tables list as dimensions. */
+  /** Whether the condition uses only dimensions of the coverage tables. */
   readonly isDimensional: boolean;
 }
 
@@ -33,7 +33,7 @@ export const operations: readonly Operation[] = [
 ];
 
 const illegalClasses = classesOf(operations.filter(isIllegal));
-// An operation that breaks only advice is neither legal nor illegal.
+// The classes of legal operations. Those that break only advice belong to neither side.
 const legalClasses = classesOf(operations.filter(({ breaks }) => breaks.length === 0));
 
 function classesOf(all: readonly Operation[]): readonly (readonly Operation[])[] {
@@ -42,13 +42,13 @@ function classesOf(all: readonly Operation[]): readonly (readonly Operation[])[]
 
 /** The share of mutants that are legal. */
 const legalShare = 0.25;
-/** The share of conditions on properties that are no dimension of coverage, such as the length of the body. */
+/** The share of conditions on a property that is no dimension of coverage, such as the length of the body. */
 const peculiarShare = 1 / 3;
 
-/** Among conditions that are no dimension, the share of those that count requests. */
+/** Among those conditions, the share that counts requests. */
 const countShare = 0.3;
 
-/** Values that make a request get an outcome, where nothing else does. */
+/** Values that give a request this outcome. A plain request has another one. */
 const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "401": { key: "wrong" },
   "404": { agent: "unknown" },
@@ -57,7 +57,7 @@ const causes: Readonly<Partial<Record<Outcome, Values>>> = {
   "no success": { key: "other address" },
 };
 
-/** The values of a condition, with those that the operation needs. */
+/** Adds the values that the operation needs to those of a condition. */
 function completeValues(values: Values, { outcome, requires }: Operation, endpoint: EndpointName): Values {
   const takesQuery = endpoint === "invoke" || endpoint === "stream";
   const cause =
@@ -82,21 +82,21 @@ const pick = <T>(items: readonly T[], numbers: () => number): T => {
   return item;
 };
 
-/** How many values a condition of dimensions has, with the endpoint. */
+/** Number of values in a condition on dimensions, the endpoint included. One of these is drawn. */
 const sizes = [1, 1, 2, 2, 2, 2, 2, 3, 3, 3] as const;
 
-/** The values that an operation brings: those that it needs, and its endpoint if it has only one. */
+/** The values that an operation requires: its own, and the endpoint if it has only one. */
 function ownValues({ requires, endpoints: [endpoint, ...others] }: Operation): Values {
   return endpoint === undefined || others.length > 0 ? requires : { ...requires, endpoint };
 }
 
-/** Draws values of different dimensions that can occur together, and with the operation. */
+/** Draws values of different dimensions that one request can have, and that the operation allows. */
 function drawValues(operation: Operation, size: number, numbers: () => number): Values {
   for (let tries = 0; tries < 200; tries += 1) {
     let values = ownValues(operation);
     const open = conditionDimensions.filter((name) => values[name] === undefined);
     for (let added = Object.keys(values).length; added < size && open.length > 0; added += 1) {
-      // Half of all conditions begin with an endpoint, as people would say them.
+      // Half of all conditions name an endpoint, as the bugs that people report do.
       const isEndpoint = numbers() < 0.5 && open[0] === "endpoint";
       const [name] = open.splice(isEndpoint ? 0 : Math.floor(numbers() * open.length), 1);
       if (name !== undefined) values = { ...values, [name]: pick(valuesOf(name), numbers) };
@@ -109,7 +109,7 @@ function drawValues(operation: Operation, size: number, numbers: () => number): 
 function drawCondition(operation: Operation, numbers: () => number): Condition {
   if (numbers() >= peculiarShare)
     return { values: drawValues(operation, pick(sizes, numbers), numbers), peculiarity: null, count: null };
-  // A quantity in another unit shows only when some time has passed.
+  // A wrong unit shows only once some time has passed, so the first requests cannot show it.
   const possibleCounts = operation.class === "wrong unit" ? counts.filter(({ isRepeated }) => isRepeated) : counts;
   if (numbers() < countShare)
     return { values: ownValues(operation), peculiarity: null, count: pick(possibleCounts, numbers) };
@@ -126,7 +126,7 @@ function drawCondition(operation: Operation, numbers: () => number): Condition {
 /** Draws the mutant with this number of a seed. The same seed and number always give the same mutant. */
 export function drawMutant(seed: number, number: number): WireMutant {
   const numbers = seededNumbers(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b));
-  // The first numbers of neighbouring seeds are alike.
+  // Neighbouring seeds give similar first numbers, so these are skipped.
   for (let skipped = 0; skipped < 8; skipped += 1) numbers();
   const kind = numbers() < legalShare ? "legal" : "illegal";
   const operation = pick(pick(kind === "legal" ? legalClasses : illegalClasses, numbers), numbers);
@@ -144,7 +144,7 @@ export function drawMutant(seed: number, number: number): WireMutant {
 export const describeMutant = ({ condition, operation }: WireMutant): string =>
   `${operation.description}: ${describeCondition(condition)}`;
 
-/** The endpoints at which a mutant can change an answer. */
+/** The endpoints at which a mutant can change a response. */
 export const endpointsOfMutant = ({
   operation: { endpoints },
   condition: { values },

@@ -6,10 +6,10 @@ import { headerIn, type RequestTraits } from "./message.ts";
 import { markedSuites, probeHeader } from "./marked-suites.ts";
 import { startWireProxy } from "./proxy.ts";
 
-/** The requests of a whole run of a correct server, in the order of their answers. */
+/** The requests of a complete run against a correct server, in the order of their responses. */
 export interface Profile {
   readonly requests: readonly ProfiledRequest[];
-  /** Requests by the name of a probe and its tier. */
+  /** Number of requests of each probe, by its name and tier. */
   readonly costs: ReadonlyMap<string, number>;
 }
 
@@ -20,7 +20,8 @@ export interface ProfiledRequest {
 }
 
 /**
- * Runs all suites against the reference server behind a proxy that changes nothing, and notes which probe sends what.
+ * Runs all suites against the reference server, behind a proxy that changes nothing. Records which probe sends which
+ * requests.
  *
  * @throws {Error} if a clause turns red without any change
  */

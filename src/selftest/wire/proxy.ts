@@ -9,17 +9,17 @@ import { headerIn, type RequestTraits, type WireHead, type WireHeader, type Wire
 import type { Operation, Upstream } from "./operations/operation.ts";
 import { type PendingRequest, type TraitReader, traitReader, type WireRequest } from "./request-traits.ts";
 
-/** The change of a proxy: which requests, and how. */
+/** The change that a proxy makes: the condition, and the operation. */
 export interface ProxyChange {
   readonly matches: (traits: RequestTraits) => boolean;
   readonly operation: Operation;
 }
 
-/** Counts of the requests of a proxy. */
+/** Numbers that a proxy counts. */
 export interface ProxyCounts {
-  /** Requests that the condition chose. */
+  /** Requests that met the condition. */
   chosen: number;
-  /** Answers that were changed. */
+  /** Responses that were changed. */
   changed: number;
 }
 
@@ -30,10 +30,10 @@ export interface WireProxy {
   readonly close: () => Promise<void>;
 }
 
-/** Reads every request and its answer, before the answer is changed. */
+/** Receives every request and its response, before the response is changed. */
 export type Listener = (traits: RequestTraits, request: WireRequest) => void;
 
-/** Headers that belong to one connection. */
+/** Headers of one connection, which a proxy does not forward. */
 const hopHeaders = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
 
 interface ProxyContext {
@@ -90,7 +90,7 @@ export async function startWireProxy(
   };
 }
 
-/** A key that may do everything, and that a run hardly uses up. */
+/** A key without restrictions that a run hardly uses up. */
 function goodKeyOf({ keys }: Target): string {
   const found = Object.values(keys).find(({ tier, expired }) => tier === "enterprise" && !expired);
   return (found ?? Object.values(keys)[0])?.key ?? "";
@@ -147,7 +147,7 @@ async function answer(
       return changed;
     });
   }
-  // A stream may end only when the client has moved the clock.
+  // Forwards a stream at once: it may end only after the client has moved the clock.
   if (isStream) return relay(source, head, outgoing);
   const response: WireResponse = { ...head, body: await bodyOf(source) };
   const changed = how.kind === "body" ? how.of(response, traits) : await how.of(response, traits, upstream);
@@ -155,7 +155,7 @@ async function answer(
   finish(outgoing, changed ?? response);
 }
 
-/** Passes a response on as it comes. */
+/** Forwards a response as it arrives. */
 async function relay(
   source: IncomingMessage,
   head: WireHead,
@@ -184,7 +184,9 @@ function begin(outgoing: ServerResponse, { status, headers }: WireHead, length: 
   outgoing.writeHead(status, [...kept, ...(length === null ? [] : [["Content-Length", length] as const])].flat());
 }
 
-/** Sends a request to the server, and resolves when its head is there. Ends it when the client leaves. */
+/**
+ * Sends a request to the server, and resolves once the head has arrived. Ends the request when the client disconnects.
+ */
 async function open(
   { port, agent }: Pick<ProxyContext, "port" | "agent">,
   { method, path, headers, body }: WireRequest,
@@ -218,7 +220,7 @@ function upstreamOf(context: ProxyContext, request: WireRequest): Upstream {
         headers: key === undefined || key === null ? request.headers : withKey(request.headers, key),
       }),
     read: async (path) => {
-      // A slot may be taken for a moment.
+      // Tries again, because a slot may still be taken for a moment.
       for (let tries = 0; ; tries += 1) {
         const response = await complete({
           method: "GET",

@@ -10,38 +10,38 @@ import { headerIn, type RequestTraits, type WireHead, type WireHeader } from "./
 /** A request as the proxy has received it. */
 export interface WireRequest {
   readonly method: string;
-  /** Path and query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: readonly WireHeader[];
   readonly body: Buffer;
 }
 
-/** Reads the traits of requests. Remembers how each key was used. */
+/** Reads the properties of requests. Remembers how each key was used, because some properties depend on it. */
 export interface TraitReader {
-  /** Notes that a request has begun. */
+  /** Notes the start of a request. */
   readonly begin: (request: WireRequest) => PendingRequest;
 }
 
-/** A request without an answer yet. */
+/** A request without a response yet. */
 export interface PendingRequest {
-  /** Returns the traits when the head of the answer is there. */
+  /** Returns the properties once the head has arrived. */
   readonly answered: (head: WireHead) => RequestTraits;
-  /** Notes that the request is over. */
+  /** Notes the end of the request. */
   readonly end: () => void;
 }
 
-/** The use of a key, as the proxy has seen it. */
+/** How the proxy has seen a key used. */
 interface KeyUse {
-  /** Answered requests. */
+  /** Number of responses. */
   count: number;
   open: number;
-  /** The last `X-RateLimit-Reset`. */
+  /** The latest `X-RateLimit-Reset`. */
   reset: string | null;
 }
 
 type DimensionValues = Readonly<Partial<Record<Dimension, string | readonly string[]>>>;
 
-/** Traits that the request alone decides. */
+/** The properties that follow from the request alone. */
 interface OwnTraits extends Omit<RequestTraits, "values" | "status" | "second" | "remaining"> {
   readonly key: KeyFacts;
   readonly values: DimensionValues;
@@ -94,7 +94,7 @@ function traitsOf(own: OwnTraits, head: WireHead, use: KeyUse | null, holdsAllSl
 /** A minute, and a second, because headers are in whole seconds. */
 const minuteSeconds = 61;
 
-/** The state of the key. Health is never refused, so its headers tell what is used up. */
+/** The state of the key. Health is never refused, so only its headers show a used-up limit. */
 function stateOf({ endpoint, key }: OwnTraits, head: WireHead, holdsAllSlots: boolean): string {
   const remaining = numberIn(head, headerNames.rateRemaining);
   const resetAfter = numberIn(head, headerNames.rateResetAfter);
@@ -190,7 +190,7 @@ function keyOf(headers: readonly WireHeader[], query: string, { keys, tiers }: T
   return { kind: kindOf(own), name: own.name, slots: limits?.concurrent ?? Number.POSITIVE_INFINITY };
 }
 
-/** Characters of a key that an altered one keeps. */
+/** Characters that an altered key shares with the original. */
 const keptLength = 12;
 
 function alterationOf(text: string, keys: readonly TargetKey[]): string {
@@ -257,7 +257,7 @@ function pageOf(query: URLSearchParams): DimensionValues {
   const pages = Math.max(1, Math.ceil(referenceAgents.length / Number(limit)));
   const number = ["first", "second", "third"][Number(page) - 1];
   const end = Number(page) === pages ? "last" : Number(page) > pages ? "beyond" : undefined;
-  // A page past the end is that alone, whatever its number.
+  // A page past the end has no other name, whatever its number.
   const names = end === "beyond" ? ["beyond"] : [number ?? [], end ?? []].flat();
   return { page: names, limit };
 }

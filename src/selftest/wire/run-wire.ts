@@ -12,20 +12,20 @@ export interface WorkerData {
   readonly profile: Profile;
 }
 
-/** The next mutant of a worker. Only its number is sent, because functions cannot be. */
+/** The number of the next mutant for a worker. The worker draws the mutant itself, because functions cannot be sent. */
 export interface MutantRequest {
   readonly number: number;
 }
 
 export type MutantResult = MutantRequest & Omit<WireTrial, "mutant">;
 
-/** Which mutants to try. */
+/** The mutants to try. */
 export interface WireSelection {
   readonly seed: number;
   readonly numbers: readonly number[];
 }
 
-/** Trials at once in one thread. A trial waits for part of its time. */
+/** Trials at a time in one thread. A trial spends part of its time waiting. */
 const trialsPerThread = 2;
 
 /**

@@ -5,7 +5,7 @@ import { suites } from "../../suites/all.ts";
 import { ofInstances, probeOf } from "./marked-suites.ts";
 import type { Profile } from "./profile.ts";
 
-/** A part of the suites, with a name that is the same for the same part. */
+/** Some of the checks, under a name that is the same for the same checks. */
 export interface SuitesPart {
   readonly name: string;
   readonly suites: readonly Suite[];
@@ -13,7 +13,7 @@ export interface SuitesPart {
 
 const isReview = ({ stage }: Probe): boolean => stage === "review";
 
-/** The probes of a check that send something. */
+/** The probes of a check that send requests. */
 const sendersOf = ({ on }: Check): Probe[] => Object.values(probesOf(on)).filter((probe) => !isReview(probe));
 
 /** Every probe that the suites can run. */
@@ -35,8 +35,8 @@ function withPreparation(probe: Probe): Probe[] {
 }
 
 /**
- * The checks that these probes suffice for, and every check that judges all requests of a run. Nothing else is sent but
- * the requests of these probes.
+ * The checks for which these probes are enough, and every check that judges all requests of a run. Only these probes
+ * send requests.
  */
 export function partOf(instances: readonly string[]): SuitesPart {
   const chosen = new Set(instances.map(probeOf));
@@ -54,16 +54,16 @@ export function partOf(instances: readonly string[]): SuitesPart {
   };
 }
 
-/** Whether a probe uses up a minute or an hour of a tier. Such a probe is left out where it is not chosen. */
+/** Whether a probe uses up a minute or an hour of a tier. Such probes are left out unless they are needed. */
 const isHeavy = (instance: string): boolean => /^an? (hour|minute)'s allowance/.test(instance);
 
-/** All checks, without the probes that use up a minute or an hour of a tier, but for those that are chosen. */
+/** All checks, without the probes that use up a minute or an hour of a tier, unless `instances` names them. */
 export const wholePart = (instances: readonly string[]): SuitesPart => ({
   name: `all, with ${instances.filter(isHeavy).toSorted().join(", ")}`,
   suites: ofInstances(suites, (instance) => instances.includes(instance) || !isHeavy(instance)),
 });
 
-/** Reduces the suites to some checks, and to the probes that these need and `companions`. */
+/** Reduces the suites to some checks, with the probes that these and `companions` need. */
 function reduced(
   isWanted: (check: Check) => boolean,
   companions: readonly Probe[],
@@ -85,10 +85,13 @@ function reduced(
     .filter(({ checks }) => checks.length > 0);
 }
 
-/** Most probes of the first, cheapest try. */
+/** Maximum number of probes in the first and cheapest try. */
 const mostInFirst = 3;
 
-/** The parts of the suites to try a mutant with, the cheapest first. `instances` are those whose requests meet its condition. */
+/**
+ * The parts of the suites to try a mutant with, the cheapest first. `instances` are the probes whose requests meet the
+ * mutant's condition.
+ */
 export function partsFor(instances: readonly string[], { costs }: Profile): SuitesPart[] {
   const costOf = (instance: string): number => costs.get(instance) ?? 0;
   const byCost = instances.toSorted((one, other) => costOf(one) - costOf(other));
@@ -101,7 +104,7 @@ export function partsFor(instances: readonly string[], { costs }: Profile): Suit
   ];
 }
 
-/** The part for a mutant that no clause may notice. */
+/** The part of the suites for a legal mutant: no clause may turn red. */
 export function legalPartFor(instances: readonly string[], profile: Profile): SuitesPart {
   const heavy = instances.filter(isHeavy);
   return instances.length > heavy.length

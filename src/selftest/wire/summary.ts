@@ -1,7 +1,7 @@
 import type { Fate, WireTrial } from "./trial.ts";
 import { survivalReason } from "./survivors.ts";
 
-/** The mutants of one class, counted by what became of them. */
+/** The mutants of one class, and how many of them had each result. */
 export interface ClassRow {
   readonly name: string;
   readonly killed: number;
@@ -12,13 +12,13 @@ export interface ClassRow {
 /** The results of all mutants. */
 export interface WireSummary {
   readonly fates: Readonly<Record<Fate, number>>;
-  /** Illegal mutants by the class of their condition. */
+  /** Illegal mutants, by the kind of their condition. */
   readonly byCondition: readonly ClassRow[];
-  /** Illegal mutants by the class of their operation. */
+  /** Illegal mutants, by the kind of their operation. */
   readonly byOperation: readonly ClassRow[];
   /** The share of illegal mutants that were killed, in percent. `null` without one. */
   readonly killedPercent: number | null;
-  /** The same share, of mutants whose condition uses a fact that is no dimension. */
+  /** The same share, for mutants whose condition uses a property that is no dimension. */
   readonly killedPercentOfPeculiar: number | null;
   /** Survivors without a known reason. */
   readonly unexplained: number;

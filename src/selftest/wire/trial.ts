@@ -13,23 +13,23 @@ import { legalPartFor, partsFor, type SuitesPart } from "./selection.ts";
 /**
  * The result of a mutant.
  *
- * - `killed`: illegal, and a must clause turned red.
- * - `survived`: illegal, and none did.
- * - `not visited`: illegal, and no request of a run met its condition.
- * - `passed`: legal, and nothing turned red.
- * - `flagged`: legal, and a must or should clause turned red.
- * - `broken`: the run failed, or a clause is red without the change as well.
+ * - `killed`: an illegal mutant turned a must clause red.
+ * - `survived`: an illegal mutant turned none red.
+ * - `not visited`: an illegal mutant whose condition no request of a run meets.
+ * - `passed`: a legal mutant turned nothing red.
+ * - `flagged`: a legal mutant turned a must or should clause red.
+ * - `broken`: the run failed, or the clause is red without the change as well.
  */
 export type Fate = "killed" | "survived" | "not visited" | "passed" | "flagged" | "broken";
 
 export interface WireTrial {
   readonly mutant: WireMutant;
   readonly fate: Fate;
-  /** Answers that were changed, over all runs. */
+  /** Number of changed responses, over all runs. */
   readonly changed: number;
   /** Texts of the red checks, or the reason why the trial is broken. */
   readonly said: readonly string[];
-  /** Runs that it took. */
+  /** Number of runs that the trial took. */
   readonly runs: number;
   readonly ms: number;
 }
@@ -44,7 +44,7 @@ interface RunOutcome {
   readonly errors: readonly string[];
 }
 
-/** Tries mutants. Remembers the runs without a change. */
+/** Tries mutants. Remembers the results of runs without a change, to compare with. */
 export interface MutantTester {
   readonly tryMutant: (mutant: WireMutant) => Promise<WireTrial>;
 }
@@ -96,7 +96,7 @@ async function tryIllegal(mutant: WireMutant, profile: Profile, baselineOf: Base
   return { fate: changed === 0 ? "not visited" : "survived", changed, runs, said: [] };
 }
 
-/** Runs the suites once. A legal mutant of a whole run would have to be tried with all of them. */
+/** Runs the suites once, with all probes that meet the condition. */
 async function tryLegal(mutant: WireMutant, profile: Profile, baselineOf: BaselineOf): Promise<Tried> {
   const instances = instancesMeeting(mutant, profile);
   if (instances === null) return { fate: "passed", changed: 0, runs: 0, said: [] };
@@ -114,7 +114,7 @@ const changeOf = (mutant: WireMutant): ProxyChange => ({
   operation: mutant.operation,
 });
 
-/** The probes whose requests meet the condition. `null` if no request does. */
+/** The probes whose requests meet the condition. `null` if no request meets it. */
 function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly string[] | null {
   const { matches } = changeOf(mutant);
   const chosen = requests.filter(({ traits }) => matches(traits));
@@ -122,7 +122,7 @@ function instancesMeeting(mutant: WireMutant, { requests }: Profile): readonly s
   return [...new Set(chosen.flatMap(({ instance }) => instance ?? []))];
 }
 
-/** Runs a part of the suites against a new reference server behind a proxy. */
+/** Runs a part of the suites against a new reference server, behind a proxy. */
 async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOutcome> {
   const embedded = await startEmbedded();
   const proxy = await startWireProxy(embedded.target, change);
@@ -144,7 +144,7 @@ async function run(part: SuitesPart, change: ProxyChange | null): Promise<RunOut
 
 function redOf(result: RunResult): Omit<RunOutcome, "changed"> {
   if (result.kind !== "judged")
-    // A server that is not recognised, or that refuses every key, has not passed.
+    // Counts as a finding if the server is not recognised, or refuses every key.
     return { musts: new Map([["run", coreMessages.reason(result.sentence)]]), shoulds: new Map(), errors: [] };
   const red = result.judgements.flatMap(({ check, instance, finding }) =>
     finding.kind === "breach"

@@ -28,7 +28,7 @@ export interface AlertCrossed {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Messages that arrived before the first request that should cross the threshold. */
+  /** Messages from before the request that should cross the threshold. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
   /** How long the probe waited for a message, by the target's clock. */
@@ -40,7 +40,10 @@ export interface AlertCrossed {
 /** Maximum number of requests spent on crossing a threshold. With a test clock, requests cost little, so `maxOnTestClock` applies. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
-/** Time after which no request counts in a minute. With a test clock this includes limiters that weigh in the minute before. */
+/**
+ * Time after which requests no longer count in a minute. With a test clock this includes limiters that also weigh the
+ * minute before.
+ */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
 /** Real time to wait for a ping to the new address, which some servers send. */
 const pingMs = { advanced: 30, real: 500 } as const;
@@ -121,9 +124,8 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Two requests precede the crossing: the read of usage and the creation of the alert. They are 200 / perMinute
-    // percent of a minute. The threshold is the next whole percent, and one percent of the hour is perHour / 100
-    // requests.
+    // Two requests come before: a read of usage and the creation of the alert. They use 200 / perMinute percent of a
+    // minute. The threshold is the next whole percent, and one percent of the hour is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };

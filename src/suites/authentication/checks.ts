@@ -60,7 +60,7 @@ const firstConclusiveTrial = (
   withControl: ReadonlySet<EndpointName>,
 ): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
 
-/** Judges altered keys on the endpoints that answer a wrong key with 401. */
+/** Judges altered keys, on the endpoints that answer 401 to a wrong key. */
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedTrial[] {
   const rejecting = new Set(
     trialsOf(unauthenticated, "a wrong key")
@@ -93,7 +93,10 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   return rejected.length === 0 ? unproven("no altered key was refused with 401") : holds();
 }
 
-/** Judges a key whose letters have one case. Such a key may be hexadecimal, so a server may ignore the case. */
+/**
+ * Judges a key with swapped letter case, if all letters of the real key have the same case. Such a key may be
+ * hexadecimal, so a server may ignore the case.
+ */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
   const accepted = judged.find(({ trial }) => isSuccess(trial.exchange));
@@ -163,7 +166,7 @@ const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Judges REQ-2, a rule for every request, on the same evidence. */
+/** Judges REQ-2, which demands a key for every request, on the same evidence. */
 export const keyRequired: Check = checkKeys("REQ-2", withCoreControls, {
   ...positiveControls,
   kinds: ["no key"],

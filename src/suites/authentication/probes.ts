@@ -86,7 +86,8 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // An exhausted key gets 429. A server that accepts an altered key as the valid one would then seem to reject it.
+    // The key must not be exhausted: it would get 429, and a server that accepts an altered key would seem to reject
+    // it.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);

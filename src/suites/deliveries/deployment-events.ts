@@ -58,7 +58,8 @@ const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, a
       await awaitUnexpected(time);
       const agent = isFollowed && failure === null ? agentOfEvent(arrived(), event) : null;
       const isMain = agent === agentIdOf({ target });
-      // On a real clock, the main agent's failed deliveries are still retried: another invoke would disturb them.
+      // On a real clock, failed deliveries of the main agent are still being retried. Another invoke would disturb
+      // them.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });

@@ -42,8 +42,8 @@ function invokedAgent({ request }: Exchange): string | null {
 const toleranceMs = 60_000;
 
 /**
- * Judges whether `created` of events is close to the time of the invoke, as the `Date` header of its response gives it.
- * The tolerance includes how far the run advanced the target's clock, because `Date` may or may not follow that clock.
+ * Judges whether the events' `created` is close to the time of the invoke, by the `Date` of its response. `Date` may or
+ * may not follow the target's test clock, so the tolerance includes how far the run advanced it.
  */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);

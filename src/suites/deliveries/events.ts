@@ -3,7 +3,10 @@ import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 
-/** The address to which one receiver redirects. A sender that follows may send a GET there, so no rule of deliveries holds. */
+/**
+ * The address to which one receiver redirects. A sender may follow with a GET, so the rules of deliveries do not apply
+ * there.
+ */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;

@@ -6,7 +6,7 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// Replies that a receiver withholds, and senders of one delivery at a time, which such a reply blocks.
+// Handles replies that a receiver withholds on purpose. They block a sender that makes one delivery at a time.
 
 /**
  * Replies to the held delivery of a webhook. Returns how long the delivery was held, or `null` if none has arrived.
@@ -26,7 +26,7 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advance(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // A sender whose timeout follows the test clock now hangs up. It needs a little real time to do so.
+  // A sender whose timeout follows the test clock disconnects now. It needs a little real time for that.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
@@ -56,8 +56,8 @@ export async function replyInTime(
 
 const delayResolutionMs = 10;
 /**
- * How long to wait for an advance of the clock before the receiver replies. A target may complete the advance only
- * after its deliveries have ended, so waiting for longer would block both.
+ * How long to wait for an advance of the clock before the receiver replies. Some targets complete an advance only after
+ * their deliveries, so both would wait for each other.
  */
 const blockedAdvanceMs = 500;
 
@@ -74,7 +74,7 @@ async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepRe
 
 const pollMs = 10;
 
-/** Whether the sender still waits for the reply to the first delivery. */
+/** Whether the sender still waits for the reply to the webhook's first delivery. */
 function isUnanswered({ address }: OpenedWebhook): boolean {
   const reply = address.deliveries()[0]?.reply;
   return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
@@ -105,7 +105,7 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // The next unanswered delivery may follow at once.
+  // The next delivery without a reply may follow at once.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();
@@ -127,7 +127,7 @@ function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readon
   });
 }
 
-/** Advances the target's clock and records it in `moves`. */
+/** Advances the target's clock, and adds the advance to `moves`. */
 export async function advance(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
   const fromMs = time.clockOffsetMs();
   await time.passTime(ms, "an attempt of a webhook's delivery");

@@ -36,7 +36,7 @@ export function missingDeliveryExcuse(
   const dropped = droppedByReceiver(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // This reason also says what to do.
+  // The reason itself says what the user can do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }

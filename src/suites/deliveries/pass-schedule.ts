@@ -32,7 +32,7 @@ export interface CompletedRetries {
    */
   readonly listed: Exchange | null;
   readonly shown: Exchange | null;
-  /** One more invoke after the end, and how many deliveries it brought to the webhook that always failed. */
+  /** One more invoke after the end, and how many deliveries the webhook that always failed got for it. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -50,8 +50,9 @@ interface ScheduleContext {
 }
 
 /**
- * Advances the clock past the whole schedule. Stops before and after each instant at which some reading of the schedule
- * has an attempt. Returns `null` if the retries come in real time, as the clock then proves nothing.
+ * Advances the clock past the whole schedule. Each reading of the schedule has its own times for attempts, so stops
+ * before and after each of these. Returns `null` if the retries come in real time, because the clock then proves
+ * nothing.
  */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
@@ -78,7 +79,7 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       if (isAwaited)
         await address.waitForDeliveries(before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // By now this attempt is due in every reading except the shortest.
+    // Every reading of the schedule except the shortest has this attempt by now.
     if (isAwaited && index > 0) isAwaited = await address.waitForDeliveries(index + 1, deliveryTimeoutMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -163,7 +164,7 @@ function observedOrder(
 const endMarginMs = 60_000;
 /** Distance between a stop and the time at which an attempt is due. It covers real time that may also pass for the target. */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** Time after which a sender with timers has certainly made an attempt that is due. */
+/** A sender with timers has made a due attempt within this time. */
 const timerLagMs = 1000;
 /** How long to wait for an attempt that is due, as a multiple of the settle time. */
 const dueSettles = 4;

@@ -41,7 +41,7 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /** Whether these webhooks may also get events of streams that fail, because the same agent runs those streams. */
+  /** Whether these webhooks may also get events of failing streams, because one agent runs both. */
   readonly hearsStreams: boolean;
 }
 
@@ -183,15 +183,15 @@ export const allDeliveries = probe(
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));
-  // A target that was away may have lost its deliveries.
+  // A target that was away may have forgotten its deliveries.
   const isForgotten = (): boolean => outages.isDead() || outages.all().some(({ fromMs }) => fromMs > firstMs);
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
   const isRetried = (script: ReceiverScript): boolean => {
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // After all first retries, only the silence after a success remains to be observed. That takes the whole wait, so a
-  // shorter wait is pointless.
+  // Once all first retries have arrived, the run could only observe that accepted deliveries are not repeated. That
+  // takes the whole wait, so a shorter one is useless.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

@@ -39,7 +39,7 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** Two attempts this close to each other may be one attempt sent twice. Of the retries, only an immediate one comes sooner. */
+/** Two attempts this close together may be a duplicate. Only the immediate retry comes as soon. */
 const duplicateWithinMs = 45_000;
 
 /** Assumed maximum time that a sender waits for the receiver's reply. The document states none. */
@@ -100,7 +100,7 @@ const minRepeated = 2;
 /** Other receivers that fail at first and accept the retry. */
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether every other delivery that was accepted at a retry seems to have been sent again, too. */
+/** Whether nearly all other deliveries that were accepted at a retry seem to be repeated, too. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -199,7 +199,7 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** How each reading of the schedule explains the attempts. The best explanation comes first. */
+  /** The explanations of the attempts by each reading of the schedule, the best first. */
   readonly explanations: readonly Explanation[];
 }
 

@@ -69,12 +69,12 @@ interface BlockedTime {
   readonly toMs: number;
 }
 
-/** After a wait has ended, a sequential sender sends its next attempt within this time. */
+/** A sender of one delivery at a time makes its next attempt within this time after a wait. */
 const followsWithinMs = 1000;
 
 /**
- * Returns the blocked time that delayed a second attempt: the attempt followed at once after it. Later attempts are
- * due too late to be delayed.
+ * Returns the blocked time that delayed a second attempt, which then followed at once. Later attempts are due much
+ * later, so nothing delays them.
  */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
@@ -122,7 +122,7 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** Fewer attempts may be a first attempt and its immediate retries. */
+/** With fewer attempts, these may be the first attempt and its immediate retries. */
 const minDuplicated = 4;
 
 /** Drops every second attempt if the sender makes each attempt twice. Receivers must tolerate duplicates. */
@@ -137,7 +137,7 @@ export function withoutDuplicates(attempts: readonly Delivery[], evidence: Retry
   return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }
 
-/** Whether the time after an attempt was observed without a gap. */
+/** Whether the receiver listened without a gap for this time after an attempt. */
 export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: number): boolean {
   const { fromMs, toMs } = attemptSpan(attempt, attempt, evidence);
   const untilMs = toMs + ms;

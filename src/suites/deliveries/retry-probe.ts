@@ -39,14 +39,14 @@ const ownHeaders = [
  * Their webhooks are created last: a sender of one delivery at a time then sends to all others first.
  */
 const scripts = {
-  /** Fails more attempts than any reading of the schedule has, even if the sender makes each attempt twice. */
+  /** More failures than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
   failing: [...Array.from({ length: 14 }, () => status(500)), status(204)],
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
   /** A 2xx status without a registered name, for every attempt. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** A success with headers that mean something for other responses. */
+  /** A success with headers that have a meaning in other responses, such as `Retry-After`. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],

@@ -121,7 +121,7 @@ function compareFrom(reading: Reading, position: Position): ScheduleFit {
         step: step + 1,
       }),
     );
-  // The attempt may have been missed: then the schedule goes on from somewhere within the expected span.
+  // If the attempt was missed, the schedule goes on from some instant within the expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

@@ -43,7 +43,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 
-/** All exchanges, after requests without a key: these cost nothing, and give every run some errors. */
+/** All exchanges. Requests without a key come first: they cost nothing, and give every run some errors. */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
@@ -180,7 +180,9 @@ const codesOf = (exchanges: readonly Exchange[]): string[] =>
 /** How far `reset_at` may be from a computed instant: 2 seconds, plus 1 because either may be rounded to whole seconds. */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
-/** If the wait ends later than this after `reset_at`, `retry_after` must be in another unit. */
+/**
+ * If the wait ends later than this after `reset_at`, the two do not belong together: `retry_after` is in another unit.
+ */
 const maxPastResetSeconds = 60;
 
 /**

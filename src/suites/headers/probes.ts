@@ -13,7 +13,7 @@ import { fallBetween } from "../shared/compare-samples.ts";
 /** Requests of one key. Its limits are `null` if only the headers showed the tier, because the checks judge those headers. */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Requests of probes of later sets than the one that judges. Not judged, but they may have used up the allowance. */
+  /** Requests of probes of later requirement sets. They are not judged, but may have used up the allowance. */
   readonly unjudged?: readonly Sample[];
 }
 
@@ -34,7 +34,10 @@ export interface AllSamples {
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
-/** Returns the samples without those of probes of later sets, which become `unjudged`: they may explain a fall of `Remaining`. */
+/**
+ * Returns the samples of a requirement set. Those of later probes become `unjudged`, because they may explain a fall of
+ * `Remaining`.
+ */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
   const later = all.keys.flatMap(({ samples }) => samples.filter(isLater));
@@ -70,7 +73,10 @@ export const allSamples = probe(
   }),
 );
 
-/** Returns the first and the last samples in the order of sending. Leaves out requests that were in flight at a cut. */
+/**
+ * Returns the first and the last samples, by the time of sending. Leaves out requests that were in flight where the
+ * middle is cut out.
+ */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
   const sorted = samples.toSorted((a, b) => a.sentMs - b.sentMs);
@@ -123,7 +129,10 @@ export const concurrentRounds = probe(
   },
 );
 
-/** Rolling windows and their granularity: a limiter that counts by slices of a window gives back a whole slice at once. */
+/**
+ * Lengths of rolling windows, and how finely they count: a limiter that counts by slices gives back a whole slice at
+ * once.
+ */
 const rolling = [
   { seconds: 60, blurSeconds: 10 },
   { seconds: 3600, blurSeconds: 60 },

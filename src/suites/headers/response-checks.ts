@@ -163,7 +163,7 @@ export const responseChecks: readonly Check[] = [
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(
     acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // The headers of a 429 describe the window that refused. Other responses may describe another window.
+      // The headers of a 429 describe the window that refused the request. Other responses may describe another one.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isMinuteLimit(limit, limits) ? "minute" : "hour"],

@@ -68,7 +68,10 @@ const windowsSeconds = [60, 3600] as const;
 /** How far the clock of a limiter may be off. */
 const toleranceSeconds = 0.5;
 
-/** Earlier requests that may leave a rolling window between two responses: their age reaches the length of the window. */
+/**
+ * Number of earlier requests that become older than the window between two responses, and so may leave a rolling
+ * window.
+ */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
     (each) =>
@@ -84,7 +87,7 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
 /** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // While tokens are spent or slots are held, the headers may speak of a window that did not refuse.
+  // While tokens are used up or slots are held, the headers may report a window that refused nothing.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
     // A request in flight may hold the last slot, which would explain the refusal.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))

@@ -58,9 +58,12 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
-/** Statuses of a check that mean a failure, in words of the document: `unhealthy`, and that a check fails. */
+/** Statuses that mean that a check fails: `unhealthy`, and words for failure. */
 const failedCheck = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
-/** Other words for a check that does not pass. `slow` is an example of the document, and may be fine. */
+/**
+ * Other statuses of a check that does not pass. `slow` is not one: the document has it as an example, and it may be
+ * fine.
+ */
 const troubledCheck = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
 /** The first check of a report with such a status, as `name: status`. */

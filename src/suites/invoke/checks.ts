@@ -199,7 +199,7 @@ export const invoke = suite("Invoke", [
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
           (byEndpoint(all).get("invoke") ?? []).filter(
-            // A rejection proves something only if the plain request is accepted.
+            // A rejection proves something only if the same request without parameters is accepted.
             (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,

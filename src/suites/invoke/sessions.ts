@@ -64,7 +64,7 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
-      // Whether the session holds without a stream is judged by the check above.
+      // If the session does not hold even without streams, the check above reports it.
       if (!repeats(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeats(invokedAfter, ...said)

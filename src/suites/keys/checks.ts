@@ -52,7 +52,10 @@ function namesIn(read: Exchange): string[] {
 const exchangeWith = (cells: readonly KeyTrial[], endpoint: EndpointName): Exchange | null =>
   cells.find((cell) => cell.endpoint === endpoint)?.exchange ?? null;
 
-/** Endpoints that accept an expired key. They accept a temporary key too, which is AUTH-4's breach. */
+/**
+ * Endpoints that accept an expired key. They also accept a temporary key after its life: both break AUTH-4, which is
+ * reported once.
+ */
 const endpointsAcceptingExpired = (all: AllExchanges, names: readonly string[]): ReadonlySet<EndpointName> =>
   new Set(
     all.exchanges

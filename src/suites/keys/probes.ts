@@ -100,7 +100,7 @@ export const temporaryKeyExpired = probe(
   async (context) => (context.time.canAdvance ? requestAfterExpiry(context, "of-temporary-key", endpointNames) : null),
 );
 
-/** Endpoints that had nothing to request yet when the clock was advanced. */
+/** Endpoints that could not be requested yet when the clock was advanced. */
 const laterEndpoints = ["operations"] as const satisfies readonly EndpointName[];
 
 /** Waits for the expiry on a real clock. Runs late, so that other probes use the time and every endpoint has a resource to request. */

@@ -40,7 +40,7 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
   return totals.some((total) => typeof total === "number" && (page - 1) * limit >= total);
 }
 
-/** All listings, each with a flag whether the document leaves its content open. */
+/** All listings, each with whether the document leaves its content open. */
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));

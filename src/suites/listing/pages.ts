@@ -42,7 +42,7 @@ export interface Page {
   readonly pagination: Pagination;
 }
 
-/** Parses a page; `null` if a more basic clause is broken. */
+/** Parses a page. Returns `null` if a more basic clause is broken, which is reported instead. */
 export function pageOf(exchange: Exchange): Page | null {
   const { agents, pagination } = listingOf(exchange);
   const parsed = paginationShape.safeParse(pagination);

@@ -82,7 +82,7 @@ export const invokedWithoutJson = probe(
 export interface DiscoveryReads {
   readonly listing: Exchange;
   readonly usage: Exchange;
-  /** Requests for a missing list or usage report at other paths. Older evidence has none. */
+  /** Requests to other paths for the list or the usage report, if it was missing. Older evidence has none. */
   readonly elsewhere?: readonly Exchange[];
 }
 
@@ -93,7 +93,7 @@ export const discoveryReads = probe(
   async ({ client, discovery: { listing, usage }, target }): Promise<DiscoveryReads> => {
     const missing = [listing, usage].filter((each) => hasStatus(each, 404, 405));
     const elsewhere: Exchange[] = [];
-    // The header is explicit: the recorder then does not count these requests against the key.
+    // With its own header, the request does not count against the client's key in the recorder.
     const options = { fromOrigin: true, authorization: `Bearer ${client.key.key}` } as const;
     for (const { request } of missing)
       for (const path of pathsElsewhere(request.url, target.baseUrl))

@@ -154,9 +154,9 @@ export const errorsIn = memoizeByObject((all: AllExchanges): readonly Exchange[]
 );
 
 /**
- * Whether a 404 may come from a router, about which the document says nothing. This is not so if a success shows that
- * the endpoint exists. Nor is it so if the document specifies the method and the path has a parameter that could name a
- * missing resource.
+ * Whether a 404 may come from a router, about which the document says nothing. It does not if a success shows that the
+ * endpoint exists. Neither does it if the document states the method, and the path has a parameter whose resource may
+ * be missing.
  */
 function mayBeRouter404(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);

@@ -44,7 +44,7 @@ export function fallBetween(from: Sample, to: Sample): Fall | null {
   return { fell: from.remaining - to.remaining, mayRegain };
 }
 
-/** A sample among those of its key, in the order of sending. */
+/** A sample, and how it lies among those of its key, in the order of sending. */
 interface PlacedSample {
   readonly sample: Sample;
   /** Whether all earlier requests had ended when this one was sent. */

@@ -52,7 +52,7 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** Tolerances that exceed any error of a clock: a multiple of the time that the request took, plus some seconds. */
+/** Tolerances beyond any error of a clock: a multiple of the request's duration, plus some seconds. */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 

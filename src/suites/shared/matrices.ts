@@ -20,7 +20,7 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
 
 /** The requirement for getting a status from an endpoint, in addition to a key and an agent; `null` if there is none. */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // A stream reports a failure in an event and a batch in its operation: neither can be made to answer 500.
+  // Only an invoke can be made to answer 500. A stream reports a failure in an event, and a batch in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");

@@ -55,7 +55,7 @@ export const streamed = probe(
   }),
 );
 
-/** Parameter values for which the whole text is still sent, under any sensible meaning of the parameters. */
+/** Parameters with values for which any sensible server still sends the whole text. */
 const features = {
   temperature: { parameters: { temperature: 0.7 } },
   maxTokens: { parameters: { max_tokens: 1000 } },

@@ -28,7 +28,7 @@ interface Streams {
   readonly all: AllStreams;
 }
 
-/** All streams of the run. Includes the plain stream so that its probe runs whenever one of these checks is selected. */
+/** All streams of the run. Names the plain stream, so that it is sent even if only these checks are selected. */
 const streams = { plain: streamed, all: everyStream };
 
 const nothingToJudge = ({ plain }: Streams): Unproven =>

@@ -48,8 +48,8 @@ export function tokenGrowth({
 }
 
 /**
- * Measures, and measures again if usage grew by too much. In the meantime, the target may have charged an earlier
- * request whose client disconnected.
+ * Measures usage. If it grew by too much, measures again: the target may have charged an earlier request late, whose
+ * client had disconnected.
  */
 export async function remeasureIfDisturbed<T extends UsageReads>(measure: () => Promise<T>): Promise<T> {
   const first = await measure();
@@ -104,7 +104,7 @@ async function growUsage({
   const before = await client.send("GET", "/usage");
   await client.invoke(given["agents.answering"], { query: defaultQuery }, { noRetry: true });
   const later = await client.send("GET", "/usage");
-  // Two more reads for the checks of headers, which compare `Remaining` of consecutive requests. Only with a test clock,
+  // Two more reads, for checks of headers that compare `Remaining` of consecutive requests. Only with a test clock,
   // where requests cost little.
   if (time.canAdvance) for (const path of ["/keys/usage", "/usage"]) await client.send("GET", path);
   const { key } = client;

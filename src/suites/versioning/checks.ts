@@ -32,9 +32,10 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
   versionsOf(all.flatMap((each) => each.get(agent) ?? [])).size > 1;
 
 /**
- * Finds a health report with another version than an invoke of the same agent. An agent may be redeployed at any time, so
- * the reports before and after the invoke must both differ. A single report counts only if the run deployed nothing and
- * the agent's versions never changed.
+ * Finds a health report with another version than an invoke of the same agent.
+ *
+ * An agent may be redeployed at any time, so the reports before and after the invoke must both differ. A single report
+ * is enough only if the run deployed nothing, and the agent's versions never changed.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -72,7 +73,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Skips agents with a single version, which may have thousands of calls.
+    // Skips agents with a single version, because some have thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

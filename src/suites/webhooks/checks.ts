@@ -32,7 +32,7 @@ function createdWebhook(exchange: Exchange): unknown {
   return places.find((each) => isObject(each)) ?? body;
 }
 
-/** Omits creations at the end that the target may have rejected because the key has too many webhooks. */
+/** Leaves out the last creations if the target may have rejected them because the key has too many webhooks. */
 function withoutQuota(answers: readonly Exchange[]): readonly Exchange[] {
   const end = answers.findLastIndex((each) => !hasStatus(each, 402, 403, 409));
   return answers.slice(0, answers.some(isSuccess) ? end + 1 : answers.length);
@@ -103,7 +103,7 @@ export const webhooks = suite("Webhooks", [
       (each) => !isSuccess(each) && !hasStatus(each, 429) && each !== created.unsigned?.exchange,
     );
     const lost = failures.filter(({ answer }) => answer.kind !== "answered");
-    // The network may lose a connection, and this request is never repeated.
+    // The network may lose one connection, and this request is never sent again.
     if (failures.length === 1 && lost.length === 1 && successes.length > 0)
       return unproven(`one creation was not answered (${lost.map(outcomeOf).join(", ")})`);
     const [rejected] = failures;

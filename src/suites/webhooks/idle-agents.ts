@@ -20,7 +20,7 @@ export async function agentWithoutWebhooks(context: ProbeContext<"receiver">): P
   if (!context.time.canAdvance || hasFewRequests(context.target)) return null;
   const [, ...listed] = idleAgents(context, agentIdOf(context));
   const [named] = namedIdleAgents(context.target);
-  // An agent that an earlier search invoked was not suitable.
+  // An agent that an earlier search invoked had proved unsuitable.
   const isUntried = (agent: string): boolean =>
     !context.recorder.exchanges().some(({ request }) => request.url.includes(agentPath(agent, "invoke")));
   const candidates = named === undefined ? listed.filter(isUntried) : [named];

@@ -100,7 +100,7 @@ export const invokedWithWebhooks = probe(
     const elsewhere = await createIdleWebhook(context, agent);
 
     const invoked: Exchange[] = [];
-    // With few requests, this single body also serves the checks of combined parameters.
+    // With few requests, this one body also tests the combined parameters.
     for (const body of hasFew ? [minBody] : bodies()) invoked.push(await client.invoke(agent, body, { noRetry: true }));
     const count = invoked.filter(isSuccess).length;
     const perInvoke = { wildcard: 2, both: 2, completed: 1, unsigned: 1, deployments: 0 } as const;

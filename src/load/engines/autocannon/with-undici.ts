@@ -71,7 +71,7 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // The body of an admitted stream is its events, which are checked separately.
+  // The body of an admitted stream consists of events, which are checked separately.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });

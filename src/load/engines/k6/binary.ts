@@ -29,7 +29,7 @@ export function builtBinary(root: string = packageRoot()): string {
 }
 
 /**
- * Finds k6: `K6_BINARY`, then `k6` version 2 on PATH, then the one built from the pinned module.
+ * Finds k6: the file in `K6_BINARY`, then `k6` version 2 on PATH, then the one built from the pinned module.
  *
  * @throws {EngineProblem} if there is none, or `K6_BINARY` is not k6 version 2; the message says how to get one
  */
@@ -67,7 +67,10 @@ function howToGet(root: string | null): string {
   ].join(" ");
 }
 
-/** The path of the built k6 has a hash, which would be hidden as if it were a key. So the command names another file. */
+/**
+ * The path of the built k6 contains a hash, and would be hidden because it looks like a key. So the command names
+ * another file.
+ */
 const howToBuild = (root: string): string =>
   `or, where Go 1.25 or newer is installed, run: go build -C "${join(root, "k6")}" -o "$PWD/${executable}" go.k6.io/k6/v2 (a few minutes the first time), and set K6_BINARY="$PWD/${executable}".`;
 

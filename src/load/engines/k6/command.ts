@@ -153,7 +153,9 @@ export interface CaBundle {
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 
-/** Writes the CA certificates of the machine and the user's: the file replaces those of the machine. */
+/**
+ * Writes the machine's CA certificates together with the user's, because k6 reads this file instead of the machine's.
+ */
 export function writeCaBundle({ ca }: Network): CaBundle {
   if (ca === null) return { file: null, remove: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "ca-bundle-"));

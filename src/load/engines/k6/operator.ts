@@ -52,7 +52,7 @@ function testRun(name: string, file: string, scenario: Scenario, options: Manife
     spec: {
       parallelism: options.segments,
       script: { configMap: { name, file } },
-      // The log of a pod is its evidence: it has only the lines of the script and k6's own messages.
+      // The log of a pod is its evidence, so it must contain only the lines of the script and k6's own messages.
       arguments: "--quiet --no-color --no-usage-report --no-thresholds --log-format raw",
       runner: { image: `grafana/k6:${options.k6Version.replace(/^v/, "")}`, env: environmentOf(scenario, options) },
     },

@@ -101,7 +101,7 @@ function sentByFlow({ requests, summary }: LoadEvidence, flow: string): number {
   return counts.reduce((sum, each) => sum + each.admitted + each.refused + each.failed + each.unanswered, sampledCount);
 }
 
-/** k6 takes readings for its HTML report once a second: a run of two or three seconds gets no report. */
+/** k6 takes readings for its HTML report once a second, so a run of two or three seconds gets no report. */
 function withPageNote(page: Draft | null, evidence: LoadEvidence): LoadEvidence {
   if (page === null || page.commit()) return evidence;
   return { ...evidence, notes: [...evidence.notes, "k6 wrote no page of its own: the run was too short for one."] };

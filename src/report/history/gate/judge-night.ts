@@ -21,11 +21,13 @@ import {
 export interface NightJudgement {
   /** Compared with {@link nightBaseline}; `null` for the first night, and for a night on which nothing could be judged. */
   readonly comparison: Comparison | null;
-  /** Findings and counts that became worse tonight. They fail the command. */
+  /** Findings and counts that became worse tonight. The command fails because of them. */
   readonly regressions: readonly Regression[];
-  /** Load that became slower, confirmed by a second run and not reported before. It fails the command. */
+  /** Load that became slower, confirmed by a second run and not reported before. The command fails because of it. */
   readonly slower: readonly ReportedLatencyShift[];
-  /** Load that became slower as a part of a slow-down that was reported before. It does not fail the command. */
+  /**
+   * Load that became slower as part of a slow-down that was reported before. The command does not fail because of it.
+   */
   readonly alsoSlower: readonly ReportedLatencyShift[];
   readonly faster: readonly ReportedLatencyShift[];
   /** Possible changes that no second run confirmed. They do not fail the command. */

@@ -114,7 +114,7 @@ function attemptMutants(delivery: Delivery, deliveries: readonly Delivery[], pla
       }),
     );
   return [
-    // Only the last attempt can be this late: any other would come after its successor.
+    // Only the last attempt can be this late: any earlier one would come after the next attempt.
     ...(isLast ? [delayed("an attempt late by half of its wait", waitedMs / 2)] : []),
     ...(waitedMs > 30_000 ? [delayed("an attempt early by half of its wait", -waitedMs / 2)] : []),
     mutantOf("an attempt left out", where, schedule, () => withoutDelivery(delivery)),

@@ -63,8 +63,8 @@ function changesOf(
 }
 
 /**
- * Minimum excess, in seconds, over the time of the request. A duration given in milliseconds instead of seconds is only
- * detected above it.
+ * Minimum excess, in seconds, over the time of the request. Only a larger one shows that a duration is given in
+ * milliseconds.
  */
 const farSeconds = 5;
 
@@ -85,7 +85,7 @@ export const fieldMutants = (message: MutableMessage): Mutant[] =>
   message.tables.flatMap(({ name, steps: root }) =>
     (fieldTableOf(name).fields ?? []).flatMap((row) => {
       const found = stepsOf(valueAt(message.value, root), row.path);
-      // In a map or a list, the first value stands for all.
+      // For a map or a list, one value is enough.
       return found.slice(0, 1).flatMap((within) => mutantsAt(message, name, row, [...root, ...within]));
     }),
   );
@@ -105,10 +105,7 @@ function mutantsAt(message: MutableMessage, table: FieldTableName, row: FieldRow
   );
 }
 
-/**
- * Adds unknown fields to each object whose fields are listed in a table. Leaves out maps, in which the document covers
- * every value.
- */
+/** Adds unknown fields to each object whose fields a table lists. Leaves out maps, whose names are free. */
 export function unknownFieldMutants(message: MutableMessage): Mutant[] {
   const maps = new Set(
     message.tables.flatMap(({ name }) =>

@@ -30,11 +30,11 @@ export interface FieldChange {
   readonly class: string;
   readonly what: string;
   readonly breaks: readonly ClauseId[];
-  /** Returns the new value, `undefined` to remove the field; `null` where the change is none. */
+  /** Returns the new value, which is `undefined` to remove the field. Returns `null` if that would change nothing. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
 
-/** Seconds above which a duration in the wrong unit is certain. */
+/** A duration above this many seconds is certainly in the wrong unit. */
 const certainSeconds = 100;
 
 /** Lists the changes of one field by its row. */
@@ -57,7 +57,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
         ]),
     ...Object.entries(otherTypes[type]).map(([what, value]) => change("wrong type", `${what} for ${type}`, value)),
     ...(oneOf === null ? [] : [change("another value", "a value that is not of the list", "unheard-of")]),
-    // A pause may be longer than needed, so a wait in another unit is no certain breach.
+    // A server may ask for a longer pause than needed, so a wait in another unit is not always a breach.
     ...(unit === "seconds" && !path.endsWith("retry_after")
       ? [
           {
@@ -72,7 +72,9 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
   ];
 }
 
-/** Optional fields that the document requires in some cases, so that leaving them out is neither legal nor illegal everywhere. */
+/**
+ * Optional fields that the document requires in some cases. Removing them is neither always legal nor always illegal.
+ */
 const sometimesRequired: ReadonlySet<string> = new Set(["warnings", "error.details", "retry_after"]);
 
 export const jsonOf = ({ body }: WireResponse): unknown => tryParseJson(body.toString("utf8"));
@@ -88,7 +90,7 @@ function rootsOf(body: unknown): readonly Steps[] {
   return isEnvelope ? [["data", "result"], ["data"], []] : [[]];
 }
 
-/** Changes the field of a path in a JSON body. Returns `null` if the body has no such field. */
+/** Changes one field of a JSON body. Returns `null` if the body has no such field. */
 function changeField(response: WireResponse, path: string, to: FieldChange["to"]): WireResponse | null {
   const body = jsonOf(response);
   for (const root of rootsOf(body)) {
@@ -110,7 +112,7 @@ const outcomeByStatus: Readonly<Record<number, Outcome>> = {
   500: "5xx",
 };
 
-/** The endpoints that the document gives a status, without those whose refusals it leaves open. */
+/** The endpoints that have this status in the document, without those whose refusals it does not describe. */
 const endpointsWith = (status: number): EndpointName[] =>
   endpointNames.filter((name) => {
     const statuses: readonly number[] = publishedEndpoints[name].statuses;
@@ -119,7 +121,7 @@ const endpointsWith = (status: number): EndpointName[] =>
     return statuses.includes(status);
   });
 
-/** The answers that carry a table. */
+/** The responses whose body a table describes. */
 function placesOf(
   message: MessageKind,
 ): { readonly endpoints: readonly EndpointName[]; readonly outcome: Outcome; readonly at: string }[] {
@@ -127,7 +129,7 @@ function placesOf(
     return [
       { endpoints: [message.endpoint], outcome: "success", at: `${message.endpoint} ${message.statuses.join(", ")}` },
     ];
-  // The reference server answers in form A, and variants of other forms are not behind the proxy.
+  // The server behind the proxy answers in form A, and no other form is tried.
   if (message.kind !== "error" || message.form !== "form-a") return [];
   const statuses = message.status === null ? [400, 401, 404, 429, 500] : [message.status];
   return statuses.flatMap((status) => {

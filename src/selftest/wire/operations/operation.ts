@@ -3,7 +3,7 @@ import type { EndpointName } from "../../../spec/endpoints.ts";
 import type { Outcome, Values } from "../dimensions.ts";
 import type { RequestTraits, WireEvent, WireHead, WireResponse } from "../message.ts";
 
-/** The server behind the proxy, for operations that ask it for more. */
+/** The server behind the proxy, for operations that send requests of their own. */
 export interface Upstream {
   /** Sends the same request again, with another key or path. */
   readonly again: (changes: { readonly key?: string | null; readonly path?: string }) => Promise<WireResponse>;
@@ -11,27 +11,27 @@ export interface Upstream {
   readonly read: (path: string) => Promise<WireResponse>;
   /** The path of the request, with its query. */
   readonly path: string;
-  /** The name of a key that may do everything. */
+  /** A key without restrictions. */
   readonly goodKey: string;
 }
 
-/** Changes the events of one stream, one after the other. `isEnd` says that no event follows. */
+/** Changes the events of one stream, in order. `null` stands for the end of the stream. */
 export type EventChange = (event: WireEvent | null) => readonly WireEvent[];
 
 /** How an operation changes a response. Each returns `null` where there is nothing to change. */
 export type Change =
   | { readonly kind: "head"; readonly of: (head: WireHead, traits: RequestTraits) => WireHead | null }
   | { readonly kind: "body"; readonly of: (response: WireResponse, traits: RequestTraits) => WireResponse | null }
-  /** Begins a change for one stream. Called with `null` at the end of the stream. */
+  /** Starts the change of one stream. */
   | { readonly kind: "events"; readonly begin: () => EventChange }
-  /** Changes the text of a stream, in its chunks. */
+  /** Changes the text of a stream, piece by piece. */
   | { readonly kind: "stream text"; readonly of: (text: string) => string }
-  /** Answers something else. */
+  /** Sends another response instead. */
   | {
       readonly kind: "instead";
       readonly of: (response: WireResponse, traits: RequestTraits, upstream: Upstream) => Promise<WireResponse | null>;
     }
-  /** Does something before the answer goes out. Resolves to whether it was done. */
+  /** Does something before the response is sent, such as a second execution. Resolves to whether it did. */
   | { readonly kind: "besides"; readonly of: (traits: RequestTraits, upstream: Upstream) => Promise<boolean> };
 
 /** One way in which a server can behave differently. */
@@ -40,22 +40,22 @@ export interface Operation {
   readonly class: string;
   readonly description: string;
   readonly endpoints: readonly EndpointName[];
-  /** The answers that are changed, by what the document states for the request; `null` for all. */
+  /** The responses to change, by what the document states for the request; `null` for all. */
   readonly outcome: Outcome | null;
   /** The clauses that the change breaks. Empty for a legal change. */
   readonly breaks: readonly ClauseId[];
-  /** Values that the condition must have. */
+  /** Values that the condition has to contain. */
   readonly requires: Values;
-  /** Values that the condition must not have. */
+  /** Values that the condition must not contain. */
   readonly excludes: Values;
-  /** Whether the change is what `breaks` says at this request. */
+  /** Whether the change breaks the clauses of `breaks` at this request. */
   readonly fits: (traits: RequestTraits) => boolean;
   readonly change: Change;
 }
 
 type Optional = "breaks" | "requires" | "excludes" | "fits" | "outcome";
 
-/** Creates an operation. By default it is legal, and fits all answers. */
+/** Creates an operation. By default it is legal, and changes every response. */
 export const operation = (given: Omit<Operation, Optional> & Partial<Pick<Operation, Optional>>): Operation => ({
   breaks: [],
   requires: {},
@@ -70,7 +70,7 @@ export const isIllegal = ({ breaks }: Operation): boolean => breaks.some((clause
 
 export const isSuccess = ({ status }: Pick<RequestTraits, "status">): boolean => status >= 200 && status < 300;
 
-/** Makes a test whether an answer has an outcome. */
+/** Creates a test for responses with an outcome. */
 export const hasOutcome =
   (outcome: Outcome) =>
   (traits: Pick<RequestTraits, "status">): boolean => {

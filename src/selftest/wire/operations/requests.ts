@@ -9,7 +9,7 @@ import { isSuccess, type Operation, operation } from "./operation.ts";
 const limited = endpointNames.filter((name) => name !== "health");
 const hasTierKey = ({ hasTierKey: isOfTier }: RequestTraits): boolean => isOfTier;
 
-/** A key that must not succeed is let in with the rights of a good one. */
+/** Accepts a key that must not succeed, and gives it the rights of a valid one. */
 const letPass: readonly Operation[] = [
   ...keysWith401.map((key) =>
     operation({
@@ -24,10 +24,10 @@ const letPass: readonly Operation[] = [
         kind: "instead",
         of: async (_, traits, { again, goodKey }) => {
           const passed = await again({ key: goodKey });
-          // Webhooks and operations belong to another key.
+          // The valid key has no such webhook or operation, because another key owns it.
           if (passed.status === 404 && traits.values.agent.length === 0)
             return { ...passed, status: 200, body: Buffer.from('{"data":[]}') };
-          // For an agent that does not exist, 404 may come before 401.
+          // If the agent does not exist, a server may answer 404 before it checks the key.
           return passed.status === 404 || passed.status === 401 ? null : passed;
         },
       },
@@ -97,7 +97,7 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     endpoints,
     outcome: "success",
     breaks,
-    // While all slots are held, the proxy's own request is refused.
+    // While all slots are held, the proxy's own request is refused as well.
     excludes: { state: "slots held" },
     fits: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
@@ -106,7 +106,7 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     },
   });
 
-/** The path of a page of the list, with another page or limit. */
+/** The path of the list, with another page or limit. */
 function listPath(path: string, changes: Readonly<Record<string, string>>): string {
   const [route = "", query = ""] = path.split("?");
   const parameters = new URLSearchParams(query);
@@ -134,7 +134,7 @@ const pages: readonly Operation[] = [
     endpoints: ["list"],
     outcome: "success",
     breaks: ["LST-6"],
-    // A request that asks for no limit gets the server's own.
+    // Without a `limit` in the request, the server chooses its own.
     excludes: { page: "absent" },
     fits: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
@@ -151,7 +151,7 @@ const pages: readonly Operation[] = [
   }),
 ];
 
-/** Bodies of other endpoints: none of them has the required fields of the endpoint. */
+/** Bodies of other endpoints. They lack the fields that this endpoint requires. */
 const otherBodies: readonly Operation[] = (
   [
     ["invoke", { requests: { used: 1, limit: 10, remaining: 9 } }, "INV-2"],
@@ -171,7 +171,7 @@ const otherBodies: readonly Operation[] = (
   }),
 );
 
-/** Milliseconds that no clause speaks of. */
+/** Delays in milliseconds that no clause forbids. */
 const shortDelaysMs = [1, 5, 15] as const;
 
 const delays = shortDelaysMs.map((ms) =>
@@ -205,7 +205,7 @@ const retryAfter = operation({
   },
 });
 
-/** Operations on whole requests and answers. */
+/** Operations on whole requests and responses. */
 export const requestOperations: readonly Operation[] = [
   ...letPass,
   charge(

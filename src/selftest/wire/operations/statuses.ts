@@ -8,7 +8,7 @@ import { type RequestTraits, withWireHeader, type WireResponse } from "../messag
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Operation, operation } from "./operation.ts";
 
-/** The clause that a valid request of each endpoint succeeds. */
+/** The clause that a valid request succeeds, for each endpoint. */
 const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   invoke: "INV-1",
   stream: "SSE-1",
@@ -23,7 +23,7 @@ const successClauses: Readonly<Record<EndpointName, ClauseId>> = {
   batch: "BAT-1",
 };
 
-/** Endpoints at which a valid request succeeds with 200 alone. The others may answer any 2xx, or take another method. */
+/** Endpoints at which a valid request must get 200. At the others, any 2xx is right, or another method. */
 const with200: readonly EndpointName[] = ["invoke", "health", "list", "usage", "keyUsage"];
 const succeeding = endpointNames.filter((name) => name !== "operations" && name !== "stream");
 const withAgent: readonly EndpointName[] = ["invoke", "stream", "health"];
@@ -32,7 +32,7 @@ const limited = endpointNames.filter((name) => name !== "health" && name !== "op
 const errorBody = (code: string, status: number): Buffer =>
   Buffer.from(JSON.stringify({ error: { code, message: "The request is refused.", status } }));
 
-/** Replaces a response by an error of form A. Keeps its headers. */
+/** Makes a response an error of form A. Keeps its headers. */
 const refused = (response: WireResponse, code: string, status: number): WireResponse => ({
   ...withWireHeader(response, "Content-Type", () => ["application/json"]),
   status,
@@ -98,7 +98,7 @@ const refusals: readonly (readonly [code: ErrorCodeName | "INTERNAL_ERROR" | "FO
   ["INTERNAL_ERROR", 500],
 ];
 
-/** A valid request is refused. */
+/** Refuses valid requests. */
 const refuseValid: readonly StatusRow[] = refusals.map(([code, status]) => ({
   class: "refuse with another code",
   what: `${status} ${code} for a success`,
@@ -149,7 +149,7 @@ const otherCode = (
 const missingQuery: Values = { body: "without query" };
 const all401 = endpointNames;
 
-/** The codes of a 401 that the table does not give to a key of this kind. */
+/** The codes of 401 that the document gives to other kinds of keys. */
 const keyCodes: readonly StatusRow[] = [
   ...(["wrong", "altered"] as const).map((key) =>
     otherCode(401, "EXPIRED_API_KEY", all401, key === "wrong" ? ["AUTH-3"] : ["AUTH-3", "AUTH-5"], { key }),

@@ -10,7 +10,7 @@ const onStream = { endpoints: ["stream"], outcome: "success" } as const;
 
 const isEnd = ({ name }: WireEvent): boolean => name === "done" || name === "error";
 
-/** Makes a change of single events, by their place in the stream. */
+/** Creates a change of single events, which may depend on the earlier events of the stream. */
 const each = (change: (event: WireEvent, earlier: readonly WireEvent[]) => readonly WireEvent[]) => (): EventChange => {
   const earlier: WireEvent[] = [];
   return (event) => {
@@ -117,7 +117,7 @@ const sequences: readonly Operation[] = [
   ),
 ];
 
-/** Changes a field of the first event of a name, or of all where the change is legal. */
+/** Changes a field in the first event of a name. A legal change applies to all events of that name. */
 const fieldChanged = (name: string, path: string, to: FieldChange["to"], isOfAll: boolean): (() => EventChange) =>
   each((event, earlier) => {
     if (event.name !== name || !(isOfAll || isFirst(event, earlier))) return [event];
@@ -138,7 +138,7 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
       .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
       .map(({ class: group, what, breaks, to }) => ({
         ...illegal(group, `${what} of \`${event}\``, breaks, fieldChanged(event, row.path, to, breaks.length === 0)),
-        // An `error` event comes only where the agent fails.
+        // Only a failing agent sends an `error` event.
         ...(event === "error" ? { requires: { agent: "failingInStream" } } : {}),
       })),
   );

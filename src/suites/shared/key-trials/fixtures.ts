@@ -21,8 +21,8 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
 }
 
 /**
- * Existing resources that the requests of a probe name, so that only the key can be a reason to reject them. `null` if
- * the target has none or the run may not create one.
+ * Existing resources that requests can name, so that only the key can be a reason to reject them. `null` if the target
+ * has none, or the run may not create one.
  */
 export interface Fixtures {
   readonly agent: string | null;

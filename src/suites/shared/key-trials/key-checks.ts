@@ -22,7 +22,7 @@ interface KeyExpectation {
   readonly expects: Expectation;
   /** Endpoints on which the kind of key is tried. */
   readonly on: readonly EndpointName[];
-  /** A further requirement for trials on these endpoints, in addition to the key; `null` if there is none. */
+  /** A further requirement for trials on these endpoints, besides the key; `null` if there is none. */
   readonly reach: Enabler | null;
 }
 
@@ -136,8 +136,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   /** The trials that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
   /**
-   * Tests a further condition once no trial is a violation. Returns the finding if the condition fails; `null` if it
-   * is met.
+   * Tests a further condition if no trial is a violation. Returns the finding if the condition is not met, else `null`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
   /** Returns why every trial is inconclusive, if the cause is not in the requests themselves. */

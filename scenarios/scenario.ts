@@ -174,7 +174,7 @@ export const exactly = (count: number): AdmittedBounds => ({ min: count, max: co
 
 /** Requires that every request is admitted, in each flow whose name starts with `prefix`. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
-  Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, wholeFlow(flow)]));
+  Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 
 /** Sets the same bounds for each flow whose name starts with `prefix`. */
 export const eachAdmitted = (plan: AdmissionPlan, prefix: string, bounds: AdmittedBounds): AdmittedByFlow =>
@@ -187,7 +187,7 @@ function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
 }
 
 /** A flow of unknown size must have at least one request admitted. */
-function wholeFlow(flow: Flow): AdmittedBounds {
+function boundsOfWholeFlow(flow: Flow): AdmittedBounds {
   const requests = requestCount(flow);
   return requests === null ? { min: 1, max: Number.MAX_SAFE_INTEGER } : exactly(requests);
 }

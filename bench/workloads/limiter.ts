@@ -18,7 +18,7 @@ const inputSchema = z.object({
 });
 
 /** Decisions before the measurement, so that compiled code does not count as memory of a key. */
-const warmUp = 20_000;
+const warmUpDecisions = 20_000;
 /** Number of keys whose memory is measured together. */
 const mostMeasured = 200_000;
 
@@ -46,7 +46,7 @@ export async function run(input: unknown): Promise<Measurement> {
 function bytesOfKey(open: () => Decide, names: readonly string[]): number {
   const servers = Array.from({ length: Math.ceil(mostMeasured / names.length) }, open);
   const warm = open();
-  for (let time = 0; time < warmUp; time += 1) warm(names[time % names.length] ?? "");
+  for (let time = 0; time < warmUpDecisions; time += 1) warm(names[time % names.length] ?? "");
   const emptyBytes = heapBytes();
   for (const decide of servers) for (const name of names) decide(name);
   const bytes = heapBytes() - emptyBytes;

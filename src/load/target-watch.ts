@@ -28,7 +28,7 @@ const whileAwayMs = 250;
 /** A target counts as dead if it neither accepts a connection nor responds for this time. */
 const deadAfterMs = 8000;
 /** A refusal is faster than this. A connection that takes longer may wait in the queue of a busy server. */
-const refusalMs = 1500;
+const maxRefusalMs = 1500;
 
 /** The reason of a load that ends because its target died, or its test clock cannot be moved. */
 export class TargetDied extends Error {
@@ -69,7 +69,7 @@ export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch
   };
   const fail = (failedMs: number): void => {
     const nowMs = epochMs();
-    failing ??= { aliveMs, failedMs, respondedMs: failedMs, isRefused: nowMs - failedMs < refusalMs };
+    failing ??= { aliveMs, failedMs, respondedMs: failedMs, isRefused: nowMs - failedMs < maxRefusalMs };
     if (nowMs - failing.respondedMs < deadAfterMs || either.aborted) return;
     first ??= { aliveMs: failing.aliveMs, failedMs: failing.failedMs, backMs: null };
     died.abort(new TargetDied(describeOutage({ ...failing, backMs: null })));

@@ -28,14 +28,14 @@ export interface Connections {
 /** An idle connection takes 16 KB of memory, and one with the longest possible head 75 KB. */
 export const maxConnections = 2500;
 /** Files and connections to reserve for the run itself, so that a flood of connections does not use them up. */
-const othersOpen = 192;
+const reservedFiles = 192;
 const minConnections = 32;
 
 /**
  * How many connections this process can hold. At the limit of open files, Node would close new connections silently.
  */
 const affordableConnections = (): number =>
-  Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + othersOpen) - othersOpen));
+  Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
 /**
  * A sender delivers within this time. A connection that is older and has no complete request is unlikely to deliver

@@ -47,7 +47,8 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Senders may silently retry after a reset of a reused connection, so each delivery gets its own.
+    // Each delivery gets a connection of its own, because senders may silently retry after a reused connection was
+    // reset.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;

@@ -62,7 +62,7 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
-    if (last !== undefined && (othersSince < maxOthersBetween || follows(each, last))) {
+    if (last !== undefined && (othersSince < maxOthersBetween || isNextSecond(each, last))) {
       last.toMs = each.toMs;
       last.gatewayLike += each.gatewayLike;
       last.others += othersSince + each.others;
@@ -76,5 +76,5 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
 }
 
 /** Whether the counts belong to the second after a spell. Within a second, the order of responses is not known. */
-const follows = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
+const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -26,7 +26,10 @@ function ageOf(name: string): number {
   return at === -1 ? requirementSets.length : at;
 }
 
-/** Whether something that was sent or judged for the set `since` is no part of the set `requirements`. Absent: of the first set. */
+/**
+ * Whether something belongs to a later set than `requirements`, so that this set does not judge it. `since` is the set
+ * that it was sent or judged for; default: the first.
+ */
 export const isLaterThan = (requirements: string, since: string = firstRequirements): boolean =>
   !countsIn(since, requirements);
 

@@ -24,7 +24,7 @@ export interface JudgingInput {
   readonly load: LoadResults | null;
 }
 
-interface Parts extends Pick<
+interface ReportParts extends Pick<
   Report,
   | "target"
   | "durationMs"
@@ -44,7 +44,7 @@ interface Parts extends Pick<
 }
 
 /** Assembles every report, of a run or of load. Its texts are not redacted yet. */
-export function assemble({ judging, started, finished, findings, ...parts }: Parts): Report {
+export function assemble({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = judgedParts(findings, judging);
   const { end, unselected, load } = judging;
   return {

@@ -55,10 +55,10 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "LIM-15": [counts(admission.observeShapes)],
   "LIM-16": [counts(admission.observeRefusals)],
   "LIM-17": [
-    { ...counts(slots.judgeCompletedReleaseSlots), as: "completion" },
-    { ...counts(slots.judgeFailedReleaseSlots), as: "failure", applies: (facts) => hasEnding(facts, "failed") },
+    { ...counts(slots.judgeSlotsAfterCompletion), as: "completion" },
+    { ...counts(slots.judgeSlotsAfterFailure), as: "failure", applies: (facts) => hasEnding(facts, "failed") },
     {
-      ...counts(slots.judgeDisconnectedInvokesReleaseSlots),
+      ...counts(slots.judgeSlotsAfterLeftInvokes),
       as: "leaving",
       applies: (facts) => hasEnding(facts, "left invoke"),
     },
@@ -78,7 +78,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   ...Object.fromEntries(streamRules.map((rule) => [rule.clause, [each(streams.judgeEventOrder(rule))]])),
   "SSE-11": [each(streams.judgeIndexes)],
   "SSE-13": [each(streams.judgeDoneTokens)],
-  "SSE-27": [counts(slots.judgeDisconnectedStreamsReleaseSlots)],
+  "SSE-27": [counts(slots.judgeSlotsAfterLeftStreams)],
   "USE-1": [each(usageReport.judgeUsageReport)],
   "USE-3": [each(usageReport.judgeRequestCounts)],
   "USE-4": [each(usageReport.judgeTokenCounts)],

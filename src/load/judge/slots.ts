@@ -105,7 +105,7 @@ const judgeRelease =
       );
     });
 
-export const judgeCompletedReleaseSlots = judgeRelease("LIM-17", ["completed"]);
-export const judgeFailedReleaseSlots = judgeRelease("LIM-17", ["failed"]);
-export const judgeDisconnectedInvokesReleaseSlots = judgeRelease("LIM-17", ["left invoke"]);
-export const judgeDisconnectedStreamsReleaseSlots = judgeRelease("SSE-27", ["left stream"]);
+export const judgeSlotsAfterCompletion = judgeRelease("LIM-17", ["completed"]);
+export const judgeSlotsAfterFailure = judgeRelease("LIM-17", ["failed"]);
+export const judgeSlotsAfterLeftInvokes = judgeRelease("LIM-17", ["left invoke"]);
+export const judgeSlotsAfterLeftStreams = judgeRelease("SSE-27", ["left stream"]);

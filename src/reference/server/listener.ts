@@ -24,7 +24,7 @@ const keepAliveMs = 72_000;
  * @throws {Error} Node's own error if certificate and key do not match
  */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // Fastify handles a missing `Host` instead of Node, because its response has all headers.
+  // Fastify instead of Node handles a missing `Host`, because Fastify's response has all headers.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;

@@ -1,4 +1,4 @@
-import { hiddenHead, numberHead, prose, tableBox, tableHead, tableOf } from "../html/elements.ts";
+import { screenReaderHead, numberHead, prose, tableBox, tableHead, tableOf } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import { baseStyle } from "../html/base-style.ts";
@@ -70,7 +70,7 @@ function sides({ older, newer }: Comparison): Html {
         <td>${prose(of(newer) || "none")}</td>
       </tr>`,
   );
-  return html`<div class="sides">${tableOf("The two reports", [hiddenHead("what"), "old", "new"], cells)}</div>`;
+  return html`<div class="sides">${tableOf("The two reports", [screenReaderHead("what"), "old", "new"], cells)}</div>`;
 }
 
 const notes = ({ notes: all }: Comparison): Html | null =>

@@ -3,7 +3,7 @@ import { formatLabelled, formatCount } from "../../base/text.ts";
 import { type Paint, paintFor } from "../../base/paint.ts";
 import { type NightJudgement, flakyOf } from "./gate/judge-night.ts";
 import { type Night, type NightLoad, countsCaveat, timesCaveat } from "./night.ts";
-import { brokenLines, formatNightVerdict, isWorse, type NightLine, nightLines, nightMood } from "./summary.ts";
+import { brokenFindingLines, formatNightVerdict, isWorse, type NightLine, nightLines, nightStatus } from "./summary.ts";
 import { prose, table } from "../formats/markdown-text.ts";
 import type { DamagedNight } from "./night.ts";
 
@@ -38,8 +38,8 @@ export function renderNightTerminal(
   const paint = paintFor(colour);
   const lines = nightLines(judgement, night);
   const shown = lines.slice(0, maxTerminalLines);
-  const colourOf = { good: paint.green, bad: paint.red, unsure: paint.yellow }[nightMood(judgement, night)];
-  const broken = brokenLines(judgement, night);
+  const colourOf = { good: paint.green, bad: paint.red, unsure: paint.yellow }[nightStatus(judgement, night)];
+  const broken = brokenFindingLines(judgement, night);
   const textWidth = Math.max(40, width);
   return [
     paint.bold(colourOf(formatNightVerdict(judgement, night))),
@@ -61,10 +61,10 @@ const moodMarks = { good: "✅", bad: "❌", unsure: "⚠️" } as const;
 export function renderNightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
-  const broken = brokenLines(judgement, night);
+  const broken = brokenFindingLines(judgement, night);
   const rows = lines.slice(0, maxMarkdownRows).map(({ kind, says }) => [kind, prose(says)]);
   return [
-    `## ${moodMarks[nightMood(judgement, night)]} Nightly: ${prose(target.name)}: ${prose(formatNightVerdict(judgement, night))}`,
+    `## ${moodMarks[nightStatus(judgement, night)]} Nightly: ${prose(target.name)}: ${prose(formatNightVerdict(judgement, night))}`,
     "",
     ...(broken.length === 0
       ? []

@@ -83,7 +83,7 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
 }
 
 /** Returns whether a night was good. `bad`: a must is broken or something became worse. `unsure`: the night cannot tell. */
-export function nightMood(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
+export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (isWorse(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
     ? "unsure"
@@ -116,7 +116,7 @@ export function formatSince({ since, isOlder }: OpenFailure, night: Night): stri
 }
 
 /** A line for each finding that is broken tonight: its name, since when, and the actual result. */
-export const brokenLines = (judgement: NightJudgement, night: Night): string[] =>
+export const brokenFindingLines = (judgement: NightJudgement, night: Night): string[] =>
   judgement.broken
     .filter(({ finding }) => finding.outcome === "fail")
     .map(

@@ -44,7 +44,7 @@ export const tableHead = (cells: readonly (string | Html)[]): Html =>
 export const numberHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
 /** Head of a column for screen readers alone. */
-export const hiddenHead = (text: string): Html =>
+export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
 export const tableOf = (

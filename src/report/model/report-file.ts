@@ -23,18 +23,18 @@ export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> 
   yield '\n},\n"deliveries": {\n';
   yield* recordLines(deliveries);
   yield '\n},\n"probes": [\n';
-  yield* inLines(probes.values().map((each) => JSON.stringify(each)));
+  yield* commaSeparatedLines(probes.values().map((each) => JSON.stringify(each)));
   yield "\n] }\n";
 }
 
 const recordLines = (record: Readonly<Record<string, unknown>>): Generator<string> =>
-  inLines(
+  commaSeparatedLines(
     Object.entries(record)
       .values()
       .map(([id, each]) => `${JSON.stringify(id)}: ${JSON.stringify(each)}`),
   );
 
-function* inLines(items: Iterable<string>): Generator<string> {
+function* commaSeparatedLines(items: Iterable<string>): Generator<string> {
   let isFirst = true;
   for (const item of items) {
     yield isFirst ? item : `,\n${item}`;

@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/text.ts";
 import { baseStyle } from "../html/base-style.ts";
-import { badge, hiddenHead, prose, tableHead } from "../html/elements.ts";
+import { badge, screenReaderHead, prose, tableHead } from "../html/elements.ts";
 import { type Html, html } from "../html/markup.ts";
 import { renderPage } from "../html/page.ts";
 import type { Verdict } from "../model/report.ts";
@@ -60,7 +60,8 @@ function matrix({ id, title, lead, groups }: VendorTable, vendors: readonly Vend
           <col class="what" />
           ${vendors.map(({ kind }) => html`<col class="${kind === "judged" ? "vendor" : "unjudged"}" />`)}
         </colgroup>
-        ${tableHead([hiddenHead(title), ...names])} ${groups.map((group) => groupBody(group, names.length + 1, hasIds))}
+        ${tableHead([screenReaderHead(title), ...names])}
+        ${groups.map((group) => groupBody(group, names.length + 1, hasIds))}
       </table>
     </div>
   </section>`;

@@ -1,22 +1,22 @@
 import { advisory, gap, must, type ClauseTable } from "../clause.ts";
 
 const endpoint = "Endpoints / 2. Stream an agent response";
-const events = "Events / Stream events (SSE)";
+const streamEventsSection = "Events / Stream events (SSE)";
 const sequence = "States and transitions / Stream sequence";
 
 export const streamClauses = {
   "SSE-1": must(endpoint, "`POST /v1/agents/{agent_id}/stream` answers 200 with an event stream."),
-  "SSE-2": must(events, "Each event has an `event:` name, one of start, chunk, error and done."),
-  "SSE-3": must(events, "Each event's `data:` holds JSON, an object."),
+  "SSE-2": must(streamEventsSection, "Each event has an `event:` name, one of start, chunk, error and done."),
+  "SSE-3": must(streamEventsSection, "Each event's `data:` holds JSON, an object."),
   "SSE-4": must(sequence, "`start` comes first, and once."),
   "SSE-5": must(sequence, "Exactly one of `done` and `error` comes last, and no event follows it."),
   "SSE-6": must(sequence, "Content is sent as `chunk` events between `start` and the end."),
-  "SSE-7": must(events, "`start` carries `message`, a string."),
-  "SSE-8": must(events, "`session_id` of `start`, where present, is a string.", {
+  "SSE-7": must(streamEventsSection, "`start` carries `message`, a string."),
+  "SSE-8": must(streamEventsSection, "`session_id` of `start`, where present, is a string.", {
     readings: { absent: "it is left out", present: "it is there" },
   }),
-  "SSE-9": must(events, "`chunk` carries `content`, a string."),
-  "SSE-10": must(events, "`index` of `chunk`, where present, is an integer.", {
+  "SSE-9": must(streamEventsSection, "`chunk` carries `content`, a string."),
+  "SSE-10": must(streamEventsSection, "`index` of `chunk`, where present, is an integer.", {
     readings: {
       absent: "chunks carry no `index`",
       "from-0": "the first index is 0",
@@ -25,14 +25,14 @@ export const streamClauses = {
     },
   }),
   "SSE-11": advisory(
-    events,
+    streamEventsSection,
     "`index` is on every chunk of a stream or on none, begins with 0 or 1, and rises by one from chunk to chunk.",
   ),
-  "SSE-12": must(events, "`done` carries `message`, a string."),
-  "SSE-13": must(events, "`done` carries `usage` with the integer `total_tokens`."),
-  "SSE-14": must(events, "`done` carries `execution_time`, a number of seconds."),
-  "SSE-15": must(events, "`error` carries the strings `error` and `code`."),
-  "SSE-16": must(events, "`retry_after` of `error`, where present, is a number of seconds.", {
+  "SSE-12": must(streamEventsSection, "`done` carries `message`, a string."),
+  "SSE-13": must(streamEventsSection, "`done` carries `usage` with the integer `total_tokens`."),
+  "SSE-14": must(streamEventsSection, "`done` carries `execution_time`, a number of seconds."),
+  "SSE-15": must(streamEventsSection, "`error` carries the strings `error` and `code`."),
+  "SSE-16": must(streamEventsSection, "`retry_after` of `error`, where present, is a number of seconds.", {
     readings: { absent: "no `error` event carries it", present: "it is there" },
   }),
   "SSE-17": must(sequence, "A failure while streaming sends an `error` event."),
@@ -58,7 +58,10 @@ export const streamClauses = {
     "What the service does 1",
     "Multi-byte text arrives whole: the concatenated chunks are valid Unicode.",
   ),
-  "SSE-31": advisory(events, "`execution_time` of `done` is not negative, and not longer than the stream took."),
+  "SSE-31": advisory(
+    streamEventsSection,
+    "`execution_time` of `done` is not negative, and not longer than the stream took.",
+  ),
   "SSE-32": gap("Limits / Scope of limits 7", "The maximum duration of a stream is not shown."),
   "SSE-33": gap(
     endpoint,
@@ -68,6 +71,9 @@ export const streamClauses = {
     endpoint,
     "`parameters` accepts what it accepts on invoke: a `temperature` from 0.0 to 2.0, both included, an integer `max_tokens` and an object `context`.",
   ),
-  "SSE-35": advisory(events, "`session_id` of `start`, where the request names a session, is that session."),
+  "SSE-35": advisory(
+    streamEventsSection,
+    "`session_id` of `start`, where the request names a session, is that session.",
+  ),
   "SSE-36": must(endpoint, "Streams with the same `session_id` share their conversation's context, as invokes do."),
 } as const satisfies ClauseTable;

@@ -23,7 +23,7 @@ export const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTest
  * The number of requests of a probe that uses up all slots several times, and how long it waits if they exceed the
  * minute's limit.
  */
-export const requestsFor = (requestsOfTries: (tries: number) => number) => {
+export const costOfTries = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesFor(limits));
   return {
     requests,

@@ -17,7 +17,7 @@ import {
   invokeAfterMinute,
   invokeWithRetries,
   maxSlowMs,
-  requestsFor,
+  costOfTries,
   sendUntilRefused,
   settledOrWaiting,
   stepMs,
@@ -177,7 +177,7 @@ export const failuresBeyondSlots = tierProbe(
   {
     needs: ["agents.answering", "agents.failing"],
     stage: "concurrency",
-    ...requestsFor((tries) => 2 * tries + 3),
+    ...costOfTries((tries) => 2 * tries + 3),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailuresBeyondSlots> => {
     const own = client.as(key);

@@ -15,7 +15,7 @@ import {
   invokeAfterMinute,
   invokeWithRetries,
   maxSlowMs,
-  requestsFor,
+  costOfTries,
   sendUntilRefused,
   settledOrWaiting,
   stepMs,
@@ -36,7 +36,7 @@ export const failedStreamsBeyondSlots = tierProbe(
   {
     needs: ["agents.answering", "agents.failingInStream"],
     stage: "concurrency",
-    ...requestsFor((tries) => tries + 2),
+    ...costOfTries((tries) => tries + 2),
   },
   async ({ client, given, tested: { key, limits }, time, recorder }): Promise<FailedStreamsBeyondSlots> => {
     requireEndpoint("stream", { client, recorder });

@@ -44,10 +44,10 @@ function isBeyond({ exchange }: JudgedResponse, totals: readonly unknown[]): boo
 const listCases = memoizeByObject((all: AllExchanges) => {
   const pages = bodyCases("list", all, isSuccess, rootOf);
   const totals = pages.map(({ subject }) => getPath(subject.root, "pagination", "total"));
-  return pages.map((each) => ({ ...each, subject: withOpenness(each.subject, isBeyond(each.subject, totals)) }));
+  return pages.map((each) => ({ ...each, subject: withIsOpen(each.subject, isBeyond(each.subject, totals)) }));
 });
 
-const withOpenness = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
+const withIsOpen = memoizeByPair((response: JudgedResponse, isOpen: boolean) => ({ ...response, isOpen }));
 
 /** Listings of pages that may exist. */
 const pageCases = (all: AllExchanges): Member<JudgedResponse>[] =>

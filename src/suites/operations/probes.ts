@@ -100,13 +100,13 @@ function isPending(poll: Exchange): boolean {
 
 /** The status of the operation; `undefined` if the response has none. */
 export function stateOf(poll: Exchange): unknown {
-  return isSuccess(poll) ? getPath(fieldsOf(poll, handleFields), "status") : undefined;
+  return isSuccess(poll) ? getPath(fieldsOf(poll, operationHandleFields), "status") : undefined;
 }
 
-const handleFields = ["operation_id", "check_url"] as const;
+const operationHandleFields = ["operation_id", "check_url"] as const;
 
 export function handleOf(exchange: Exchange): Handle {
-  const fields = fieldsOf(exchange, handleFields);
+  const fields = fieldsOf(exchange, operationHandleFields);
   return {
     operationId: getPath(fields, "operation_id"),
     status: getPath(fields, "status"),

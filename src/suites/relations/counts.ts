@@ -157,4 +157,4 @@ const sameLimit = relation(
   },
 );
 
-export const countRelations = [...pageRelations, usageGrows, sameLimit];
+export const relationsOfCounts = [...pageRelations, usageGrows, sameLimit];

@@ -1,13 +1,13 @@
 import type { Check, Suite } from "../../run/judge/check.ts";
 import { callRelations } from "./calls.ts";
-import { countRelations } from "./counts.ts";
+import { relationsOfCounts } from "./counts.ts";
 import { deliveryRelations } from "./deliveries.ts";
 import { identityRelations } from "./identities.ts";
 
 /** Every check that compares messages of a run. Those of receivers' replies are among the checks of retries. */
 export const relations: readonly Check[] = [
   ...callRelations,
-  ...countRelations,
+  ...relationsOfCounts,
   ...deliveryRelations,
   ...identityRelations,
 ];

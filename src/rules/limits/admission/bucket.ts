@@ -18,9 +18,9 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
   const tokens = capacityFor(capacity, Math.ceil(needed - roundingTokens));
   if (needed > tokens + roundingTokens) return null;
   const unexplained = noRefusals(timeline.refusals.length);
-  const spending = spendingOf(timeline, refillPerMs);
+  const unspent = unspentRefills(timeline, refillPerMs);
   timeline.refusals.forEach((refusal, index) => {
-    if (!isExplained(timeline, spending, refusal, refillPerMs, tokens)) addRefusal(unexplained, index);
+    if (!isExplained(timeline, unspent, refusal, refillPerMs, tokens)) addRefusal(unexplained, index);
   });
   return { unexplained };
 }
@@ -43,32 +43,32 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
 }
 
 /** For each instant at which a span may begin: how many tokens may have been refilled and not spent before, at most. */
-interface Spending {
+interface UnspentRefills {
   readonly begins: Tally;
-  readonly mostUpTo: Float64Array;
+  readonly maxUpTo: Float64Array;
 }
 
-function spendingOf(timeline: AdmissionTimeline, refillPerMs: number): Spending {
+function unspentRefills(timeline: AdmissionTimeline, refillPerMs: number): UnspentRefills {
   const begins = timeline.counted.latest;
   let max = -Infinity;
-  const mostUpTo = begins.values.map((ms, index) => {
+  const maxUpTo = begins.values.map((ms, index) => {
     if (Number.isFinite(ms)) max = Math.max(max, refillPerMs * ms - inFirst(begins, index));
     return max;
   });
-  return { begins, mostUpTo };
+  return { begins, maxUpTo };
 }
 
 function isExplained(
   timeline: AdmissionTimeline,
-  spending: Spending,
+  unspent: UnspentRefills,
   refusal: TimedRefusal,
   refillPerMs: number,
   tokens: number,
 ): boolean {
   if (reportsLongerWait(refusal, refillPerMs)) return false;
-  const closed = countBelow(spending.begins.values, refusal.fromMs);
-  const atOnce = refusal.countedBefore - inFirst(spending.begins, closed);
-  const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (spending.mostUpTo[closed - 1] ?? -Infinity);
+  const closed = countBelow(unspent.begins.values, refusal.fromMs);
+  const atOnce = refusal.countedBefore - inFirst(unspent.begins, closed);
+  const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
   // Requests at one instant have no refill between them, so nothing is rounded: a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
@@ -76,8 +76,8 @@ function isExplained(
 }
 
 /**
- * Whether the refusal reports a longer wait than a bucket needs to gain one token and to repay the refusals that
- * counted.
+ * Whether the refusal reports a longer wait than the bucket can need: the time to gain one token, and to make up for
+ * refusals that counted.
  */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,

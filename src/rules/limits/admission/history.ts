@@ -99,7 +99,10 @@ export interface ObservedRequest {
   readonly outcome: DecisionOutcome;
   /** The least time for which the request occupies its agent. Default 0: not known. */
   readonly minOccupiedMs?: number;
-  /** The longest delay of a byte on the network. Default: not known, so that a stream's last byte proves no hold. */
+  /**
+   * The longest time that a byte travels on the network. Without it, the last byte of a stream does not prove that the
+   * stream held a slot until then. Default: not known.
+   */
   readonly maxTransitMs?: number;
 }
 

@@ -159,7 +159,7 @@ const swap = (one: string, other: string, breaks: readonly ClauseId[]): Operatio
 const legal = (description: string, of: (head: WireHead) => WireHead | null): Operation =>
   operation({ class: "legal: headers", description, endpoints: endpointNames, change: { kind: "head", of } });
 
-const withNames =
+const withHeaderNames =
   (write: (name: string) => string) =>
   (head: WireHead): WireHead => ({ ...head, headers: head.headers.map(([name, value]) => [write(name), value]) });
 
@@ -186,11 +186,11 @@ export const headerOperations: readonly Operation[] = [
   legal("an unknown header", (head) => withMoreHeader(head, ["X-Selftest-More", "7"])),
   legal(
     "names of headers in lower case",
-    withNames((name) => name.toLowerCase()),
+    withHeaderNames((name) => name.toLowerCase()),
   ),
   legal(
     "names of headers in upper case",
-    withNames((name) => name.toUpperCase()),
+    withHeaderNames((name) => name.toUpperCase()),
   ),
   legal("headers in another order", (head) => ({ ...head, headers: head.headers.toReversed() })),
   ...Object.values(rateHeaders)

@@ -139,7 +139,7 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
    * Tests a further condition if no trial is a violation. Returns the finding if the condition is not met, else `null`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
-  /** Returns why every trial is inconclusive, if the cause is not in the requests themselves. */
+  /** Returns why no trial is conclusive, if the requests themselves do not show it. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 

@@ -62,8 +62,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   // Items and pairs are numbers, because a run looks up hundreds of thousands of them.
   const items = names.flatMap((name, at) => (values[name] ?? []).map((value) => ({ at, name, value })));
   const itemsAt = names.map((_, at) => items.flatMap((item, id) => (item.at === at ? [id] : [])));
-  const idOf = (name: string, value: string | undefined): number =>
-    items.findIndex((item) => item.name === name && item.value === value);
+  const idsByValue = names.map((_, at) => new Map((itemsAt[at] ?? []).map((id) => [items[id]?.value, id])));
+  const idAt = (at: number, value: string | undefined): number => idsByValue[at]?.get(value) ?? undecided;
   const isRefused = items.map(({ name, value }) => refused[name]?.includes(value) === true);
   const isCounted = items.map(({ value }) => counts(value));
   const paired = names.map((one) => names.map((other) => isPaired(one, other)));
@@ -72,11 +72,11 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const pairName = (first: number, second: number): string => `${textOf(first)} ${textOf(second)}`;
 
   const indexed = (choices: Choices): (readonly [number, ReadonlySet<number>])[] =>
-    Object.entries(choices).map(([name, those]) => [
-      names.indexOf(name),
+    Object.entries(choices).map(([name, those]) => {
+      const at = names.indexOf(name);
       // A rule may name values that this input does not have.
-      new Set((those ?? []).map((value) => idOf(name, value)).filter((id) => id !== undecided)),
-    ]);
+      return [at, new Set((those ?? []).map((value) => idAt(at, value)).filter((id) => id !== undecided))];
+    });
   const rules = exclusions.map(({ when, only }) => ({ when: indexed(when), only: indexed(only) }));
   const rulesAt = names.map((_, at) =>
     rules.filter((rule) => [...rule.when, ...rule.only].some(([own]) => own === at)),
@@ -86,7 +86,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   const isKept = (row: Ids, { when, only }: (typeof rules)[number]): boolean =>
     !when.every(([at, those]) => those.has(row[at] ?? undecided)) ||
     only.every(([at, those]) => row[at] === undecided || those.has(row[at] ?? undecided));
-  const idsOf = (row: Row): number[] => names.map((name) => idOf(name, row[name]));
+  const idsOf = (row: Row): number[] => names.map((name, at) => idAt(at, row[name]));
 
   /**
    * Fills in the missing values without hiding those that the row begins with. Returns `null` if that is impossible.
@@ -142,16 +142,19 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       for (const { name, id } of possible()) if (!covered.has(name)) isNew[id] = 1;
       const gainOf = (id: number, at: number, row: Ids): number => {
         let gain = 0;
-        for (const [otherAt, other] of row.entries())
+        for (let otherAt = 0; otherAt < row.length; otherAt += 1) {
+          const other = row[otherAt] ?? undecided;
           if (other !== undecided && otherAt !== at)
             gain += isNew[at < otherAt ? pairId(id, other) : pairId(other, id)] ?? 0;
+        }
         return gain;
       };
-      const byGain = (at: number, row: Ids): number[] =>
-        (itemsAt[at] ?? [])
-          .map((id) => ({ id, worth: gainOf(id, at, row) + random() }))
-          .toSorted((one, other) => other.worth - one.worth)
-          .map(({ id }) => id);
+      const worths = new Float64Array(items.length);
+      const byGain = (at: number, row: Ids): number[] => {
+        const ids = itemsAt[at] ?? [];
+        for (const id of ids) worths[id] = gainOf(id, at, row) + random();
+        return ids.toSorted((one, other) => (worths[other] ?? 0) - (worths[one] ?? 0));
+      };
       const rows: Row[] = [];
       const add = (begun: Ids): void => {
         const tried = Array.from({ length: candidates }, () => complete(begun, byGain)).flatMap((ids) => {

@@ -1,5 +1,5 @@
 import { type Covering, type CoveringInput, prepareCovering, type Row } from "../../base/covering-array.ts";
-import { memoizeByObject, once } from "../../base/memoize.ts";
+import { memoizeByObject, memoizeByValue } from "../../base/memoize.ts";
 import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import {
@@ -25,9 +25,6 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
   counts: (value) => value !== "none",
 });
 
-/** All pairs of values, for any target and any bounds. */
-const everything = once(() => prepareCovering(inputOf((name) => dimensions[name].values)));
-
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
@@ -37,7 +34,18 @@ const onlyGet: readonly Exclusion[] = [
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Pairs of values that a run cannot cover, and the setting or key that would enable them. */
+/** Prepared coverings, by the values in them: it takes a tenth of a second, and most targets have the same. */
+const coverings = memoizeByValue((input: string): Covering => {
+  const { values, readOnly } = JSON.parse(input) as {
+    readonly values: Readonly<Record<Dimension, readonly string[]>>;
+    readonly readOnly: boolean;
+  };
+  return prepareCovering(inputOf((name) => values[name], readOnly ? onlyGet : []));
+});
+const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: boolean): Covering =>
+  coverings(JSON.stringify({ values: Object.fromEntries(chosen.map((name) => [name, values(name)])), readOnly }));
+
+/** Pairs that a target or the bounds of a run leave out, and what would bring them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
@@ -56,9 +64,10 @@ export function reachOf(target: Target, readOnly: boolean): Reach {
   const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
   const available = (name: Dimension): string[] =>
     dimensions[name].values.filter((value) => lacks(name, value) === null);
-  const covering = prepareCovering(inputOf(available, readOnly ? onlyGet : []));
+  const covering = coveringOf(available, readOnly);
   const pairs = new Set(covering.possiblePairs());
-  const all = everything().possiblePairs();
+  // All pairs of the document, whatever target and bounds.
+  const all = coveringOf((name) => dimensions[name].values, false).possiblePairs();
   const causes = all.filter((pair) => !pairs.has(pair)).map((pair) => causeOf(pair, lacks, readOnly));
   const cut = [...Map.groupBy(causes, (needs) => JSON.stringify(needs)).values()].flatMap(([needs, ...others]) =>
     needs === undefined ? [] : [{ needs, pairs: others.length + 1 }],

@@ -34,7 +34,7 @@ const onlyGet: readonly Exclusion[] = [
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Prepared coverings, by the values in them: it takes a tenth of a second, and most targets have the same. */
+/** Prepared coverings, by their input. Preparing one takes a tenth of a second, and most targets have the same input. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -45,7 +45,7 @@ const coverings = memoizeByValue((input: string): Covering => {
 const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: boolean): Covering =>
   coverings(JSON.stringify({ values: Object.fromEntries(chosen.map((name) => [name, values(name)])), readOnly }));
 
-/** Pairs that a target or the bounds of a run leave out, and what would bring them. */
+/** Pairs of values that a run cannot cover, and the setting or key that would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
@@ -66,7 +66,7 @@ export function reachOf(target: Target, readOnly: boolean): Reach {
     dimensions[name].values.filter((value) => lacks(name, value) === null);
   const covering = coveringOf(available, readOnly);
   const pairs = new Set(covering.possiblePairs());
-  // All pairs of the document, whatever target and bounds.
+  // All pairs of values, for any target and any bounds.
   const all = coveringOf((name) => dimensions[name].values, false).possiblePairs();
   const causes = all.filter((pair) => !pairs.has(pair)).map((pair) => causeOf(pair, lacks, readOnly));
   const cut = [...Map.groupBy(causes, (needs) => JSON.stringify(needs)).values()].flatMap(([needs, ...others]) =>

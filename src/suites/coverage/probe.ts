@@ -49,6 +49,8 @@ const maxExecutions = 10;
 const withClock = { requests: 250, executions: 45 } as const;
 /** A run stops sending invalid keys after this many 429s, because the server may be limiting the client's address. */
 const maxLimited = 2;
+/** A run stops sending a key or a body that must be refused if that ran an agent of the endpoint this often. */
+const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 
 const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
@@ -172,8 +174,11 @@ async function sendRows(
   onSent: (row: Row, exchange: Exchange) => void,
 ): Promise<GeneratedRequest[]> {
   const generated: GeneratedRequest[] = [];
+  const forbiddenRuns = new Map<string, number>();
   let limited = 0;
   for (const row of rows) {
+    const forbidden = forbiddenIn(row);
+    if (forbidden.some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns)) continue;
     const isRefused = isRefusedKey(row["key"] ?? "");
     if (isRefused && limited >= maxLimited) {
       if (!(await waitIfClock(context.time))) continue;
@@ -183,6 +188,8 @@ async function sendRows(
       const exchange = await sendRow(row, context, parts);
       if (exchange === null) continue;
       if (isRefused && hasStatus(exchange, 429)) limited += 1;
+      if (isSuccess(exchange))
+        for (const name of forbidden) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
       generated.push({ row, exchange });
       onSent(row, exchange);
     } catch (error) {
@@ -191,6 +198,15 @@ async function sendRows(
   }
   return generated;
 }
+
+/** The values of a call of an agent for which it must be refused, with the endpoint. */
+const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
+  (endpoint === "invoke" || endpoint === "stream") && method === "documented"
+    ? [
+        ...(isRefusedKey(key) ? [`${endpoint} key=${key}`] : []),
+        ...(dimensions.body.refused.some((each) => each === body) ? [`${endpoint} body=${body}`] : []),
+      ]
+    : [];
 
 /**
  * Passes a minute of the target's clock, so that the limit of the client's address has room. Returns whether it did.

@@ -46,7 +46,7 @@ const minute = (more: Partial<MinuteExhausted> = {}): MinuteExhausted => ({
   stragglers: [],
   lookalikes: [],
   beganFresh: true,
-  first: { admitted: 10, invoked: 10, end: "refused", hiccups: 0 },
+  first: { admitted: 10, failed: 0, invoked: 10, end: "refused", hiccups: 0 },
   refused: [refusal()],
   health: [exchange()],
   early: later(refusal(0, 4), 40, 36),
@@ -59,16 +59,16 @@ const minute = (more: Partial<MinuteExhausted> = {}): MinuteExhausted => ({
 /** Nine requests are admitted, then all are refused for some seconds. */
 const nine = minute({
   samples: [...sent(9, 0, 200, 0), ...sent(1, 0, 429, 2000), ...sent(1, 61, 200, 2010)],
-  first: { admitted: 9, invoked: 9, end: "refused", hiccups: 0 },
+  first: { admitted: 9, failed: 0, invoked: 9, end: "refused", hiccups: 0 },
 });
 const many = minute({
   samples: sent(45, 0, 200, 0),
-  first: { admitted: 45, invoked: 45, end: "all sent", hiccups: 0 },
+  first: { admitted: 45, failed: 0, invoked: 45, end: "all sent", hiccups: 0 },
   refused: [],
 });
 const failing = minute({
   samples: sent(6, 0, 400, 0),
-  first: { admitted: 0, invoked: 0, end: "failing", hiccups: 0 },
+  first: { admitted: 0, failed: 0, invoked: 0, end: "failing", hiccups: 0 },
   refused: [exchange({ status: 400 })],
 });
 

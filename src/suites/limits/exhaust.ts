@@ -36,6 +36,8 @@ export const invokeSample = ({ client, agent }: KeySender): Promise<Sample> =>
 /** Result of a burst. The end `failing` means that several responses in a row were neither a success nor a 429. */
 export interface BurstResult {
   readonly admitted: number;
+  /** Number of responses that were neither a success nor a 429. The target may have counted these requests, too. */
+  readonly failed: number;
   readonly invoked: number;
   readonly end: "refused" | "all sent" | "failing";
 }
@@ -73,6 +75,7 @@ export async function sendUntilRefused(
   let sent = 0;
   let admitted = 0;
   let invoked = 0;
+  let failed = 0;
   let failureCount = 0;
   let end: BurstResult["end"] = "all sent";
   const worker = async (): Promise<void> => {
@@ -87,11 +90,14 @@ export async function sendUntilRefused(
       } else if (sample.status === 429) {
         end = "refused";
         onRefused(sample);
-      } else if (++failureCount >= maxFailures) end = "failing";
+      } else {
+        failed += 1;
+        if (++failureCount >= maxFailures) end = "failing";
+      }
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
-  return { admitted, invoked, end };
+  return { admitted, failed, invoked, end };
 }
 
 /**
@@ -127,6 +133,7 @@ export async function exhaustWithPause(
   return {
     ...second,
     admitted: first.admitted + second.admitted,
+    failed: first.failed + second.failed,
     invoked: first.invoked + second.invoked,
     hiccups: first.hiccups + second.hiccups,
   };
@@ -138,6 +145,7 @@ export async function exhaustWithPause(
 export async function exhaust(sender: KeySender, options: ExhaustOptions): Promise<ExhaustResult> {
   const { max, expected, trustedFrom = expected } = options;
   let admitted = 0;
+  let failed = 0;
   let invoked = 0;
   for (let hiccups = 0; ; hiccups++) {
     // The refusal may come from a limit on reads alone, so later bursts send invokes.
@@ -148,10 +156,11 @@ export async function exhaust(sender: KeySender, options: ExhaustOptions): Promi
       reportsExhaustion ||= remaining === 0 && resetAfter !== null && resetAfter >= minResetAfterSeconds;
     });
     admitted += burst.admitted;
+    failed += burst.failed;
     invoked += burst.invoked;
     const isEnough = admitted >= expected || (reportsExhaustion && admitted >= trustedFrom);
     const isTrusted = burst.end !== "refused" || isEnough || hiccups >= maxHiccups;
-    if (isTrusted || !(await isAdmittedOnRetry(sender))) return { admitted, invoked, end: burst.end, hiccups };
+    if (isTrusted || !(await isAdmittedOnRetry(sender))) return { admitted, failed, invoked, end: burst.end, hiccups };
     admitted += 1;
     invoked += 1;
   }

@@ -32,14 +32,15 @@ export const costOfTries = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/** Sends requests, each after the end of the one before, until one is refused with 429. */
+/** Sends requests, each after the end of the one before, until one is refused with 429, or those sent are enough. */
 export async function sendUntilRefused(
   before: Exchange,
   tries: number,
   send: () => Promise<Exchange>,
+  isEnough: (sent: readonly Exchange[]) => boolean = () => false,
 ): Promise<Exchange[]> {
   const sent: Exchange[] = [];
-  while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429)) sent.push(await send());
+  while (sent.length < tries && !hasStatus(sent.at(-1) ?? before, 429) && !isEnough(sent)) sent.push(await send());
   return sent;
 }
 

@@ -6,6 +6,7 @@ import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
+  type BurstResult,
   exhaustWithPause,
   invokeUnpaced,
   type KeySender,
@@ -56,7 +57,7 @@ export const hourExhausted = tierProbe(
     const pauseMs = target.clock === null ? minuteOverMs : twoMinutesMs;
     await passFullHour(context, Math.ceil(tested.limits.perHour / tested.limits.perMinute) * pauseMs);
     const siblingControl = await sendSiblingControl(context);
-    const { admitted, end } = await exhaustHour(sender, { pauseMs, before: 0, admittedBefore: null });
+    const { admitted, failed, end } = await exhaustHour(sender, { pauseMs, before: 0, admittedBefore: null });
     const refused = end === "all sent" ? [] : [await invokeUnpaced(sender)];
     const health = refused.length === 0 ? null : await sender.client.health(sender.agent);
     let [stream, afterStream]: [Exchange | null, Exchange | null] = [null, null];
@@ -73,7 +74,7 @@ export const hourExhausted = tierProbe(
     const last = end === "refused" && target.clock !== null ? await invokeUnpaced(sender) : refused.at(-1);
     const retried = target.clock === null ? null : await retryWhenDue(sender, last);
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
-    const isShort = target.clock !== null && end === "refused" && admitted < tested.limits.perHour;
+    const isShort = target.clock !== null && end === "refused" && admitted + failed < tested.limits.perHour;
     const isSmall = tested.limits.perHour <= maxRepeatedAllowance;
     if (isShort) await time.passTime(useExpiryMs, "earlier use of the key must expire");
     if (isShort || (isSmall && retried !== null && statusOf(retried.exchange) === 200)) {
@@ -132,11 +133,12 @@ interface HourOptions {
 async function exhaustHour(
   sender: KeySender,
   { pauseMs, before, admittedBefore }: HourOptions,
-): Promise<{ readonly admitted: number; readonly end: HourExhausted["end"] }> {
+): Promise<Pick<BurstResult, "admitted" | "failed" | "end">> {
   const { limits, time } = sender;
   const { perHour, perMinute } = limits;
   const max = 2 * perHour + perMinute + 1;
   let admitted = before;
+  let failed = 0;
   let endsEarly = false;
   for (let idleMinutes = 0; admitted < max && idleMinutes < 2;) {
     // The request that opened the window counts toward the first minute.
@@ -147,11 +149,12 @@ async function exhaustHour(
     const pauseAfter = admittedBefore === null ? null : admittedBefore - admitted;
     const minute = await exhaustWithPause(sender, options, pauseAfter);
     admitted += minute.admitted;
+    failed += minute.failed;
     endsEarly ||= minute.end === "refused" && minute.admitted < share;
-    if (minute.end === "failing") return { admitted, end: "failing" };
-    if (minute.end === "refused" && admitted >= perHour) return { admitted, end: "refused" };
+    if (minute.end === "failing") return { admitted, failed, end: "failing" };
+    if (minute.end === "refused" && admitted >= perHour) return { admitted, failed, end: "refused" };
     idleMinutes = minute.admitted === 0 ? idleMinutes + 1 : 0;
     if (admitted < max && idleMinutes < 2) await time.passTime(pauseMs, "the next minute of the hour must begin");
   }
-  return { admitted, end: admitted < max ? "refused" : "all sent" };
+  return { admitted, failed, end: admitted < max ? "refused" : "all sent" };
 }

@@ -108,7 +108,9 @@ export const minuteExhausted = tierProbe(
     // On a real clock, earlier requests of the run may count in this minute. The limit was then reached after all, and
     // another minute would be wasted.
     const isShort =
-      first.end === "refused" && first.admitted < limits.perMinute && (hasClock || !minuteReached(history()));
+      first.end === "refused" &&
+      first.admitted + first.failed < limits.perMinute &&
+      (hasClock || !minuteReached(history()));
     if (isShort) await exhaustCarefully(sender, hasClock, first.admitted);
     else if (isSmall && retried !== null && statusOf(retried.exchange) === 200) await exhaustAgain(sender);
     else if (!isSmall && first.end === "refused" && first.admitted > limits.perMinute)

@@ -5,7 +5,6 @@ import type { Sample } from "../../rules/limits/sample.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { tierProbe, type TierProbeContext } from "../../run/probe.ts";
 import { agentPath, bodyFor } from "../../run/send/client.ts";
-import type { RoleAssignment } from "../../target/target.ts";
 import type { PendingExchange } from "../../wire/transport.ts";
 import { fillAgentId } from "../operations/probes.ts";
 import { isSuccess } from "../shared/response.ts";
@@ -172,6 +171,9 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
+/** Whether a server accepts invalid input. More of it would run an agent each time, and show nothing of slots. */
+const isAccepting = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
+
 export const failuresBeyondSlots = tierProbe(
   "more requests end badly than there are slots",
   {
@@ -185,14 +187,17 @@ export const failuresBeyondSlots = tierProbe(
     const tries = triesFor(limits);
     const room = (): Promise<void> =>
       ensureAllowance(own, tries + 2, { time, recorder, perMinute: Math.max(limits.perMinute, tries + 2) });
-    const spend = (name: string | RoleAssignment, body: object): Promise<Exchange[]> =>
-      sendUntilRefused(before, tries, () => invokeWithRetries(own, name, body));
     await room();
     const before = await invokeWithRetries(own, agent);
-    const refusedInput = await spend(agent, { parameters: {} });
+    const refusedInput = await sendUntilRefused(
+      before,
+      tries,
+      () => invokeWithRetries(own, agent, { parameters: {} }),
+      isAccepting,
+    );
     const between = await invokeWithRetries(own, agent);
     await room();
-    const failed = await spend(given["agents.failing"], hello);
+    const failed = await sendUntilRefused(before, tries, () => invokeWithRetries(own, given["agents.failing"], hello));
     const after = await invokeAfterMinute(own, agent, time);
     return {
       concurrent: limits.concurrent,

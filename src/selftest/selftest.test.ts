@@ -4,8 +4,9 @@ import { clauseIds, clauseOf } from "../spec/clauses.ts";
 import type { Patch } from "../reference/patch.ts";
 import { suiteFaults, allVariants } from "../reference/catalogue.ts";
 import { suites } from "../suites/all.ts";
-import { sampleOf, triesEach } from "../base/testing/test-scope.ts";
+import { isFull, sampleOf, testSeed, triesEach } from "../base/testing/test-scope.ts";
 import { tryGroups } from "./run-patches.ts";
+import { affectsLimits, type Extent } from "./scope.ts";
 import { groupCompatibleVariants, faultsCoveringClauses } from "./patch-groups.ts";
 import { complaintsOfLegal } from "./seeds.ts";
 import { complaintsOf } from "./trial.ts";
@@ -14,18 +15,23 @@ import { complaintsOf } from "./trial.ts";
 const ofAll = <T>(each: readonly T[]): readonly T[] => (triesEach ? each : []);
 /**
  * A quick run tries a fault for every fourth clause, mostly in the sections that cover it alone, and a quarter of the servers with several
- * variants. A full run tries every fault and variant by itself, in all sections.
+ * variants. Trials try every fault and variant by itself, in all sections. Of those that do not concern limits, they use up the limits of an
+ * eighth only, and a full run those of each: `scope.test.ts` tests that this makes no difference.
  */
 const faults = triesEach ? suiteFaults : sampleOf(faultsCoveringClauses(suiteFaults), { of: 4 });
 const alone = [...faults, ...ofAll(allVariants)].map((patch) => [patch]);
 const mostAtOnce = 16;
 const groups = triesEach ? [] : sampleOf(groupCompatibleVariants(allVariants, mostAtOnce), { of: 4 });
-const inTheirOwn = new Set<readonly Patch[]>(triesEach ? [] : alone);
-for (const each of sampleOf(alone, { of: 32 })) inTheirOwn.delete(each);
-
-const tried = await tryGroups([...alone, ...groups], (group) =>
-  triesEach ? "full" : inTheirOwn.has(group) ? "own" : "short",
+const isEvery = (of: number, at: number): boolean => at % of === testSeed % of;
+const quickExtents = alone.map((_, at): Extent => (isEvery(32, at) ? "short" : "own"));
+const trialExtents = alone.map((group, at): Extent =>
+  isFull || isEvery(8, at) || group.some(affectsLimits) ? "full" : "short",
 );
+const extents: ReadonlyMap<readonly Patch[], Extent | undefined> = new Map(
+  alone.map((group, at) => [group, (triesEach ? trialExtents : quickExtents)[at]]),
+);
+
+const tried = await tryGroups([...alone, ...groups], (group) => extents.get(group) ?? "short");
 const trials = tried.slice(0, alone.length);
 const legal = tried.slice(alone.length);
 const byName = new Map(trials.map((trial) => [`${trial.kind} ${trial.name}`, trial]));

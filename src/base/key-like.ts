@@ -35,6 +35,6 @@ function looksLikeKey(text: string, isPath: boolean): boolean {
   const hasRandomRun = runs.some((run) => run.length >= 16 && /\d.*\d/.test(run) && /[A-Za-z]/.test(run));
   if (hasRandomRun) return true;
   if (!prefixed.test(text)) return false;
-  // The folder of a path may begin like a key, for example `my_acceptance_tests`.
+  // A word with a key's prefix may also be a folder, for example `my_acceptance_tests`.
   return !isPath || runs.some((run) => run.length >= 12 || (run.length >= 8 && /\d/.test(run)));
 }

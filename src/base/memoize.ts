@@ -28,7 +28,7 @@ export function memoizeByPair<K extends object, P extends string | number | bool
 }
 
 /** Most values in the cache of {@link memoizeByValue}. A full cache is emptied. */
-const mostPlain = 10_000;
+const maxPlainValues = 10_000;
 
 /** Caches results by a plain value, such as a text that occurs many times. */
 export function memoizeByValue<P extends string | number | null, V>(compute: (plain: P) => V): (plain: P) => V {
@@ -36,7 +36,7 @@ export function memoizeByValue<P extends string | number | null, V>(compute: (pl
   return (plain) => {
     const before = known.get(plain);
     if (before !== undefined || known.has(plain)) return before as V;
-    if (known.size === mostPlain) known.clear();
+    if (known.size === maxPlainValues) known.clear();
     const value = compute(plain);
     known.set(plain, value);
     return value;

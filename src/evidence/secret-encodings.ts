@@ -1,4 +1,4 @@
-import { cutMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
+import { cutOffMark, generatedPrefix, partMark, type Secret } from "./secret.ts";
 import { unescapeOnce } from "./unescaping.ts";
 
 /** Number of consecutive characters of a secret that count as a leak. */
@@ -70,6 +70,6 @@ function base64Encodings(text: Buffer): string[] {
 export function nameOfMatch({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;
   if (isWhole && (!isPlain || found === text)) return name;
-  if (isPlain && at === 0 && found === text.slice(0, -1)) return name + cutMark;
+  if (isPlain && at === 0 && found === text.slice(0, -1)) return name + cutOffMark;
   return name + partMark;
 }

@@ -5,7 +5,7 @@ export interface Secret {
 }
 
 /** Added to the name if the last character of the secret is missing. */
-export const cutMark = ", its last character cut off";
+export const cutOffMark = ", its last character cut off";
 
 /** Added to the name if only a part, or a changed form, of the secret was found. The original cannot be restored. */
 export const partMark = ", in part or changed";

@@ -32,7 +32,7 @@ export type SkipCause =
   | { readonly why: "too long a wait"; readonly for: string; readonly ms: number; readonly leftMs: number }
   /** `takes` is part of a sentence, such as "it needs up to 60 s of waiting". */
   | { readonly why: "no time left"; readonly takes: string }
-  /** Both are parts of a sentence: "CONSEQUENCE: there is no time to PURPOSE". */
+  /** `consequence` and `purpose` are parts of a sentence: "CONSEQUENCE: there is no time to PURPOSE". */
   | { readonly why: "no time left to"; readonly consequence: string; readonly purpose: string }
   | { readonly why: "requests used up"; readonly most: number }
   | { readonly why: "executions used up"; readonly most: number }

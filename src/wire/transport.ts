@@ -92,7 +92,9 @@ const defaultBounds: ReadBounds = {
   events: 20_000,
   eventChars: 512 * 1024,
 };
-/** Bounds after a response exceeded the first bounds: the start of later responses is evidence enough. */
+/**
+ * Stricter bounds, once a response has exceeded the first ones: then the start of later responses is evidence enough.
+ */
 const strictBounds: ReadBounds = { bodyBytes: 2 * 1024 * 1024, chunks: 20_000, events: 1000, eventChars: 64 * 1024 };
 const maxExcesses = 1;
 

@@ -2,7 +2,7 @@ import { parseBoundedJson } from "../../base/shallow-json.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import { type Redactor, redactorFor, type Secret } from "../../evidence/redaction.ts";
 import { probesOf } from "../../run/judge/check.ts";
-import { cutMark, partMark } from "../../evidence/secret.ts";
+import { cutOffMark, partMark } from "../../evidence/secret.ts";
 import { clauses } from "../../spec/clauses.ts";
 import { publishedEndpoints } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
@@ -27,7 +27,7 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorization[kind](value)?.split(" ").slice(1) ?? []);
   return [...new Set(forms)]
     .filter((form) => form !== value && form.length >= minAlteredLength && !isHarnessText(form.toLowerCase()))
-    .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutMark : partMark), value: form }));
+    .map((form) => ({ name: name + (form === value.slice(0, -1) ? cutOffMark : partMark), value: form }));
 }
 
 /**

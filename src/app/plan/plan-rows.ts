@@ -50,7 +50,7 @@ export function rowOf(
   };
 }
 
-/** The key that most requests of a probe without a tier count against. */
+/** The key that pays for most requests of a probe, if the probe has no tier of its own. */
 export function keyOf(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },

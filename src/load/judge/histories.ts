@@ -133,7 +133,7 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
 }
 
 /** Shortest wait that cannot be for a concurrency slot: a server announces no such wait for a slot. */
-const minSeconds = 4;
+const minRateWaitSeconds = 4;
 /** Maximum difference between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
@@ -171,7 +171,7 @@ function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurr
   if (!isRefused(refusal) || remaining !== 0 || resetAfter === null || retryAfterSeconds === null) return null;
   if ((limit !== perMinute && limit !== perHour) || limit === concurrent) return null;
   const isOfWindow = Math.abs(retryAfterSeconds - resetAfter) <= maxRoundingSeconds;
-  return isOfWindow && retryAfterSeconds >= minSeconds ? retryAfterSeconds : null;
+  return isOfWindow && retryAfterSeconds >= minRateWaitSeconds ? retryAfterSeconds : null;
 }
 
 const nameOf = (limit: number | null, reset: number): string => `${limit} ${Math.floor(reset)}`;

@@ -32,8 +32,9 @@ interface Bound {
 }
 
 /**
- * Computes the offset of the target's clock. Each `Date` was correct at some time between sending and head, and so bounds the offset. The bounds
- * of all responses intersect in a narrow span. If they do not, the run is split into parts with a span each.
+ * Computes the offset of the target's clock. Each `Date` was correct at some time between sending and head, and so
+ * limits the offset. All responses together limit it to a narrow span. If they contradict each other, the clock drifts:
+ * the run is then split into parts with a span each.
  *
  * @param speed how many times as fast as ours the target's clock runs
  */

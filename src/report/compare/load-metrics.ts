@@ -86,7 +86,7 @@ function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | n
     if (why !== null) return `of the ${side}: ${why}`;
   }
   if (older.stopped !== null || newer.stopped !== null) return "one of the two was stopped early";
-  // In scenarios whose responses decide the number of requests, `planned` is the number sent.
+  // If responses decide how many requests a scenario sends, `planned` is the number that was sent.
   if (group === "counts" && older.requests.planned !== newer.requests.planned)
     return "not the same number of requests was planned";
   if (older.speed !== newer.speed) return "the target's clock ran at another speed";

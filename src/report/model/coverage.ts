@@ -79,7 +79,7 @@ interface Matrix {
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Under load, the kind of a 429 also names its limit, and exact counts have the kind `all`. */
+/** Kinds of a status: `200`, and under load `all` for exact counts, or a 429 with the limit that it reports. */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));

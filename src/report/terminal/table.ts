@@ -29,7 +29,7 @@ const chars = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), mi
 /** Formats a table without borders as lines, the head first. No line ends with a blank. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
-    // A column of fixed width keeps it even if all its cells are shorter.
+    // Pads the head, so that a column of fixed width keeps this width even if all its cells are shorter.
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padded(head, width.columns), width),
     ),

@@ -33,7 +33,7 @@ const recordSchema = z.object({
 type RunRecord = z.infer<typeof recordSchema>;
 
 /** How often a run touches its record to show that it is alive. */
-const signMs = 5000;
+const touchIntervalMs = 5000;
 /** Maximum age of the last touch of a run that counts as alive. */
 const maxSilenceMs = 30_000;
 /** How long the record of a run is kept. No run lasts longer. */
@@ -64,7 +64,7 @@ export function announceRun(
     removeOld(folder);
     writeFileSync(path, JSON.stringify(own), { mode: 0o600 });
   });
-  const timer = setInterval(() => attempt(() => utimesSync(path, new Date(), new Date())), signMs).unref();
+  const timer = setInterval(() => attempt(() => utimesSync(path, new Date(), new Date())), touchIntervalMs).unref();
   return {
     shared: (fromMs = own.startedMs) => {
       const others = othersIn(folder, path, fromMs).filter((each) => each.keys.some((key) => nameByHash.has(key)));

@@ -28,7 +28,7 @@ export const authenticationSections: readonly Section[] = [
 ];
 
 /** Clauses of the columns of the rate table: requests a minute, requests an hour, and concurrent requests. */
-const rates = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
+const rateClauses = ["LIM-1", "LIM-2", "LIM-3", "LIM-4", "LIM-5", "LIM-6"] as const satisfies readonly ClauseId[];
 
 export const limitSections: readonly Section[] = [
   {
@@ -38,9 +38,9 @@ export const limitSections: readonly Section[] = [
       stated("Requests per hour", "column", "LIM-3", "LIM-4", "HDR-16"),
       stated("Requests per minute", "column", "LIM-1", "LIM-2", "LIM-15", "HDR-16"),
       stated("Concurrent requests", "column", "LIM-5", "LIM-6", "LIM-17", "LIM-18"),
-      stated("Free", "100, 10, 2", ...rates, "HDR-10"),
-      stated("Pro", "1,000, 100, 10", ...rates, "HDR-10"),
-      stated("Team", "5,000, 500, 25", ...rates, "HDR-10"),
+      stated("Free", "100, 10, 2", ...rateClauses, "HDR-10"),
+      stated("Pro", "1,000, 100, 10", ...rateClauses, "HDR-10"),
+      stated("Team", "5,000, 500, 25", ...rateClauses, "HDR-10"),
       stated("Enterprise", "custom", "LIM-24"),
       stated("text", "burst of free and pro", "LIM-7", "LIM-8"),
       stated("text", "burst of enterprise: custom", "LIM-24"),

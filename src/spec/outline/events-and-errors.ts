@@ -1,6 +1,6 @@
 import { type Section, stated } from "./item.ts";
 
-const ofWebhooks = "Events / Webhook events";
+const webhookEventsSection = "Events / Webhook events";
 
 export const eventSections: readonly Section[] = [
   {
@@ -23,7 +23,7 @@ export const eventSections: readonly Section[] = [
     ],
   },
   {
-    heading: ofWebhooks,
+    heading: webhookEventsSection,
     items: [
       stated("agent.invoked", "an invocation started", "HOOK-7"),
       stated("agent.completed", "an execution completed", "HOOK-8", "HOOK-43"),

@@ -110,7 +110,7 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
 }
 
 /** Returns unproven if a required or tried endpoint has no correct trial, else `null`. */
-function unprovenOnSome(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
+function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
   const expected = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
   const missing = [...expected].filter((endpoint) => !proven.has(endpoint));
@@ -161,7 +161,7 @@ const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
         ? // AUTH-3 judges the code.
           judgeInvalidKey(evidence, kind, (trial) => (got401(trial) ? "correct" : "violation"))
         : [],
-    alsoRequire: ({ unauthenticated }, correct) => unprovenOnSome(trialsOf(unauthenticated, kind), correct),
+    alsoRequire: ({ unauthenticated }, correct) => unprovenOnSomeEndpoint(trialsOf(unauthenticated, kind), correct),
     whenEmpty: (evidence) =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
@@ -178,7 +178,7 @@ export const keyRequired: Check = checkKeys("REQ-2", withCoreControls, {
       return withControl.has(endpoint) && !isInconclusive(exchange) ? "correct" : "inconclusive";
     });
   },
-  alsoRequire: ({ unauthenticated }, correct) => unprovenOnSome(trialsOf(unauthenticated, "no key"), correct),
+  alsoRequire: ({ unauthenticated }, correct) => unprovenOnSomeEndpoint(trialsOf(unauthenticated, "no key"), correct),
 });
 
 export const authentication = suite("Authentication", [

@@ -22,7 +22,7 @@ import {
 /** The retries up to the end of the schedule, caused by advances of the target's clock. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** Advances of the target's clock, as spans of its offset. */
+  /** The advances of the target's clock: for each, how far the clock had been moved before and after. */
   readonly moves: readonly TimeSpan[];
   /** The clock offset at the end. */
   readonly untilMs: number;

@@ -100,7 +100,7 @@ export const textOf = (exchange: Exchange): string =>
     .filter((content) => typeof content === "string")
     .join("");
 
-/** Whether every event has a name of the document. SSE-2 judges streams with other names. */
+/** Whether the document has the name of every event. SSE-2 judges streams with other names. */
 export const isWellNamed = (exchange: Exchange): boolean => eventsOf(exchange).every(({ name }) => isKnownName(name));
 
 /** Whether the target ended the stream, not the harness. */

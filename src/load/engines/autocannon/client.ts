@@ -38,7 +38,9 @@ export interface AutocannonRun {
 
 /** After this many consecutive failed connections, the server counts as absent. */
 const maxErrors = 200;
-/** Maximum duration, longer than any run: runs end by `end` or by their amount. */
+/**
+ * Maximum duration for autocannon, longer than any run. A run ends earlier, by `end` or after its number of requests.
+ */
 const endlessSeconds = 1_000_000;
 
 export function startAutocannon(options: AutocannonOptions, listener: AutocannonListener): AutocannonRun {

@@ -34,9 +34,7 @@ function pairsIn({ deliveries }: CleanRun): (readonly [Delivery, Delivery])[] {
   return [...found.values()];
 }
 
-/**
- * Whether two events belong to one execution. Two executions may lie far apart, so each event is awaited separately.
- */
+/** Whether two events belong to one execution: they have the same request id. */
 function isOfOneRequest(one: Delivery, other: Delivery): boolean {
   const [first, second] = [one, other].map((each) => getPath(deliveryJson(each), "data", "request_id"));
   return typeof first === "string" && first === second;

@@ -18,8 +18,8 @@ import { replacingExchanges, type Mutant, mutantOf } from "../mutant.ts";
 import { type MutationSite, mutationSites } from "../mutation-sites.ts";
 
 /**
- * Returns the field's new values in all responses that have it, in order. Each response stays correct by itself.
- * Returns `null` if the change does not apply.
+ * Changes one field in several responses: returns its new values, in order. Each response alone stays correct. Returns
+ * `null` if the change does not apply.
  */
 type Change = (values: readonly unknown[]) => readonly unknown[] | null;
 

@@ -35,8 +35,9 @@ export const truncated = (key: string): string => key.replace(padding, "").slice
 export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case after the prefix. Returns `null` for a key with another number of letter cases. A server may ignore the case of a key
- * whose letters have one case, because such a key may be hexadecimal.
+ * Swaps upper and lower case after the prefix. `cases` says whether the key's letters must have one case or both;
+ * returns `null` for other keys. A key with letters of one case may be hexadecimal, and a server may then ignore the
+ * case.
  */
 export function withSwappedCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";

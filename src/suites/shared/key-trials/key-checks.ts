@@ -204,10 +204,10 @@ export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<End
   new Set(trials.filter(isAccepted).map(({ endpoint }) => endpoint));
 
 /**
- * Judges trials on the endpoints that rejected a wrong key. An endpoint that accepts any key breaks AUTH-3 and AUTH-8
- * only.
+ * Judges trials, but only on endpoints that rejected a wrong key. An endpoint that accepts any key breaks AUTH-3 and
+ * AUTH-8, which is reported once.
  *
- * @param excused endpoints that break another clause, also left out
+ * @param excused endpoints to leave out as well, because they break another clause
  */
 export function judgeWhereWrongKeyRejected(
   { cells }: KeyTrials,

@@ -74,3 +74,41 @@ describe("a covering array", () => {
     expect(rows[0]).toMatchObject({ key: "bad", method: "post", page: "none" });
   });
 });
+
+describe("rows for triples", () => {
+  const wide = prepareCovering({
+    values: {
+      key: ["good", "bad"],
+      page: ["1", "2", "3"],
+      limit: ["1", "2", "3"],
+      order: ["up", "down", "none"],
+    },
+    refused: { key: ["bad"] },
+    exclusions: [{ when: { page: ["3"] }, only: { order: ["none"] } }],
+    isPaired: () => true,
+    counts: (value) => value !== "none",
+  });
+  const begun = (count: number): Row[] => Array.from({ length: count }, () => ({ key: "bad" }));
+  const triples = (rows: readonly Row[]): Set<string> =>
+    new Set(rows.map(({ page, limit, order }) => `${page} ${limit} ${order}`));
+
+  it("begin as asked, keep to the exclusions, and differ from known ones", () => {
+    const known = [{ key: "bad", page: "1", limit: "1", order: "up" }];
+    const rows = wide.extend({ known, begun: begun(14), seed: 1 });
+    expect(rows.every(({ key }) => key === "bad")).toBe(true);
+    expect(rows.some(({ page, order }) => page === "3" && order !== "none")).toBe(false);
+    expect(triples(rows).size).toBeGreaterThanOrEqual(13);
+    expect(triples(rows.slice(0, 5))).not.toContain("1 1 up");
+  });
+
+  it("count what another refusal hid as new", () => {
+    const known = [{ key: "good", page: "1", limit: "1", order: "up" }];
+    expect(triples(wide.extend({ known, begun: begun(40), seed: 1 }))).toContain("1 1 up");
+  });
+
+  it("are the same for the same seed, and none where a beginning is not possible", () => {
+    const options = { known: [], begun: [...begun(3), { page: "3", order: "up" }], seed: 5 };
+    expect(wide.extend(options)).toEqual(wide.extend(options));
+    expect(wide.extend(options)).toHaveLength(3);
+  });
+});

@@ -31,6 +31,17 @@ export interface Covering {
   readonly pairsIn: (row: Row) => readonly string[];
   /** Builds rows that cover the pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
+  /** Rows that begin as asked, and have as many triples of values as possible that no other row has. */
+  readonly extend: (options: ExtendOptions) => Row[];
+}
+
+export interface ExtendOptions {
+  /** Rows whose triples have occurred. */
+  readonly known: Iterable<Row>;
+  /** The first values of each row. Those that no row can have are left out. */
+  readonly begun: readonly Row[];
+  /** The same seed gives the same rows. */
+  readonly seed: number;
 }
 
 export interface CoverOptions {
@@ -47,6 +58,8 @@ export interface CoverOptions {
 
 /** How many rows to build before the best one is kept. */
 const candidates = 4;
+/** The same, for rows of triples. These rows begin at random. */
+const tripleCandidates = 8;
 /** Stands for a value that is not decided yet. */
 const undecided = -1;
 
@@ -87,6 +100,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     !when.every(([at, those]) => those.has(row[at] ?? undecided)) ||
     only.every(([at, those]) => row[at] === undecided || those.has(row[at] ?? undecided));
   const idsOf = (row: Row): number[] => names.map((name, at) => idAt(at, row[name]));
+  const rowOf = (ids: Ids): Row =>
+    Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
 
   /**
    * Fills in the missing values without hiding those that the row begins with. Returns `null` if that is impossible.
@@ -133,6 +148,22 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
     ),
   );
 
+  /**
+   * Numbers of the triples in a row. What a program looks at depends on what it refuses first, so a triple counts anew
+   * for each dimension with the first refused value.
+   */
+  const triplesOf = (row: Ids): number[] => {
+    const firstRefused = row.findIndex((id) => isRefused[id]) + 1;
+    const own = row.filter((id) => isCounted[id]);
+    const found: number[] = [];
+    for (const [at, one] of own.entries())
+      for (let between = at + 1; between < own.length; between += 1) {
+        const pair = pairId(one, own[between] ?? undecided) + firstRefused * items.length ** 2;
+        for (let last = between + 1; last < own.length; last += 1) found.push(pairId(pair, own[last] ?? undecided));
+      }
+    return found;
+  };
+
   return {
     possiblePairs: () => possible().map(({ name }) => name),
     pairsIn: (row) => pairsOf(idsOf(row)).map(([first, second]) => pairName(first, second)),
@@ -159,7 +190,7 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       const add = (begun: Ids): void => {
         const tried = Array.from({ length: candidates }, () => complete(begun, byGain)).flatMap((ids) => {
           if (ids === null) return [];
-          const row = Object.fromEntries(names.map((name, at) => [name, items[ids[at] ?? undecided]?.value ?? ""]));
+          const row = rowOf(ids);
           const found = pairsOf(ids);
           const gain = found.reduce((sum, [first, second]) => sum + (isNew[pairId(first, second)] ?? 0), 0);
           return [{ row, found, worth: gain / costOf(row) }];
@@ -175,6 +206,31 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
       for (const row of needed) add(idsOf(row));
       for (const { name, id, begun } of possible()) if (isNew[id] === 1 && isWanted(name)) add(begun);
       return rows;
+    },
+    extend: ({ known, begun, seed }) => {
+      const random = seededNumbers(seed);
+      const isMet = new Uint8Array((names.length + 1) * items.length ** 3);
+      const meet = (row: Ids): void => {
+        for (const triple of triplesOf(row)) isMet[triple] = 1;
+      };
+      for (const row of known) meet(idsOf(row));
+      const anyOrder = (at: number): number[] => {
+        const ids = itemsAt[at] ?? [];
+        const first = Math.floor(random() * ids.length);
+        return [...ids.slice(first), ...ids.slice(0, first)];
+      };
+      return begun.flatMap((values) => {
+        const tried = Array.from({ length: tripleCandidates }, () => complete(idsOf(values), anyOrder)).flatMap(
+          (ids) => {
+            if (ids === null) return [];
+            return [{ ids, worth: triplesOf(ids).filter((each) => isMet[each] === 0).length }];
+          },
+        );
+        const [best] = tried.toSorted((one, other) => other.worth - one.worth);
+        if (best === undefined) return [];
+        meet(best.ids);
+        return [rowOf(best.ids)];
+      });
     },
   };
 }

@@ -128,7 +128,8 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
 }
 
 const isReview = ({ probe }: PlannedProbe): boolean => probe.stage === "review";
-const needsQuietTarget = ({ probe }: PlannedProbe): boolean => probe.stage !== "shared" && probe.stage !== "agent time";
+const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
+  probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
 interface TimedContext extends StageContext {
   /** Real time that the probe may take, waits not included. */

@@ -11,6 +11,7 @@ import type { Target, TargetKey } from "../target/target.ts";
 /**
  * The stages of a run, in order.
  *
+ * - `opening`: one at a time, before every other, because the probe sends the first requests of keys.
  * - `shared`: concurrently with others, on the main key.
  * - `agent time`: waits for slow agents.
  * - `exclusive`: one at a time for each key, because the probe counts an allowance or lets time pass.
@@ -21,7 +22,16 @@ import type { Target, TargetKey } from "../target/target.ts";
  * - `coverage`: requests cases that no other probe has covered.
  * - `review`: sends nothing, and reads the recorded exchanges.
  */
-export const stages = ["shared", "agent time", "exclusive", "concurrency", "limits", "coverage", "review"] as const;
+export const stages = [
+  "opening",
+  "shared",
+  "agent time",
+  "exclusive",
+  "concurrency",
+  "limits",
+  "coverage",
+  "review",
+] as const;
 export type Stage = (typeof stages)[number];
 
 /** Everything that a probe gets to work with. */

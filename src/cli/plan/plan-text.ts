@@ -10,6 +10,7 @@ import type { Creations, Stage } from "../../run/probe.ts";
 import type { TerminalStyle } from "../terminal.ts";
 
 const stageTitles: Readonly<Record<Stage, string>> = {
+  opening: "first",
   shared: "At the same time, within the limits of the main key",
   "agent time": "After those, requests that keep agents busy",
   exclusive: "After those, one at a time for each key",
@@ -190,6 +191,7 @@ export const formatQuestions = (plan: RunPlan): FormattedPlan => ({ ...plan, unk
 
 /** Names of the stages in the output of `plan --json`. They are published, so they never change. */
 const publishedStages: Readonly<Record<Stage, string>> = {
+  opening: "first",
   shared: "shared",
   "agent time": "timed",
   exclusive: "alone",

@@ -77,6 +77,15 @@ export const combinationFaults = faults("Errors / Error codes", {
     })),
     ["AUTH-2", "AUTH-5", "AUTH-8", "AUTH-16", "ERR-1", "ERR-10"],
   ),
+  "second-page-calls-wrong-keys-expired": fault("AUTH-3", "Page 2 of the list calls a wrong key expired.").by(
+    withPath((path) => (base) => ({
+      errorCode: (cause, operation) =>
+        cause === "wrong-key" && operation === "list" && /[?&]page=2/.test(path())
+          ? "EXPIRED_API_KEY"
+          : base.errorCode(cause, operation),
+    })),
+    ["AUTH-5"],
+  ),
   "second-page-takes-near-miss": fault("AUTH-5", "Page 2 of the list does not look at the last character of a key.").by(
     withPath((path) => (base) => ({
       identify: (credentials, ring, nowMs, operation) => {

@@ -13,6 +13,7 @@ import {
 } from "../limits/windows.ts";
 import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
+import { withPath } from "./edge-cases.ts";
 
 /** Removes rate-limit headers from matching responses: all of them, or those listed. */
 function noHeaders(
@@ -150,6 +151,11 @@ export const headerFaults = faults("Limits / Scope of limits 2", {
     (base) => ({
       cost: (operation, agent) => base.cost(operation, agent) * (operation === "listDeliveries" ? 2 : 1),
     }),
+  ),
+  "third-page-counts-twice": fault("HDR-12", "Page 3 of the list counts as two requests.").by(
+    withPath((path) => (base) => ({
+      cost: (operation, agent) => base.cost(operation, agent) * (/[?&]page=3/.test(path()) ? 2 : 1),
+    })),
   ),
   "bad-requests-refunded-twice": fault("HDR-12", "A request that ends in a 400 is taken back twice.").by((base) => ({
     remainsCounted: (head) => head.status !== 400 && base.remainsCounted(head),

@@ -87,6 +87,19 @@ export const healthFaults = faults("Endpoints / 3. Health check", {
     }),
     ["HDR-12"],
   ),
+  "read-only-health-counts": fault("HLT-16", "Health uses up the allowance of read-only keys.").by(
+    (base) => {
+      let isReader = false;
+      return {
+        permits: (key, request) => {
+          isReader = key.scope === "read-only";
+          return base.permits(key, request);
+        },
+        cost: (operation, agent) => (operation === "health" && isReader ? 1 : base.cost(operation, agent)),
+      };
+    },
+    ["HDR-12"],
+  ),
   "health-20-a-minute": fault("HLT-15", "A key of a small tier may read health 20 times a minute.").by((base) => {
     let isHealth = false;
     return {

@@ -71,7 +71,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
   const status = answer.kind === "answered" ? answer.status : null;
   return {
     id: exchange.id,
-    kind: kindOf(exchange.request.url),
+    kind: kindOf(exchange.request),
     sentMs: exchange.sentMs,
     headMs: answer.kind === "answered" ? answer.headMs : answer.endMs,
     endMs: answer.endMs,
@@ -85,9 +85,11 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
   };
 }
 
-function kindOf(url: string): Sample["kind"] {
+function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
-  if (found === "invoke" || found === "stream" || found === "health") return found;
+  if (found === "invoke" || found === "stream") return found;
+  // Another method at the path of health may count.
+  if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";
 }

@@ -105,6 +105,11 @@ describe("the steps of a schedule", () => {
     expect(steps.map(({ mode }) => mode)).toEqual(["pool", "one by one", "one by one", "one by one"]);
   });
 
+  it.each([true, false])("begin with those that open the run, with a test clock: %s", (canAdvance) => {
+    const steps = buildSchedule([...all, planned("first uses", ["free"], "opening")], { ...conditions, canAdvance });
+    expect(namesIn(steps[0]?.probes ?? [])).toEqual(["first uses"]);
+  });
+
   it("test concurrency before the first webhook, and abandon streams after all slots were counted, with a test clock", () => {
     const hooks = planned("webhooks", ["main"]);
     const steps = buildSchedule(

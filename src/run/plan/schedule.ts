@@ -39,17 +39,21 @@ export function buildSchedule(
   const [shared, limits] = [ofStages("shared"), ofStages("limits")];
   const middle = ofStages("agent time", "exclusive", "concurrency");
   const first = { probes: shared, mode: "pool", reserving: "all" } as const;
+  const opening = planned.some(({ probe }) => probe.stage === "opening")
+    ? [{ ...oneByOne(ofStages("opening")), reserving: "all" as const }]
+    : [];
   const last = [oneByOne(ofStages("coverage")), oneByOne(ofStages("review"))];
   if (canAdvance)
     return [
+      ...opening,
       ...splitByJudged(first),
       { probes: ofStages("agent time"), mode: "pool", reserving: "all" },
       ...aroundWebhooks(ofStages("exclusive"), ofStages("concurrency")),
       ...withSharedClock(limits),
       ...last,
     ];
-  if (hasFewRequests) return [...forFewRequests(shared, middle, limits), ...last];
-  const steps = [...splitByJudged(first)];
+  if (hasFewRequests) return [...opening, ...forFewRequests(shared, middle, limits), ...last];
+  const steps = [...opening, ...splitByJudged(first)];
   if (hasWebhookAgent) steps.push({ ...byKey(interleave(middle, limits)), reserving: "all but limits" });
   else steps.push({ ...byKey(interleave(middle, [])), reserving: "all" }, byKey(interleave([], limits)));
   return [...steps, ...last];

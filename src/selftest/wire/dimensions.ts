@@ -31,7 +31,7 @@ export const isPossible = (values: Values): boolean => isAllowed(values) && hasP
  */
 const hasPossibleAge = ({ age, ...others }: Values): boolean =>
   age === undefined ||
-  (!dimensions.key.refused.some((each) => each === others.key) &&
+  (!isRefusedKey(others) &&
     Object.keys(others).every((name) => name === "method" || pairedOnly.age?.some((each) => each === name) === true));
 
 /** Whether the exclusions allow a request with all these values. */
@@ -60,6 +60,12 @@ export const keysWith401 = [
 const keysWithoutSuccess: readonly string[] = ["other scheme", "in Basic credentials", "other address"];
 
 export const isTierKey = (key: string | undefined): boolean => tierNames.some((tier) => tier === key);
+
+/** Whether no request with these values has the key of a tier. */
+export const hasNoTierKey = ({ key, state }: Values): boolean =>
+  (key !== undefined && !isTierKey(key)) || state === "tokens spent";
+
+export const isRefusedKey = ({ key }: Values): boolean => dimensions.key.refused.some((each) => each === key);
 
 /** The response that the document states for a request. `open`: it states none, or several. */
 export type Outcome = "success" | "401" | "no success" | "404" | "400" | "429" | "5xx" | "open";

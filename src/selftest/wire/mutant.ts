@@ -1,5 +1,4 @@
 import { seededNumbers } from "../../base/statistics/random.ts";
-import type { Dimension } from "../../spec/dimensions.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import { classOf, type Condition, counts, describeCondition, peculiarities } from "./conditions.ts";
 import { conditionDimensions, isPossible, type Outcome, outcomeOf, type Values, valuesOf } from "./dimensions.ts";
@@ -72,7 +71,7 @@ const possibleEndpoints = (values: Values, operation: Operation): EndpointName[]
     const whole = completeValues(values, operation, endpoint);
     const { outcome, excludes } = operation;
     if (!isPossible({ method: "documented", ...whole })) return false;
-    if (Object.entries(excludes).some(([name, value]) => whole[name as Dimension] === value)) return false;
+    if (excludes(whole)) return false;
     return outcome === null || outcomeOf(endpoint, whole) === outcome;
   });
 

@@ -14,13 +14,13 @@ const wireSurvivors: readonly Survivor[] = [
   {
     operation: "*",
     condition: "*second 30 to 44 of the minute",
-    reason: "The reference server's clock moves only when a run moves it, and no probe needs these seconds.",
+    reason: "The reference server's clock moves only when a run moves it, and few requests come in these seconds.",
   },
   {
     operation: "*milliseconds for seconds*",
     condition: "*",
     reason:
-      "Most agents of the reference server answer at once: 0 is the same in both units. An `uptime` is compared from report to report, so one alone shows nothing (HLT-8).",
+      "An `uptime` is compared from report to report, because each replica has its own: one report in another unit shows nothing (HLT-8).",
   },
   {
     operation: "charge *",
@@ -38,7 +38,7 @@ const wireSurvivors: readonly Survivor[] = [
     operation: "*",
     condition: "*age *",
     reason:
-      "The first requests of a key, and those after a reset, are what the first probe with that key sends: few endpoints come first.",
+      "The first two requests of a key are what the first probe with that key sends: few endpoints come first. After a reset, each endpoint comes first with some keys only.",
   },
   {
     operation: "* (usage*",

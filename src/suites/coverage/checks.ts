@@ -118,12 +118,29 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[
     isKept: (exchange) => hasStatus(exchange, 401),
   });
 
+const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
+  code === null || isRight(code);
+
+/** Creates a check of the code with which a kind of key is refused, whatever else a request asks for. */
+const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
+  checkCorners(clause, {
+    as: "code in every corner",
+    requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
+    isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
+    expected: `the code of ${kinds.join(", ")}, if the status is 401`,
+    // ERR-2 to ERR-5 judge whether there is a code.
+    isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
+  });
+
 /** Checks of requests without a valid key, whatever else they ask for. */
 export const keyCornerChecks: readonly Check[] = [
   checkKeyKinds("AUTH-2", ["missing", ...elsewhere]),
   checkKeyKinds("AUTH-3", ["wrong"]),
   checkKeyKinds("AUTH-4", ["expired"]),
   checkKeyKinds("AUTH-5", ["altered", "other prefix"]),
+  checkKeyCode("AUTH-3", ["wrong"], (code) => code === "INVALID_API_KEY"),
+  checkKeyCode("AUTH-4", ["expired"], (code) => code === "EXPIRED_API_KEY"),
+  checkKeyCode("AUTH-5", ["altered", "other prefix"], (code) => code !== "EXPIRED_API_KEY"),
   checkCorners("AUTH-6", {
     as: "in every corner",
     requests: "every generated request with a key under another scheme",

@@ -17,6 +17,8 @@ export interface RowReader {
   /** The key that requests without a valid key imitate. */
   readonly mainKey: string;
   readonly listed: number | null;
+  /** Ids of the agents in the list. Those without a role show nothing of a kind of agent. */
+  readonly listedAgents: ReadonlySet<string>;
 }
 
 /**
@@ -32,7 +34,7 @@ export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   if (call === undefined || key === null) return [];
   const isDocumented = publishedEndpoints[call.endpoint].method === request.method;
   const id = call.parameters["agent_id"];
-  const roles = rolesOf(id === undefined ? undefined : decodedSegment(id), exchange, reader.target);
+  const roles = rolesOf(id === undefined ? undefined : decodedSegment(id), exchange, reader);
   const pages = call.endpoint === "list" && isDocumented ? pagesIn(request.url, reader.listed) : [noPage];
   const values = roles.flatMap((agent) => pages.map((page) => ({ agent, page })));
   return values.map(({ agent, page }) => ({
@@ -88,7 +90,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }
 
-function rolesOf(id: string | undefined, { request }: Exchange, target: Target): string[] {
+function rolesOf(id: string | undefined, { request }: Exchange, { target, listedAgents }: RowReader): string[] {
   if (id === undefined) return ["none"];
   const roles = dimensions.agent.values.filter((value) => {
     const agent = agentOfRole(value, target);
@@ -97,7 +99,8 @@ function rolesOf(id: string | undefined, { request }: Exchange, target: Target):
     return agent.agent === id && Object.entries(agent.body).every(([name, wanted]) => getPath(sent, name) === wanted);
   });
   const isKnown = Object.values(target.agents).includes(id);
-  return roles.length > 0 || isKnown ? roles : ["unknown"];
+  if (roles.length > 0 || isKnown) return roles;
+  return [listedAgents.has(id) ? "none" : "unknown"];
 }
 
 function fieldsIn({ request }: Exchange, endpoint: string): Readonly<Record<string, string>> {

@@ -12,7 +12,8 @@ import {
 } from "../../spec/dimensions.ts";
 import { endpointNames, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type Target, usableKeys } from "../../target/target.ts";
-import { missingFor } from "./reach.ts";
+import { letInKinds, missingFor } from "./reach.ts";
+import { begunInStates } from "./triples.ts";
 
 /** The dimensions that a request can choose. The age of a request is not one: it follows from earlier requests. */
 const chosen = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
@@ -60,7 +61,12 @@ export interface Reach {
 }
 
 /** Finds the pairs of values that the target's keys, agents and clock allow. */
-export function reachOf(target: Target, readOnly: boolean): Reach {
+export const reachOf = (target: Target, readOnly: boolean): Reach => (readOnly ? reachByReads : fullReach)(target);
+
+const fullReach = memoizeByObject((target: Target) => findReach(target, false));
+const reachByReads = memoizeByObject((target: Target) => findReach(target, true));
+
+function findReach(target: Target, readOnly: boolean): Reach {
   const lacks = (name: Dimension, value: string): Enabler | null => missingFor(name, value, target);
   const available = (name: Dimension): string[] =>
     dimensions[name].values.filter((value) => lacks(name, value) === null);
@@ -116,6 +122,7 @@ export function neededRows(target: Target): readonly Row[] {
   const plain = { method: "documented", state: "fresh" };
   return [
     ...mistakesAtOnce,
+    ...rowsOfAges(target),
     ...[...new Set(kinds)].flatMap((key) =>
       ["invoke", "stream", "health"].map((endpoint) => ({
         ...plain,
@@ -135,6 +142,30 @@ export function neededRows(target: Target): readonly Row[] {
     })),
   ].filter(({ key }) => key !== "");
 }
+
+/**
+ * The requests to be the first of a key after a reset: each endpoint with each key. Empty without a test clock, because
+ * resets would have to be waited for.
+ */
+function rowsOfAges(target: Target): readonly Row[] {
+  if (target.clock === null) return [];
+  const hasAgent = missingFor("agent", "answering", target) === null;
+  const endpoints = endpointNames.filter(
+    (name) => missingFor("endpoint", name, target) === null && (hasAgent || !ofAnAgent.includes(name)),
+  );
+  return endpoints.flatMap((endpoint) =>
+    letInKinds(target).map((key) => ({
+      endpoint,
+      method: "documented",
+      key,
+      state: "fresh",
+      ...(ofAnAgent.includes(endpoint) ? { agent: "answering" } : {}),
+      ...(endpoint === "invoke" || endpoint === "stream" ? { body: "valid" } : {}),
+    })),
+  );
+}
+
+const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
 /** The seed of the generated requests, unless the user gives one. */
 const defaultSeed = 1;
@@ -158,7 +189,9 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
     ]),
   );
   const isWanted = (pair: string): boolean => dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
-  return covering.cover({ covered: new Set(), seed: coverageSeed(), costOf: () => 1, needed, isWanted });
+  const seed = coverageSeed();
+  const rows = covering.cover({ covered: new Set(), seed, costOf: () => 1, needed, isWanted });
+  return [...rows, ...covering.extend({ known: rows, begun: begunInStates(kinds, states), seed })];
 });
 
 /** The requests to send while a limit of such a key is used up. On a real clock, one for each endpoint. */

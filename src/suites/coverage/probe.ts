@@ -1,6 +1,7 @@
 import type { Row } from "../../base/covering-array.ts";
 import { getPath } from "../../base/json.ts";
 import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
+import { listedAgents } from "../../run/discovery/discover-target.ts";
 import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
@@ -10,12 +11,15 @@ import { need, SkipError } from "../../run/skip-reason.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { dimensions, type KeyState } from "../../spec/dimensions.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
+import { costWatcher } from "../limits/suspect-costs.ts";
 import { useExpiryMs } from "../limits/timed-retry.ts";
 import { type Fixtures, prepareFixtures } from "../shared/key-trials/fixtures.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
+import { passTimeBetween } from "./passing-time.ts";
 import { coverageSeed, type CutPairs, neededRows, reachOf, rowsInState } from "./plan.ts";
-import { keyOfKind, derivedKinds } from "./reach.ts";
+import { derivedKinds, isRefusedKey, keyOfKind } from "./reach.ts";
+import { begunRows } from "./triples.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
 /** A generated request and its response. */
@@ -46,14 +50,12 @@ const maxInvalid = { few: 3, many: 80 } as const;
 const maxValid = 40;
 const maxExecutions = 10;
 /** Approximate number of requests and executions with a test clock. */
-const withClock = { requests: 250, executions: 45 } as const;
+const withClock = { requests: 290, executions: 55 } as const;
 /** A run stops sending invalid keys after this many 429s, because the server may be limiting the client's address. */
 const maxLimited = 2;
 /** A run stops sending a key or a body that must be refused if that ran an agent of the endpoint this often. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
-
-const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
 /** Whether a row makes an agent run, if the server does what the document says. */
 const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
@@ -85,7 +87,12 @@ export const cornersRequested = probe(
   async (context): Promise<PairCoverage> => {
     const { client, target, readOnly, recorder, time } = context;
     const { covering, pairs, total, cut } = reachOf(target, readOnly);
-    const reader = { target, mainKey: client.key.key, listed: listedOf(context) };
+    const reader = {
+      target,
+      mainKey: client.key.key,
+      listed: listedOf(context),
+      listedAgents: new Set(listedAgents([context.discovery.listing, ...recorder.exchanges()])),
+    };
     const covered = new Set<string>();
     const isAnswered = ({ answer }: Exchange): boolean => answer.kind === "answered";
     const rejecting = new Map<string, PairCoverage["rejecting"][number]>();
@@ -104,13 +111,19 @@ export const cornersRequested = probe(
         );
       if (hasStatus(exchange, 401) && !hasOtherMistake) rejecting.set(`${endpoint} ${key}`, { endpoint, key });
     };
+    const known: Row[] = [];
     for (const exchange of recorder.allExchanges())
-      for (const row of rowsOfExchange(exchange, reader)) add(row, exchange);
+      for (const row of rowsOfExchange(exchange, reader)) {
+        add(row, exchange);
+        known.push(row);
+      }
     const before = new Set(covered);
     const rows = covering
       .cover({ covered: before, seed: coverageSeed(), costOf, needed: neededRows(target) })
       .filter((row) => row["state"] === "fresh");
-    const chosen = time.canAdvance ? rows : affordable(rows, covering.pairsIn, covered, target);
+    const triples = (): Row[] =>
+      covering.extend({ known: [...known, ...rows], begun: begunRows(target), seed: coverageSeed() });
+    const chosen = time.canAdvance ? [...rows, ...triples()] : affordable(rows, covering.pairsIn, covered, target);
     if (time.canAdvance && chosen.length > 0)
       await time.passTime(useExpiryMs, "the keys must have their allowance back");
     const parts = { ...partsOf(context, await prepareFixtures(context, "of-corners")) };
@@ -176,26 +189,32 @@ async function sendRows(
   const generated: GeneratedRequest[] = [];
   const forbiddenRuns = new Map<string, number>();
   let limited = 0;
-  for (const row of rows) {
-    const forbidden = forbiddenIn(row);
-    if (forbidden.some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns)) continue;
-    const isRefused = isRefusedKey(row["key"] ?? "");
-    if (isRefused && limited >= maxLimited) {
+  const passBefore = passTimeBetween(context.time);
+  const costs = costWatcher(context);
+  const send = async (row: Row): Promise<void> => {
+    const exchange = await sendRow(row, context, parts);
+    if (exchange === null) return;
+    if (isRefusedKey(row["key"] ?? "") && hasStatus(exchange, 429)) limited += 1;
+    if (isSuccess(exchange))
+      for (const name of forbiddenIn(row)) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
+    generated.push({ row, exchange });
+    onSent(row, exchange);
+    costs.note(exchange, () => sendRow(row, context, parts));
+  };
+  for (const row of inOrderOfKeys(rows)) {
+    if (forbiddenIn(row).some((name) => (forbiddenRuns.get(name) ?? 0) >= maxForbiddenRuns)) continue;
+    await passBefore(row);
+    if (isRefusedKey(row["key"] ?? "") && limited >= maxLimited) {
       if (!(await waitIfClock(context.time))) continue;
       limited = 0;
     }
     try {
-      const exchange = await sendRow(row, context, parts);
-      if (exchange === null) continue;
-      if (isRefused && hasStatus(exchange, 429)) limited += 1;
-      if (isSuccess(exchange))
-        for (const name of forbidden) forbiddenRuns.set(name, (forbiddenRuns.get(name) ?? 0) + 1);
-      generated.push({ row, exchange });
-      onSent(row, exchange);
+      await send(row);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
     }
   }
+  await costs.repeatSuspects();
   return generated;
 }
 
@@ -207,6 +226,14 @@ const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): strin
         ...(dimensions.body.refused.some((each) => each === body) ? [`${endpoint} body=${body}`] : []),
       ]
     : [];
+
+/** Requests of one key follow each other, so that their headers show what each costs. Keys that are refused come last. */
+const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
+  const byKey = [...Map.groupBy(rows, ({ key = "" }) => key)];
+  return byKey
+    .toSorted(([one], [other]) => Number(isRefusedKey(one)) - Number(isRefusedKey(other)))
+    .flatMap(([, own]) => own);
+};
 
 /**
  * Passes a minute of the target's clock, so that the limit of the client's address has room. Returns whether it did.

@@ -1,6 +1,6 @@
 import { resolveKey } from "../../run/plan/needs.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
-import type { Dimension } from "../../spec/dimensions.ts";
+import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { isLoopback } from "../../target/base-url.ts";
 import {
   type AgentRole,
@@ -47,6 +47,15 @@ export const derivedKinds: readonly string[] = [
   "in Basic credentials",
   "in the query",
 ];
+
+/** Whether a kind of key is one that the target must not let in. */
+export const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
+
+/** The kinds of key that the target has and lets in. */
+export const letInKinds = (target: Target): string[] => {
+  const tiers = usableKeys(target).flatMap(({ tier }) => tier ?? []);
+  return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
+};
 
 /** The missing requirement for a value of a dimension; `null` if the target has it. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {

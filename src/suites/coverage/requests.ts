@@ -61,7 +61,7 @@ function listQuery({ page = "", limit = "" }: Row, { listed }: RequestParts): st
 
 /** Bodies that are no JSON objects. */
 const brokenBodies: Readonly<Partial<Record<string, string>>> = {
-  array: '["Hello."]',
+  array: '["Grüße, 你好 🙂. This text is not ASCII, and longer than that of other bodies."]',
   string: '"Hello."',
   truncated: '{"query": "Hello.',
   absent: "",

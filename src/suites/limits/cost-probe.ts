@@ -1,11 +1,15 @@
 import { type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { hasFewRequests } from "../../run/plan/needs.ts";
+import { hasFewRequests, mainKey } from "../../run/plan/needs.ts";
 import { probe, type ProbeContext } from "../../run/probe.ts";
-import type { Target } from "../../target/target.ts";
+import { WaitRefused } from "../../run/skip-reason.ts";
+import { withReservedWait } from "../../run/time/run-clock.ts";
+import { minuteOverMs } from "../../rules/limits/key-history.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
 import { endpointOf } from "../shared/all-exchanges.ts";
 import { coverageProbe } from "../shared/coverage-probe.ts";
-import { ensureAllowance } from "./exhaust.ts";
+import { ensureAllowance, unpaced } from "./exhaust.ts";
+import { countedReadOf } from "./key-history.ts";
 
 /** Number of requests of one kind in a row. The second and the third show their cost. */
 const times = 3;
@@ -90,3 +94,70 @@ const isPlain = ({ request: { headers, body } }: Exchange): boolean =>
 
 const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
+
+/** Most keys other than the main key whose health requests are looked at. */
+const maxKeys = 5;
+/** Smallest minute of such a key. */
+const minPerMinute = 20;
+/** Readings before two health requests, and after them. Together they give three costs to compare with. */
+const readings = { before: 2, after: 3 } as const;
+const healthTimes = 2;
+
+/** Keys other than the main key that can read, restricted ones first. A key that is nearly used up, or signs, is left out. */
+function otherKeys(target: Target): TargetKey[] {
+  if (hasFewRequests(target)) return [];
+  const main = mainKey(target);
+  const isFit = (key: TargetKey): boolean =>
+    !key.expired && !key.signed && !key.nearQuota && key.allowedIps === null && key.tokensPerMonth === null;
+  const isLarge = (key: TargetKey): boolean => (limitsOf(key, target)?.perMinute ?? minPerMinute) >= minPerMinute;
+  const isPlain = ({ scope, agents, expiresInSeconds }: TargetKey): boolean =>
+    scope === null && agents === null && expiresInSeconds === null;
+  return Object.values(target.keys)
+    .filter((key) => isFit(key) && isLarge(key) && key.key !== main?.key)
+    .toSorted((one, other) => Number(isPlain(one)) - Number(isPlain(other)))
+    .slice(0, maxKeys);
+}
+
+/** Reads health between requests that cost one, with each other key. The ledger then knows what health costs the key. */
+export const healthCostMeasured = probe(
+  "health is read between other requests with every other key, for what it costs",
+  {
+    since: "1.1",
+    requests: (target) => (otherKeys(target).length === 0 ? 0 : readings.before + readings.after),
+    keys: otherKeys,
+    reads: true,
+    stage: "coverage",
+    mayDropRequests: true,
+  },
+  async (context): Promise<{ readonly keys: readonly string[] }> => {
+    const measured: string[] = [];
+    for (const key of otherKeys(context.target)) if (await measureHealth(key, context)) measured.push(key.name);
+    return { keys: measured };
+  },
+);
+
+/** Returns whether the requests were sent. On a real clock, no window is waited for. */
+async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
+  const { recorder, target, discovery } = context;
+  const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);
+  const agent = key.agents?.[0] ?? target.agents.answering;
+  const countedRead = countedReadOf(discovery);
+  const livesOn = key.expiresInSeconds === null || time.targetMs() + 2 * minuteOverMs < key.expiresInSeconds * 1000;
+  if (agent === undefined || countedRead === null || !livesOn) return false;
+  const own = context.client.as(key);
+  const read = (): Promise<Exchange> =>
+    own.send("GET", countedRead === "usage" ? "/usage" : "/agents?page=1&limit=2", unpaced);
+  const perMinute = limitsOf(key, target)?.perMinute ?? minPerMinute;
+  const requests = readings.before + healthTimes + readings.after;
+  try {
+    await ensureAllowance(own, requests, { time, recorder, perMinute });
+  } catch (error) {
+    if (error instanceof WaitRefused) return false;
+    throw error;
+  }
+  if (statusOf(await read()) !== 200) return false;
+  for (let sent = 1; sent < readings.before; sent += 1) await read();
+  for (let sent = 0; sent < healthTimes; sent += 1) await own.health(agent);
+  for (let sent = 0; sent < readings.after; sent += 1) await read();
+  return true;
+}

@@ -15,6 +15,8 @@ const requests = {
   bad: { path: "/agents/echo/invoke", status: 400 },
   stream: { path: "/agents/echo/stream" },
   resumed: { path: "/agents/echo/stream", sent: { query: "hello", parameters: { resume_from_index: 2 } } },
+  hot: { path: "/agents/echo/invoke", sent: { query: "hello", parameters: { temperature: 2 } } },
+  hotStream: { path: "/agents/echo/stream", sent: { query: "hello", parameters: { temperature: 2 } } },
   list: { method: "GET", path: "/agents" },
   usage: { method: "GET", path: "/usage" },
   keyUsage: { method: "GET", path: "/keys/usage" },
@@ -126,6 +128,36 @@ describe("the cost of requests", () => {
 
   it("is not known of a single request", () => {
     expect(judge("HDR-12", { cost: costs({ list: 2 }) }, ["invoke", "list", "invoke", "stream"])).toBe("inapplicable");
+  });
+
+  it.each([
+    ["are enough with three readings after it", 3, "breach"],
+    ["are too few with two", 2, "holds"],
+  ])("is one for health of a key whose other requests %s", (_, after, expected) => {
+    const readings = Array.from({ length: after }, () => "usage" as const);
+    const names: readonly Name[] = ["usage", "usage", "health", "health", ...readings];
+    expect(judge("HLT-16", { cost: costs({ health: 1 }) }, names)).toBe(expected);
+    expect(judge("HLT-16", {}, names)).toBe("holds");
+  });
+
+  it("is two for requests with a parameter, although its neighbours seem dearer for it", () => {
+    const names: readonly Name[] = [
+      ...(["invoke", "invoke", "list", "hot", "stream", "hot", "usage", "usage", "usage"] as const),
+      ...(["hot", "hot", "hot", "usage", "usage", "usage"] as const),
+    ];
+    expect(judge("HDR-12", { cost: costs({ hot: 2 }) }, names)).toBe("breach");
+    expect(judge("HDR-12", {}, names)).toBe("holds");
+  });
+
+  it("is two for a parameter of two endpoints", () => {
+    const reads: readonly Name[] = ["usage", "usage", "usage"];
+    const names: readonly Name[] = [
+      ...([...reads, "hot", "hot", "hot"] as const),
+      ...([...reads, "hotStream", "hotStream", "hotStream", ...reads] as const),
+    ];
+    expect(judge("HDR-12", { cost: costs({ hot: 2, hotStream: 2 }) }, names)).toBe("breach");
+    expect(judge("LIM-11", { cost: costs({ hot: 2, hotStream: 2 }) }, names)).toBe("breach");
+    expect(judge("HDR-12", {}, names)).toBe("holds");
   });
 
   it("is that of streams with a parameter, between others", () => {

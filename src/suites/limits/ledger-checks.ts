@@ -3,10 +3,11 @@ import { type Check, check, observe } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
 import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { allSamples, type AllSamples } from "../headers/probes.ts";
+import { keysFirstUsed } from "../coverage/first-uses.ts";
 import { requestsLeaving } from "../headers/value-sequences.ts";
 import { allExchanges, type AllExchanges } from "../shared/all-exchanges.ts";
 import { elapsedSeconds, isSameWindow } from "../shared/compare-samples.ts";
-import { costsMeasured } from "./cost-probe.ts";
+import { costsMeasured, healthCostMeasured } from "./cost-probe.ts";
 import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
@@ -41,23 +42,34 @@ interface Ledger {
 /** Judges what requests cost, over the whole run. `isMeant` chooses the kinds of requests. */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
   const charges = chargesOf(samples)(all);
-  const others = charges.filter(({ kind }) => costsOne(kind) && !isStream(kind) && !isMeant(kind));
+  const others = charges.filter(
+    ({ kind, isAtLeast }) => !isAtLeast && costsOne(kind) && !isStream(kind) && !isMeant(kind),
+  );
   if (others.length > 0 && others.filter(({ cost }) => cost === 1).length < others.length / 2)
     return unproven("`Remaining` does not fall by one with most other requests (HDR-12)");
-  const groups = groupCharges(charges.filter(({ kind }) => isMeant(kind)));
+  const judgedCharges = charges.filter(({ kind }) => isMeant(kind));
+  const groups = groupCharges(judgedCharges, "groups");
   if (![...groups.values()].some(({ length }) => length >= minInstances))
     return inapplicable("no two requests of one kind followed each other, so only the check without a ledger applies");
+  const ledger = { charges, hasClock: samples.hasClock };
   for (const [group, own] of groups) {
-    const wrong = findWrongCost(own, { charges, hasClock: samples.hasClock });
+    const wrong = findTooHigh(group, own, ledger) ?? findTooLow(own, ledger);
+    if (wrong !== null) return describeWrong(group, own, wrong, all);
+  }
+  for (const [group, own] of groupCharges(judgedCharges, "valueGroups")) {
+    const wrong = findTooHigh(group, own, ledger);
     if (wrong !== null) return describeWrong(group, own, wrong, all);
   }
   return holds();
 }
 
-const groupCharges = (charges: readonly Charge[]): ReadonlyMap<string, readonly Charge[]> => {
+const groupCharges = (
+  charges: readonly Charge[],
+  by: "groups" | "valueGroups",
+): ReadonlyMap<string, readonly Charge[]> => {
   const found = new Map<string, Charge[]>();
   for (const charge of charges)
-    for (const group of charge.groups) {
+    for (const group of charge[by]) {
       const known = found.get(group);
       if (known === undefined) found.set(group, [charge]);
       else known.push(charge);
@@ -65,23 +77,40 @@ const groupCharges = (charges: readonly Charge[]): ReadonlyMap<string, readonly 
   return found;
 };
 
-/**
- * Finds charges of a group that no admissible cost explains. Too much may be charged now and then. Too little must be
- * the rule, because a window may give back requests at any time.
- */
-function findWrongCost(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
+/** Finds charges of a group that are too high. These need not be the rule: a server may charge too much now and then. */
+function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   if (first === undefined) return null;
-  const { min, max } = admissibleCosts(first.kind);
-  const [over, under] = [own.filter(({ cost }) => cost > max), own.filter(({ cost }) => cost < min)];
-  const suspects = [over, under.length > own.length / 2 ? under : []];
-  const [tooMuch = [], tooLittle = []] = suspects.map((some) => some.slice(0, maxSuspects));
-  const charged = tooMuch.filter((each) => isUndisturbed(each, ledger));
-  if (charged.length >= minInstances) return charged;
-  const free = isGivenBack(tooLittle, ledger.hasClock)
-    ? tooLittle.filter((each) => isUndisturbed(each, ledger))
-    : tooLittle;
-  return free.length >= minInstances && free.length > leavingAny(free, ledger.hasClock) ? free : null;
+  const { max } = admissibleCosts(first.kind);
+  const trait = group.slice(groupOf(first.kind).length);
+  const charged = own
+    .filter(({ cost }) => cost > max)
+    .slice(0, maxSuspects)
+    .filter((each) => isUndisturbed(each, ledger, (control) => !isSuspected(control, each, trait)));
+  return charged.length >= minInstances ? charged : null;
+}
+
+/**
+ * Whether a request may cost as much too much as a suspect: it has the same trait, or a request of the suspected kind
+ * is next to it.
+ */
+const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
+  control.between.includes(groupOf(kind)) ||
+  (trait !== "" &&
+    [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&
+    !trait.startsWith(" with the key "));
+
+/** Finds charges of a group that are too low. They must be the rule, because a window may give back requests at any time. */
+function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
+  const [first] = own;
+  const { hasClock } = ledger;
+  if (first === undefined) return null;
+  const { min } = admissibleCosts(first.kind);
+  const exact = own.filter(({ isAtLeast }) => !isAtLeast);
+  const under = exact.filter(({ cost }) => cost < min);
+  const tooLittle = under.length > exact.length / 2 ? under.slice(0, maxSuspects) : [];
+  const free = isGivenBack(tooLittle, hasClock) ? tooLittle.filter((each) => isUndisturbed(each, ledger)) : tooLittle;
+  return free.length >= minInstances && free.length > leavingAny(free, hasClock) ? free : null;
 }
 
 /** Number of earlier requests that may have left a rolling window during one of the charges. */
@@ -105,14 +134,16 @@ function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
  * Whether requests of other kinds had their usual cost at about the time of a charge. Then nobody else used the key, no
  * window gave back requests, and nothing was charged late.
  */
-function isUndisturbed(charge: Charge, { charges }: Ledger): boolean {
+function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
   const { cost, kind, account } = charge;
   const isTooLow = cost < admissibleCosts(kind).min;
   const usual = usualAdmissible(charges);
   const controls = charges.filter(
     (each) =>
       each.account === account &&
+      !each.isAtLeast &&
       groupOf(each.kind) !== groupOf(kind) &&
+      isFit(each) &&
       isControl(usual.get(groupOf(each.kind)), isTooLow) &&
       Math.abs(each.from.sentMs - charge.from.sentMs) <= nearMs &&
       (!isTooLow || sharesWindow(each, charge)),
@@ -186,11 +217,14 @@ function describeCosts(kind: RequestKind): string {
 }
 
 const evidence = { samples: allSamples, all: allExchanges } as const;
-const options = { as: "ledger", since: "1.1", also: [costsMeasured] } as const;
+const options = { as: "ledger", since: "1.1", also: [costsMeasured, keysFirstUsed] } as const;
 
 export const ledgerChecks: readonly Check[] = [
   check("LIM-11", evidence, ({ samples, all }) => judgeCosts(samples, all, isStream), options),
-  check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, isFree), options),
+  check("HLT-16", evidence, ({ samples, all }) => judgeCosts(samples, all, isFree), {
+    ...options,
+    also: [...options.also, healthCostMeasured],
+  }),
 ];
 
 /** Part of the suite of headers. */

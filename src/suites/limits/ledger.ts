@@ -6,6 +6,7 @@ import type { Sample } from "../../rules/limits/sample.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { textKindOf } from "../coverage/texts.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
 /**
@@ -27,6 +28,8 @@ interface Entry {
    * Each may have a cost of its own.
    */
   readonly groups: readonly string[];
+  /** Smaller groups: the kind with the value of a parameter, a text or a page. Only too high a cost is judged by them. */
+  readonly valueGroups: readonly string[];
 }
 
 /**
@@ -36,12 +39,17 @@ interface Entry {
 export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
+  readonly valueGroups: readonly string[];
   /** The share of the allowance that each of the requests used up. */
   readonly cost: number;
   /** Number of requests. */
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
+  /** The kinds of the requests before and after, whose own cost the fall contains. */
+  readonly between: readonly string[];
+  /** Whether the target's clock was moved meanwhile. A window may have given back requests, so the cost may be higher. */
+  readonly isAtLeast: boolean;
   readonly account: KeySamples;
 }
 
@@ -82,20 +90,48 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   const outcome = sample.status !== null && is2xx(sample.status) ? "2xx" : String(sample.status);
   const kind: RequestKind = { endpoint, outcome };
   const name = groupOf(kind);
-  const traits = exchange === undefined ? [] : traitsOf(exchange);
-  return { kind, sample, groups: [name, ...[`with the key ${key}`, ...traits].map((each) => `${name} ${each}`)] };
+  const { traits, values } = exchange === undefined ? noTraits : traitsOf(exchange);
+  return {
+    kind,
+    sample,
+    groups: [name, ...[`with the key ${key}`, ...traits].map((each) => `${name} ${each}`)],
+    valueGroups: values.map((each) => `${name} ${each}`),
+  };
 }
 
 /** Thousands of load requests are kept without their exchanges. They go to few endpoints. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-const traitsOf = memoizeByObject((exchange: Exchange): readonly string[] => {
+/** What may decide the cost of a request, and the values of it. */
+interface Traits {
+  readonly traits: readonly string[];
+  readonly values: readonly string[];
+}
+
+const noTraits: Traits = { traits: [], values: [] };
+
+const traitsOf = memoizeByObject((exchange: Exchange): Traits => {
   const agent = agentInPath(exchange);
-  const parameters = getPath(sentJson(exchange.request), "parameters");
-  return [
-    ...(agent === null ? [] : [`of the agent ${agent}`]),
-    ...(isObject(parameters) ? Object.keys(parameters) : []).map((each) => `with \`${each}\``),
-  ];
+  const sent = sentJson(exchange.request);
+  const parameters = getPath(sent, "parameters");
+  const chosen = isObject(parameters) ? parameters : {};
+  const texts = ["query", "session_id"].flatMap((name) => {
+    const text = getPath(sent, name);
+    return typeof text === "string" ? [`with a \`${name}\` of the kind ${textKindOf(text)}`] : [];
+  });
+  return {
+    traits: [
+      ...(agent === null ? [] : [`of the agent ${agent}`]),
+      ...Object.keys(chosen).map((each) => `with \`${each}\``),
+    ],
+    values: [
+      ...texts,
+      ...Object.entries(chosen).flatMap(([name, value]) =>
+        typeof value === "number" ? [`with \`${name}\` ${value}`] : [],
+      ),
+      ...[...new URL(exchange.request.url).searchParams].map(([name, value]) => `with \`${name}\` ${value}`),
+    ],
+  };
 });
 
 /**
@@ -114,14 +150,18 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
  * others of known cost. This works whether a response shows `Remaining` before or after its own request is counted.
  */
 function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
-  const charge = ({ kind, groups }: Entry, count: number, [from, to]: Pair, own: number): Charge[] => {
-    const fell = fallWithin(from.sample, to.sample, keylessMs);
+  const charge = (entry: Omit<Entry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
+    const { kind, groups, valueGroups } = entry;
+    const isAtLeast = from.sample.sentClockMs !== to.sample.endClockMs;
+    const fell = fallWithin(from.sample, to.sample, keylessMs, isAtLeast);
     const cost = ((fell ?? 0) - own) / count;
-    return fell === null ? [] : [{ kind, groups, cost, count, from: from.sample, to: to.sample, account }];
+    const between = [from.groups[0] ?? "", to.groups[0] ?? ""];
+    const ends = { from: from.sample, to: to.sample, between, isAtLeast };
+    return fell === null ? [] : [{ kind, groups, valueGroups, cost, count, ...ends, account }];
   };
   const pairs = series.flatMap((entries) => entries.slice(1).map((to, index) => [entries[index] ?? to, to] as const));
   const [alike, unlike] = [pairs.filter(isOfOneKind), pairs.filter((pair) => !isOfOneKind(pair))];
-  const repeated = alike.flatMap((pair) => charge({ ...pair[1], groups: commonGroups(pair) }, 1, pair, 0));
+  const repeated = alike.flatMap((pair) => charge({ ...pair[1], ...commonGroups(pair) }, 1, pair, 0));
   const usual = usualCosts(repeated);
   const isComparable = comparableKinds(unlike, usual, keylessMs);
   const enclosed = series.flatMap((entries) => {
@@ -141,14 +181,20 @@ type Pair = readonly [Entry, Entry];
 
 const isOfOneKind = ([one, other]: Pair): boolean => one.groups[0] === other.groups[0];
 
-const commonGroups = ([one, other]: Pair): string[] => one.groups.filter((each) => other.groups.includes(each));
+const commonGroups = ([one, other]: Pair): Pick<Entry, "groups" | "valueGroups"> => ({
+  groups: one.groups.filter((each) => other.groups.includes(each)),
+  valueGroups: one.valueGroups.filter((each) => other.valueGroups.includes(each)),
+});
+
+const isAlike = (one: Entry, other: Entry): boolean =>
+  one.groups.join() === other.groups.join() && one.valueGroups.join() === other.valueGroups.join();
 
 /** Splits a series where the groups of the requests change. */
 function runsOf(series: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
   for (const entry of series) {
     const run = runs.at(-1);
-    if (run?.[0]?.groups.join() === entry.groups.join()) run?.push(entry);
+    if (run?.[0] !== undefined && isAlike(run[0], entry)) run.push(entry);
     else runs.push([entry]);
   }
   return runs;
@@ -156,7 +202,8 @@ function runsOf(series: readonly Entry[]): Entry[][] {
 
 /** The usual cost of each kind: the one that more than half of its charges show. */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
-  const ofKinds = Map.groupBy(charges, ({ groups }) => groups[0] ?? "");
+  const exact = charges.filter(({ isAtLeast }) => !isAtLeast);
+  const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
   return new Map(
     [...ofKinds].flatMap(([kind, own]) =>
       [...Map.groupBy(own, ({ cost }) => cost)].flatMap(([cost, { length }]) =>
@@ -193,10 +240,15 @@ function comparableKinds(
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
 /** How far `Remaining` fell between two responses of one window. `null` if something else may have changed it. */
-export function fallWithin(from: Sample, to: Sample, keylessMs: readonly number[]): number | null {
+export function fallWithin(
+  from: Sample,
+  to: Sample,
+  keylessMs: readonly number[],
+  mayMoveClock = false,
+): number | null {
   const fall = fallBetween(from, to);
   // While a burst allowance is used up, `Remaining` may stay at 0 or at the limit.
   const isAtEnd = to.remaining === 0 || (from.remaining === from.limit && to.remaining === to.limit);
-  if (fall === null || isAtEnd || from.sentClockMs !== to.endClockMs) return null;
+  if (fall === null || isAtEnd || (!mayMoveClock && from.sentClockMs !== to.endClockMs)) return null;
   return keylessMs.some((ms) => ms >= from.sentMs && ms <= to.endMs) ? null : fall.fell;
 }

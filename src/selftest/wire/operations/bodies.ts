@@ -9,7 +9,7 @@ import {
   type MessageKind,
 } from "../../../spec/fields.ts";
 import { changedAt, type JsonStyle, jsonText, plainJson, type Steps, stepsOf, valueAt } from "../../mutants/edits.ts";
-import type { Outcome } from "../dimensions.ts";
+import type { Outcome, Values } from "../dimensions.ts";
 import type { WireResponse } from "../message.ts";
 import { hasOutcome, isSuccess, type Operation, operation } from "./operation.ts";
 
@@ -30,6 +30,8 @@ export interface FieldChange {
   readonly class: string;
   readonly what: string;
   readonly breaks: readonly ClauseId[];
+  /** Values without which the change changes nothing. */
+  readonly requires: Values;
   /** Returns the new value, which is `undefined` to remove the field. Returns `null` if that would change nothing. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
 }
@@ -45,6 +47,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
     class: name,
     what: `${path}: ${what}`,
     breaks,
+    requires: {},
     to: () => ({ value }),
   });
   return [
@@ -64,6 +67,8 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
+            // Other agents answer at once: 0 is the same in both units.
+            requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > certainSeconds ? { value: value * 1000 } : null,
           },
@@ -144,13 +149,14 @@ const fieldOperations: readonly Operation[] = fieldTableNames.flatMap((name) => 
     (fields ?? []).flatMap((row) =>
       fieldChanges(row)
         .filter(({ breaks }) => breaks.length > 0 || !sometimesRequired.has(row.path))
-        .map(({ class: group, what, breaks, to }) =>
+        .map(({ class: group, what, breaks, requires, to }) =>
           operation({
             class: group,
             description: `${what} (${at})`,
             endpoints,
             outcome,
             breaks,
+            requires,
             fits: hasOutcome(outcome),
             change: { kind: "body", of: (response) => changeField(response, row.path, to) },
           }),

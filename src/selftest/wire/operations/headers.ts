@@ -1,7 +1,7 @@
 import type { ClauseId } from "../../../spec/clauses.ts";
 import { endpointNames } from "../../../spec/endpoints.ts";
 import { headerNames, rateHeaders, rateLimitHeaders } from "../../../spec/headers.ts";
-import { hasValues } from "../dimensions.ts";
+import { hasNoTierKey, hasValues, isRefusedKey } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireHead, withMoreHeader, withWireHeader } from "../message.ts";
 import { type Operation, operation } from "./operation.ts";
 
@@ -125,13 +125,16 @@ const hasTierKey = ({ hasTierKey: isOfTier, status }: RequestTraits): boolean =>
 /** Whether the document describes the response. It has no 403. */
 const isDescribed = ({ status }: RequestTraits): boolean => status !== 403;
 
-const illegal = ({ class: name, what, header, breaks, change }: Row, fits: Operation["fits"]): Operation =>
+const illegal = (
+  { class: name, what, header, breaks, change }: Row,
+  where: Pick<Operation, "fits" | "excludes">,
+): Operation =>
   operation({
+    ...where,
     class: name,
     description: what,
     endpoints: endpointNames,
     breaks,
-    fits,
     change: { kind: "head", of: changed(header, change) },
   });
 
@@ -142,6 +145,7 @@ const swap = (one: string, other: string, breaks: readonly ClauseId[]): Operatio
     endpoints: endpointNames,
     breaks,
     fits: hasTierKey,
+    excludes: hasNoTierKey,
     change: {
       kind: "head",
       of: (head) => {
@@ -165,8 +169,8 @@ const withHeaderNames =
 
 /** Operations on headers. */
 export const headerOperations: readonly Operation[] = [
-  ...formats.map((row) => illegal(row, isDescribed)),
-  ...values.map((row) => illegal(row, hasTierKey)),
+  ...formats.map((row) => illegal(row, { fits: isDescribed, excludes: ({ key }) => key === "other address" })),
+  ...values.map((row) => illegal(row, { fits: hasTierKey, excludes: hasNoTierKey })),
   swap(rateLimit, rateRemaining, ["HDR-11"]),
   swap(rateReset, rateResetAfter, ["HDR-14"]),
   operation({
@@ -174,6 +178,7 @@ export const headerOperations: readonly Operation[] = [
     description: "JSON declared as HTML",
     endpoints: endpointNames,
     breaks: ["REQ-4"],
+    excludes: isRefusedKey,
     fits: (traits) => isDescribed(traits) && !hasValues(traits, { key: "missing" }) && traits.status !== 401,
     change: {
       kind: "head",

@@ -46,8 +46,8 @@ export interface Operation {
   readonly breaks: readonly ClauseId[];
   /** Values that the condition has to contain. */
   readonly requires: Values;
-  /** Values that the condition must not contain. */
-  readonly excludes: Values;
+  /** Whether the change changes nothing at a request with these values. */
+  readonly excludes: (values: Values) => boolean;
   /** Whether the change breaks the clauses of `breaks` at this request. */
   readonly fits: (traits: RequestTraits) => boolean;
   readonly change: Change;
@@ -59,7 +59,7 @@ type Optional = "breaks" | "requires" | "excludes" | "fits" | "outcome";
 export const operation = (given: Omit<Operation, Optional> & Partial<Pick<Operation, Optional>>): Operation => ({
   breaks: [],
   requires: {},
-  excludes: {},
+  excludes: () => false,
   fits: () => true,
   outcome: null,
   ...given,

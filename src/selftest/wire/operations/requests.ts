@@ -1,7 +1,8 @@
 import { isObject } from "../../../base/json.ts";
+import { dimensions } from "../../../spec/dimensions.ts";
 import { type EndpointName, endpointNames } from "../../../spec/endpoints.ts";
 import { rateLimitHeaders } from "../../../spec/headers.ts";
-import { hasValues, keysWith401 } from "../dimensions.ts";
+import { hasNoTierKey, hasValues, keysWith401 } from "../dimensions.ts";
 import { headerIn, type RequestTraits, type WireResponse } from "../message.ts";
 import { jsonOf, withJsonBody } from "./bodies.ts";
 import { isSuccess, type Operation, operation } from "./operation.ts";
@@ -49,6 +50,8 @@ const letPass: readonly Operation[] = [
       outcome: "no success",
       requires: { key },
       breaks: [clause],
+      // A good key gets no success either.
+      excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
       fits: (traits) => !isSuccess(traits),
       change: {
         kind: "instead",
@@ -67,6 +70,7 @@ const letPass: readonly Operation[] = [
       outcome: "429",
       requires: { state },
       breaks: ["HDR-19", "LIM-1", "LIM-3"],
+      excludes: hasNoTierKey,
       fits: (traits) => hasTierKey(traits) && traits.status === 429 && traits.remaining === 0,
       change: {
         kind: "instead",
@@ -98,7 +102,7 @@ const charge = (description: string, endpoints: readonly EndpointName[], breaks:
     outcome: "success",
     breaks,
     // While all slots are held, the proxy's own request is refused as well.
-    excludes: { state: "slots held" },
+    excludes: (values) => values.state === "slots held" || hasNoTierKey(values),
     fits: (traits) => hasTierKey(traits) && isSuccess(traits),
     change: {
       kind: "besides",
@@ -135,7 +139,7 @@ const pages: readonly Operation[] = [
     outcome: "success",
     breaks: ["LST-6"],
     // Without a `limit` in the request, the server chooses its own.
-    excludes: { page: "absent" },
+    excludes: ({ page, limit }) => page === "absent" || limit === "absent",
     fits: (traits) => isSuccess(traits) && !hasValues(traits, { page: "absent" }),
     change: {
       kind: "body",

@@ -136,10 +136,11 @@ const fields: readonly Operation[] = fieldTableNames.flatMap((table) => {
   return (rows ?? []).flatMap((row) =>
     fieldChanges(row)
       .filter(({ breaks }) => breaks.length > 0 || row.path !== "retry_after")
-      .map(({ class: group, what, breaks, to }) => ({
+      .map(({ class: group, what, breaks, requires, to }) => ({
         ...illegal(group, `${what} of \`${event}\``, breaks, fieldChanged(event, row.path, to, breaks.length === 0)),
-        // Only a failing agent sends an `error` event.
-        ...(event === "error" ? { requires: { agent: "failingInStream" } } : {}),
+        // Only a failing agent sends an `error` event, and only an overloaded one `retry_after`.
+        requires:
+          event === "error" ? { agent: row.path === "retry_after" ? "overloaded" : "failingInStream" } : requires,
       })),
   );
 });

@@ -1,0 +1,87 @@
+import type { Row } from "../../base/covering-array.ts";
+import { unknownAgentOf } from "../../run/discovery/unknown-agent-id.ts";
+import { mainKey } from "../../run/plan/needs.ts";
+import { probe } from "../../run/probe.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import type { Target, TargetKey } from "../../target/target.ts";
+import { requestOfRow } from "./requests.ts";
+
+/** The endpoints of first and second requests, in turn. Those that a valid request succeeds on without leaving anything come first. */
+const endpoints = [
+  ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
+  ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
+] as const satisfies readonly EndpointName[];
+const perKey = 2;
+const maxKeys = endpoints.length / perKey;
+
+/** Keys that are let in, without the main key. A key with a clock or a quota of its own is left to the probes that test these. */
+function firstKeys(target: Target): TargetKey[] {
+  if (target.clock === null) return [];
+  const main = mainKey(target);
+  const isFit = (key: TargetKey): boolean =>
+    !key.expired && !key.signed && !key.nearQuota && key.allowedIps === null && key.expiresInSeconds === null;
+  return Object.values(target.keys)
+    .filter((key) => isFit(key) && key.key !== main?.key)
+    .slice(0, maxKeys);
+}
+
+const rowFor = (endpoint: EndpointName): Row => ({
+  endpoint,
+  method: "documented",
+  agent: "answering",
+  query: "plain",
+  page: "absent",
+  // What would create something is sent with a body that is refused.
+  body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
+});
+
+const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
+
+/**
+ * Uses each key for the first time, and for the second, each on another endpoint. With a test clock only: the requests
+ * would be missing elsewhere.
+ */
+export const keysFirstUsed = probe(
+  "each key is used for the first time, on different endpoints",
+  {
+    since: "1.1",
+    requests: (target) => firstKeys(target).length * perKey,
+    executions: (target) => endpoints.slice(0, firstKeys(target).length * perKey).filter(runsAgent).length,
+    keys: firstKeys,
+    reads: true,
+    stage: "opening",
+    mayDropRequests: true,
+  },
+  async (context): Promise<{ readonly requests: number }> => {
+    const { client, target, readOnly, time } = context;
+    const parts = {
+      target,
+      fixtures: {
+        agent: target.agents.answering ?? null,
+        webhook: null,
+        webhookId: null,
+        operationId: null,
+        batchPath: target.paths.batch,
+      },
+      unknownAgent: unknownAgentOf(context),
+      listed: null,
+    };
+    let requests = 0;
+    for (const [at, key] of firstKeys(target).entries())
+      for (const endpoint of endpoints.slice(at * perKey, (at + 1) * perKey)) {
+        const request = requestOfRow(rowFor(endpoint), parts);
+        if (request === null || (readOnly && publishedEndpoints[endpoint].method === "POST")) continue;
+        const sent = client.as(key).send(request.method, request.path, { ...request.options, unpaced: true });
+        try {
+          await (runsAgent(endpoint) ? time.awaitAgent(sent, maxAgentMs) : sent);
+          requests += 1;
+        } catch (error) {
+          if (!(error instanceof SkipError)) throw error;
+        }
+      }
+    return { requests };
+  },
+);
+
+const maxAgentMs = 60_000;

@@ -1,0 +1,80 @@
+import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { sampleOf } from "../../rules/limits/sample.ts";
+import { limitsOf } from "../../run/plan/key-limits.ts";
+import type { ProbeContext } from "../../run/probe.ts";
+import { SkipError } from "../../run/skip-reason.ts";
+import { endpointOf } from "../shared/all-exchanges.ts";
+import { fallBetween } from "../shared/compare-samples.ts";
+import { isSuccess } from "../shared/response.ts";
+import { ensureAllowance } from "./exhaust.ts";
+import { countedReadOf } from "./key-history.ts";
+import { admissibleCosts, type RequestKind } from "./ledger.ts";
+
+/** Watches what requests cost. */
+interface CostWatcher {
+  /** Notes the next request of its key, and how to send it again. */
+  readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
+  /** Sends those again that seem to have cost too much: once may be somebody else's request. */
+  readonly repeatSuspects: () => Promise<void>;
+}
+
+interface Suspect {
+  readonly exchange: Exchange;
+  readonly again: () => Promise<Exchange | null>;
+}
+
+/** Most requests to send again, and how often. */
+const maxSuspects = 4;
+const times = 3;
+
+/** Watches the requests of a probe that sends one after the other. On a real clock, nothing is sent again. */
+export function costWatcher(context: ProbeContext): CostWatcher {
+  const suspects: Suspect[] = [];
+  const last = new Map<string, Exchange>();
+  return {
+    note: (exchange, again) => {
+      if (exchange.key === null || !context.time.canAdvance) return;
+      const before = last.get(exchange.key);
+      last.set(exchange.key, exchange);
+      if (before !== undefined && isDearer(before, exchange)) suspects.push({ exchange, again });
+    },
+    repeatSuspects: async () => {
+      for (const suspect of suspects.slice(0, maxSuspects))
+        try {
+          await repeat(suspect, context);
+        } catch (error) {
+          if (!(error instanceof SkipError)) throw error;
+        }
+    },
+  };
+}
+
+const kindOf = (exchange: Exchange): RequestKind => ({
+  endpoint: endpointOf(exchange),
+  outcome: isSuccess(exchange) ? "2xx" : String(statusOf(exchange)),
+});
+
+/** Whether `Remaining` fell by more from one response to the next than the second request may cost. */
+function isDearer(before: Exchange, exchange: Exchange): boolean {
+  const [from, to] = [sampleOf(before), sampleOf(exchange)];
+  const fall = fallBetween(from, to);
+  return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
+}
+
+/** Sends a request again, between reads that cost one. */
+async function repeat({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
+  const { client, recorder, target, time, discovery } = context;
+  const key = target.keys[exchange.key ?? ""];
+  const countedRead = countedReadOf(discovery);
+  if (key === undefined || countedRead === null) return;
+  const own = client.as(key);
+  const perMinute = limitsOf(key, target)?.perMinute ?? 0;
+  const path = countedRead === "usage" ? "/usage" : "/agents?page=1&limit=2";
+  const readAll = async (): Promise<void> => {
+    for (let read = 0; read < times; read += 1) await own.send("GET", path);
+  };
+  await ensureAllowance(own, 3 * times, { time, recorder, perMinute });
+  await readAll();
+  for (let sent = 0; sent < times; sent += 1) await again();
+  await readAll();
+}

@@ -219,8 +219,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
         const first = Math.floor(random() * ids.length);
         return [...ids.slice(first), ...ids.slice(0, first)];
       };
-      return begun.flatMap((values) => {
-        const tried = Array.from({ length: tripleCandidates }, () => complete(idsOf(values), anyOrder)).flatMap(
+      return begun.flatMap((beginning) => {
+        const tried = Array.from({ length: tripleCandidates }, () => complete(idsOf(beginning), anyOrder)).flatMap(
           (ids) => {
             if (ids === null) return [];
             return [{ ids, worth: triplesOf(ids).filter((each) => isMet[each] === 0).length }];

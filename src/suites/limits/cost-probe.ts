@@ -110,11 +110,11 @@ function otherKeys(target: Target): TargetKey[] {
   const isFit = (key: TargetKey): boolean =>
     !key.expired && !key.signed && !key.nearQuota && key.allowedIps === null && key.tokensPerMonth === null;
   const isLarge = (key: TargetKey): boolean => (limitsOf(key, target)?.perMinute ?? minPerMinute) >= minPerMinute;
-  const isPlain = ({ scope, agents, expiresInSeconds }: TargetKey): boolean =>
+  const isUnrestricted = ({ scope, agents, expiresInSeconds }: TargetKey): boolean =>
     scope === null && agents === null && expiresInSeconds === null;
   return Object.values(target.keys)
     .filter((key) => isFit(key) && isLarge(key) && key.key !== main?.key)
-    .toSorted((one, other) => Number(isPlain(one)) - Number(isPlain(other)))
+    .toSorted((one, other) => Number(isUnrestricted(one)) - Number(isUnrestricted(other)))
     .slice(0, maxKeys);
 }
 

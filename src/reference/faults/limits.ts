@@ -270,6 +270,9 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     releasesSlot: (event, head) => (event === "head" && head.operation === "stream") || base.releasesSlot(event, head),
   })),
   "tokens-not-limited": fault("LIM-19", "The month's tokens are not limited.").by(() => ({ needsTokens: () => false })),
+  "tokens-not-limited-in-streams": fault("LIM-19", "Streams are admitted once the month's tokens are used up.").by(
+    (base) => ({ needsTokens: (operation) => operation !== "stream" && base.needsTokens(operation) }),
+  ),
   "wrong-keys-charge-the-right-one": fault("LIM-23", "A wrong key uses up the allowance of the key it resembles.").by(
     () => ({
       accountChargedForInvalidKey: (credentials, ring) => {

@@ -1,3 +1,4 @@
+import { publishedTiers } from "../../spec/tiers.ts";
 import type { HeadInput } from "../behaviour/transport.ts";
 import { overrideJson, overrideResult, overrideSuccessStatus, overrideThirdSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
@@ -66,6 +67,13 @@ export const usageFaults = faults("Resources / Usage report", {
   "token-limit-of-nobody": fault("USE-6", "`tokens.limit` is no tier's.").by(
     usage((body, { tokens }) =>
       setField(body, "tokens", { used: tokens.used, limit: 12_345_678, remaining: 12_345_678 - tokens.used }),
+    ),
+  ),
+  "token-limit-of-team": fault("USE-6", "`tokens.limit` of Team keys is a tenth of the tier's.").by(
+    usage((body, { tokens: { used, limit } }) =>
+      limit === publishedTiers.team.tokensPerMonth
+        ? setField(body, "tokens", { used, limit: limit / 10, remaining: limit / 10 - used })
+        : body,
     ),
   ),
   "requests-do-not-grow": fault("USE-7", "`requests.used` is always 0.").by(

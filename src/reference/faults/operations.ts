@@ -4,6 +4,7 @@ import { fault, faults } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
 
 const handle = overrideJson("handleBody");
+const withoutVersion = (path: unknown): string => String(path).replace("/v1/", "/");
 
 export const operationFaults = faults("Resources / Operation handle", {
   "operation-without-id": fault("OPS-1", "The handle of an operation has no `operation_id`.").by(
@@ -23,7 +24,7 @@ export const operationFaults = faults("Resources / Operation handle", {
   ),
   "operation-without-status": fault("OPS-2", "The handle of an operation has no `status`.").by(handle.remove("status")),
   "check-url-without-version": fault("OPS-3", "`check_url` lacks the version.").by(
-    handle.change("check_url", (path) => String(path).replace("/v1/", "/")),
+    handle.change("check_url", withoutVersion),
   ),
   "check-url-without-version-later": fault(
     "OPS-3",
@@ -34,11 +35,20 @@ export const operationFaults = faults("Resources / Operation handle", {
       handleBody: (operation) => {
         const own = (ids.get(operation.owner) ?? new Set<string>()).add(operation.id);
         ids.set(operation.owner, own);
-        const cut = (path: unknown): string => String(path).replace("/v1/", "/");
-        return own.size > 1 ? editField(base.handleBody(operation), "check_url", cut) : base.handleBody(operation);
+        const body = base.handleBody(operation);
+        return own.size > 1 ? editField(body, "check_url", withoutVersion) : body;
       },
     };
   }),
+  "check-url-without-version-of-three": fault(
+    "OPS-3",
+    "`check_url` lacks the version for a batch of three or more.",
+  ).by((base) => ({
+    handleBody: (operation) => {
+      const body = base.handleBody(operation);
+      return operation.total < 3 ? body : editField(body, "check_url", withoutVersion);
+    },
+  })),
   "check-url-absolute": fault("OPS-3", "`check_url` is a whole URL.").by(
     handle.change("check_url", (path) => `https://agents.example${String(path)}`),
   ),

@@ -4,7 +4,7 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { suite } from "../../run/judge/check.ts";
 import { quotaChecks } from "./quota.ts";
 import type { QuotaExhausted } from "./quota.ts";
-import { exchange } from "../testing/exchange.ts";
+import { event, exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 import { judgeBy } from "../testing/judging.ts";
 
@@ -71,5 +71,44 @@ describe("the month's tokens", () => {
     });
     expect(judgeBy(limits, "LIM-20", used([[104, ok]]))).toMatchObject({ text: "the request succeeds" });
     expect(judged(limits, "LIM-20", used([[4, ok]]))).toBe("unproven");
+  });
+});
+
+describe("streams once the month's tokens are used", () => {
+  const refused = refusal(429, 5);
+  const done = streamed([event("start", { message: "on" }), event("done", { usage: { total_tokens: 7 } })]);
+  const failed = streamed([event("start", { message: "on" }), event("error", { error: "no", code: "QUOTA" })]);
+  const after = (streams: readonly (readonly [number, Exchange])[], control = refused): QuotaExhausted => ({
+    ...used([[104, refused]]),
+    streamed: { streams: streams.map(([usedBefore, each]) => ({ usedBefore, exchange: each })), control },
+  });
+
+  it.each<[string, QuotaExhausted, string]>([
+    ["are refused", after([[104, refused]]), "holds"],
+    ["are refused with 403", after([[104, refusal(403, 5)]]), "holds"],
+    ["succeed between two refused invokes", after([[104, done]]), "breach"],
+    ["end with an error event", after([[104, failed]]), "holds"],
+    [
+      "succeed as long as tokens are left",
+      after([
+        [98, done],
+        [105, refused],
+      ]),
+      "holds",
+    ],
+    [
+      "succeed with tokens left, and again without",
+      after([
+        [98, done],
+        [105, done],
+      ]),
+      "breach",
+    ],
+    ["succeed with tokens left, and usage does not grow", after([[98, done]]), "unproven"],
+    ["succeed, as the next invoke does", after([[104, done]], ok), "unproven"],
+    ["have no agent", after([[104, exchange({ status: 404 })]]), "unproven"],
+    ["were not sent", used([[104, refused]]), "unproven"],
+  ])("%s", (_, evidence, expected) => {
+    expect(judged(limits, "LIM-19/streams", evidence)).toBe(expected);
   });
 });

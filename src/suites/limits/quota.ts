@@ -4,17 +4,18 @@ import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import { retryAfterSeconds, wholeNumberHeader } from "../../rules/limits/sample.ts";
 import { usageField } from "../../rules/limits/usage-report.ts";
 import { check, observe } from "../../run/judge/check.ts";
-import { breach, holds, observed, unproven } from "../../run/judge/finding.ts";
+import { breach, type Finding, holds, observed, unproven } from "../../run/judge/finding.ts";
 import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import { requestInState } from "../coverage/probe.ts";
 import { limitsOf } from "../../run/plan/key-limits.ts";
-import { probe } from "../../run/probe.ts";
+import { probe, type ProbeContext } from "../../run/probe.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers } from "../../spec/tiers.ts";
 import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from "../shared/response.ts";
+import { eventsOf } from "../stream/events.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 
-/** An invoke, with the month's tokens that the target reported as used before the invoke. */
+/** An invoke or a stream, with the month's tokens that the target reported as used before it. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
@@ -26,11 +27,24 @@ export interface QuotaExhausted {
   /** Monthly token quota of the key; `null` if neither its tier nor its usage report states it. */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
+  /** Absent in the evidence of earlier versions, and if no invoke was refused for its tokens. */
+  readonly streamed?: StreamedBeyond | null;
+}
+
+/** Streams after the refused invoke. */
+export interface StreamedBeyond {
+  readonly streams: readonly QuotaCall[];
+  /** An invoke after the streams. */
+  readonly control: Exchange;
 }
 
 const maxCalls = 12;
 /** Number of invokes after the quota was reached. */
 const maxBeyond = 2;
+/** Number of streams after an invoke was refused. The first one may still have tokens left. */
+const maxStreams = 2;
+/** Each stream, a read of usage after it, and one more invoke. */
+const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
   "the month's tokens of a key are used up",
@@ -62,16 +76,40 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    if (turns.length > 0) await read();
+    const usedAtEnd = turns.length > 0 ? tokensIn(await read(), "used") : null;
+    const streamed = await streamBeyond(context, { readings, quota, turns }, usedAtEnd ?? used);
     const last = turns.at(-1);
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
       // Without this pause, the minute's limit might refuse instead of the quota.
       await time.passTime(minuteOverMs, "only the tokens must be spent");
       await requestInState(context, { key, kind: "near quota", state: "tokens spent" });
     }
-    return { readings, quota, turns };
+    return { readings, quota, turns, streamed };
   },
 );
+
+/** Streams with a key whose invoke was refused for its tokens. `null` if none was, or the key has too few requests left. */
+async function streamBeyond(
+  { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
+  evidence: QuotaExhausted,
+  used: number,
+): Promise<StreamedBeyond | null> {
+  const { quota } = evidence;
+  const refusal = refusalIn(evidence);
+  if (quota === null || refusal === null) return null;
+  if (time.canAdvance) await time.passTime(minuteOverMs, "only the tokens must be spent");
+  else if ((wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) < requestsBeyond) return null;
+  const own = client.as(given["keys.nearQuota"]).since("1.1");
+  const agent = target.agents.streaming ?? given["agents.answering"];
+  const streams: QuotaCall[] = [];
+  for (let usedBefore = used; streams.length < maxStreams;) {
+    const exchange = await own.stream(agent, hello, unpaced);
+    streams.push({ usedBefore, exchange });
+    if (!isSuccess(exchange) || usedBefore >= quota) break;
+    usedBefore = tokensIn(await own.send("GET", "/usage", unpaced), "used") ?? usedBefore;
+  }
+  return { streams, control: await own.invoke(given["agents.answering"], hello, unpaced) };
+}
 
 /** A number in the usage report's `tokens`; `null` if absent. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
@@ -101,6 +139,35 @@ function overstates({ readings, turns }: QuotaExhausted): boolean {
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
+/** Whether a stream has an event. A server may also refuse in the stream, by an `error` event. */
+const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
+  isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
+
+/** Judges that streams are refused where invokes are. A stream may be admitted as long as any tokens are left. */
+function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
+  const { quota, streamed } = evidence;
+  const refusal = refusalIn(evidence);
+  if (streamed === undefined || streamed === null || refusal === null)
+    return unproven("no stream followed an invoke that was refused for its tokens (LIM-19)");
+  if (overstates(evidence))
+    return unproven("usage reports more tokens than the responses do, so the tokens used are unknown (USE-8)");
+  const { streams, control } = streamed;
+  const last = streams.at(-1);
+  if (last === undefined || !isRefusal(control))
+    return unproven(`an invoke after the streams was not refused (${outcomeOf(control)})`);
+  if (isRefusal(last.exchange)) return holds();
+  if (isBeyond(last, quota) && hasEvent(last.exchange, "done"))
+    return breach(
+      `no stream succeeds once ${quota} tokens of the month are used, as no invoke does`,
+      `${outcomeOf(last.exchange)} and \`done\` with ${last.usedBefore} tokens used before it, between two refused invokes`,
+      last.exchange,
+      refusal,
+      control,
+    );
+  if (isBeyond(last, quota) && hasEvent(last.exchange, "error")) return holds();
+  return unproven(`no stream was refused, or sent with all tokens used up (${outcomeOf(last.exchange)})`);
+}
+
 export const quotaChecks = [
   check("LIM-19", quotaExhausted, (evidence) => {
     const { turns, quota, readings } = evidence;
@@ -124,6 +191,7 @@ export const quotaChecks = [
       "a key nearer to its quota (`nearQuota`), or with few tokens (`tokensPerMonth`), in the target file",
     );
   }),
+  check("LIM-19", quotaExhausted, judgeStreamsBeyond, { as: "streams", since: "1.1" }),
   observe("LIM-20", quotaExhausted, (evidence) => {
     const { turns, quota } = evidence;
     const refusal = refusalIn(evidence);

@@ -7,7 +7,7 @@ import { need } from "../../run/skip-reason.ts";
 import { checkEvery } from "../../run/judge/check-every.ts";
 import { responseCases } from "../shared/cases.ts";
 import { endpointOf, allExchanges } from "../shared/all-exchanges.ts";
-import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, stateOf } from "./probes.ts";
+import { batchSubmitted, type BatchSubmitted, type Handle, handleOf, longBatchSubmitted, stateOf } from "./probes.ts";
 import {
   describeResponse,
   describeStatus,
@@ -61,6 +61,7 @@ const onHandles = (
     clause,
     { all: allExchanges, batch: batchSubmitted },
     {
+      also: [longBatchSubmitted],
       matrix: {
         description: "every operation handle that a batch, or the start of an operation, is answered with",
         cells: [],

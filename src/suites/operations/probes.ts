@@ -66,6 +66,32 @@ export const batchSubmitted = probe(
   },
 );
 
+const longBatch = [defaultQuery, ...queries];
+
+/** A server may build the handle of a longer batch in another way. */
+export const longBatchSubmitted = probe(
+  "a batch of three queries is submitted, and followed to its end",
+  {
+    since: "1.1",
+    needs: ["paths.batch", "agents.answering"],
+    requests: (target) => (hasFewRequests(target) ? 0 : 4),
+    executions: (target) => (hasFewRequests(target) ? 0 : longBatch.length),
+    waits: pollWaits,
+    stage: "coverage",
+    creates: { operations: 1 },
+    createsFew: {},
+  },
+  async ({ client, given, time, target }): Promise<{ readonly submitted: Exchange | null }> => {
+    if (hasFewRequests(target)) return { submitted: null };
+    const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
+    const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
+    const id = startedId(submitted);
+    // Its executions must not be attributed to the next probe.
+    if (id !== null) await followToEnd(client, id, time);
+    return { submitted };
+  },
+);
+
 /** The id of a started operation; `null` if there is none or it cannot be part of a path. */
 function startedId(exchange: Exchange | null): string | null {
   const id = exchange !== null && isSuccess(exchange) ? handleOf(exchange).operationId : undefined;

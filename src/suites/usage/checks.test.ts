@@ -56,6 +56,15 @@ describe("a usage report", () => {
     expect(judged(usage, id, read(given))).toBe(expected);
   });
 
+  it.each([
+    ["states the quota of its key's tier", report({ tokens: counted(1, 10_000_000) }, 1000), "holds"],
+    ["states another quota", report({ tokens: counted(1, 1_000_000) }, 1000), "breach"],
+    ["has no limit", report({ tokens: { used: 1 } }, 1000), "unproven"],
+  ])("of any key: %s", (_, given, expected) => {
+    const all = { exchanges: [{ ...given, key: "team" }, report({ tokens: counted(1, 7) })], validKeys: [] };
+    expect(judged(usage, "USE-6/every key", { all, keys: { quotas: { team: 10_000_000 } } })).toBe(expected);
+  });
+
   it("needs the tier for the quota", () => {
     expect(judged(usage, "USE-6", { ...read(report()), quota: null })).toBe("unproven");
   });

@@ -16,6 +16,7 @@ import { checkEverySuccess, checkFields, judgeOk } from "../shared/common-checks
 import { fieldMatrix } from "../shared/matrices.ts";
 import { hasNonJsonBody, isSuccess, outcomeOf } from "../shared/response.ts";
 import {
+  everyUsageRead,
   streamAccounted,
   type UsageReads,
   tokenGrowth,
@@ -84,6 +85,31 @@ export const usage = suite("Read usage", [
     if (tokens === null) return unproven("the report has no complete `tokens`");
     return tokens.limit === quota ? holds() : breach(`\`tokens.limit\` is ${quota}`, String(tokens.limit), report);
   }),
+  checkEvery(
+    "USE-6",
+    { all: allExchanges, keys: everyUsageRead },
+    {
+      as: "every key",
+      since: "1.1",
+      matrix: { description: "every usage report of a key whose tier is known", cells: [], coverageProbe: null },
+      members: ({ all, keys: { quotas } }) =>
+        bodyCases("usage", all, isSuccess).flatMap(({ subject: { exchange }, ...member }) => {
+          const quota = quotas[exchange.key ?? ""];
+          return quota === undefined ? [] : [{ ...member, subject: { exchange, quota } }];
+        }),
+      judge: ({ exchange, quota }) => {
+        const limit = usageCountOf(exchange, "tokens")?.limit;
+        if (limit === undefined) return undefined;
+        return limit === quota
+          ? null
+          : { expected: `\`tokens.limit\` of the key ${exchange.key ?? ""} is ${quota}`, actual: String(limit) };
+      },
+      whenEmpty: unproven(
+        "no report of a key whose tier the target file states has complete `tokens`",
+        "`tier` of a key in the target file",
+      ),
+    },
+  ),
   check("USE-7", usageGrown, (evidence) => {
     const { usage: report, later, samples, isFresh } = evidence;
     const [before, after] = [usageCountOf(report, "requests"), usageCountOf(later, "requests")];

@@ -16,7 +16,8 @@ import { probe, type ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
-import type { Target, TargetKey } from "../../target/target.ts";
+import { type Target, type TargetKey, usableKeys } from "../../target/target.ts";
+import { endpointOf } from "../shared/all-exchanges.ts";
 import { hasStatus, isSuccess, reportedTokens } from "../shared/response.ts";
 
 /** Two reads of usage, and the agent calls between them. */
@@ -78,6 +79,42 @@ export const usageRead = probe(
 
 const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
+
+/** Keys for any request whose tier the target file states, with the monthly token quota of that tier. */
+const keysOfKnownQuota = (target: Target): { readonly key: TargetKey; readonly quota: number }[] =>
+  usableKeys(target).flatMap((key) => {
+    const quota = quotaOf(key, target);
+    return quota === null ? [] : [{ key, quota }];
+  });
+
+/** The monthly token quota of each key, by the name of the key. */
+export interface KeyQuotas {
+  readonly quotas: Readonly<Record<string, number>>;
+}
+
+/** Reads usage with keys that no other probe reads it with. */
+export const everyUsageRead = probe(
+  "usage is read with every key",
+  {
+    since: "1.1",
+    requests: 1,
+    executions: 0,
+    reads: true,
+    stage: "coverage",
+    mayDropRequests: true,
+    keys: (target) => keysOfKnownQuota(target).map(({ key }) => key),
+  },
+  async ({ client, target, discovery, recorder, time }): Promise<KeyQuotas> => {
+    const known = keysOfKnownQuota(target);
+    const isRead = ({ name }: TargetKey): boolean =>
+      recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
+    for (const { key } of known)
+      // On a real clock, the key may have no request left, and the run does not wait for one.
+      if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
+        await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
+    return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };
+  },
+);
 
 /** Two reads of usage, and the requests of the key between them. */
 export interface UsageGrowth extends UsageReads, UsageRead, KeyHistory<Sample, TierLimits | null> {

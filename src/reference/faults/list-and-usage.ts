@@ -69,10 +69,10 @@ export const usageFaults = faults("Resources / Usage report", {
       setField(body, "tokens", { used: tokens.used, limit: 12_345_678, remaining: 12_345_678 - tokens.used }),
     ),
   ),
-  "token-limit-of-team": fault("USE-6", "`tokens.limit` of Team keys is a tenth of the tier's.").by(
+  "token-limit-of-free-keys": fault("USE-6", "`tokens.limit` of Free keys is ten times the tier's.").by(
     usage((body, { tokens: { used, limit } }) =>
-      limit === publishedTiers.team.tokensPerMonth
-        ? setField(body, "tokens", { used, limit: limit / 10, remaining: limit / 10 - used })
+      limit === publishedTiers.free.tokensPerMonth
+        ? setField(body, "tokens", { used, limit: limit * 10, remaining: limit * 10 - used })
         : body,
     ),
   ),

@@ -77,6 +77,7 @@ describe("the month's tokens", () => {
 describe("streams once the month's tokens are used", () => {
   const refused = refusal(429, 5);
   const done = streamed([event("start", { message: "on" }), event("done", { usage: { total_tokens: 7 } })]);
+  const free = streamed([event("start", { message: "on" }), event("done", { usage: { total_tokens: 0 } })]);
   const failed = streamed([event("start", { message: "on" }), event("error", { error: "no", code: "QUOTA" })]);
   const after = (streams: readonly (readonly [number, Exchange])[], control = refused): QuotaExhausted => ({
     ...used([[104, refused]]),
@@ -88,6 +89,7 @@ describe("streams once the month's tokens are used", () => {
     ["are refused with 403", after([[104, refusal(403, 5)]]), "holds"],
     ["succeed between two refused invokes", after([[104, done]]), "breach"],
     ["end with an error event", after([[104, failed]]), "holds"],
+    ["succeed, and need no tokens", after([[104, free]]), "unproven"],
     [
       "succeed as long as tokens are left",
       after([

@@ -143,6 +143,10 @@ function overstates({ readings, turns }: QuotaExhausted): boolean {
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
+/** Whether a stream spent tokens to its end. An agent that needs none may go on. */
+const hasSpentTokens = (exchange: Exchange): boolean =>
+  hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
+
 /** Judges that streams are refused where invokes are. A stream may be admitted as long as any tokens are left. */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;
@@ -156,7 +160,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   if (last === undefined || !isRefusal(control))
     return unproven(`an invoke after the streams was not refused (${outcomeOf(control)})`);
   if (isRefusal(last.exchange)) return holds();
-  if (isBeyond(last, quota) && hasEvent(last.exchange, "done"))
+  if (isBeyond(last, quota) && hasSpentTokens(last.exchange))
     return breach(
       `no stream succeeds once ${quota} tokens of the month are used, as no invoke does`,
       `${outcomeOf(last.exchange)} and \`done\` with ${last.usedBefore} tokens used before it, between two refused invokes`,
@@ -165,7 +169,7 @@ function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
       control,
     );
   if (isBeyond(last, quota) && hasEvent(last.exchange, "error")) return holds();
-  return unproven(`no stream was refused, or sent with all tokens used up (${outcomeOf(last.exchange)})`);
+  return unproven(`no stream was refused, or spent tokens with none left (${outcomeOf(last.exchange)})`);
 }
 
 export const quotaChecks = [

@@ -60,9 +60,12 @@ describe("a usage report", () => {
     ["states the quota of its key's tier", report({ tokens: counted(1, 10_000_000) }, 1000), "holds"],
     ["states another quota", report({ tokens: counted(1, 1_000_000) }, 1000), "breach"],
     ["has no limit", report({ tokens: { used: 1 } }, 1000), "unproven"],
+    ["states the quota of another key of the account", report({ tokens: counted(1, 100_000) }, 1000), "unproven"],
   ])("of any key: %s", (_, given, expected) => {
     const all = { exchanges: [{ ...given, key: "team" }, report({ tokens: counted(1, 7) })], validKeys: [] };
-    expect(judged(usage, "USE-6/every key", { all, keys: { quotas: { team: 10_000_000 } } })).toBe(expected);
+    expect(judged(usage, "USE-6/every key", { all, keys: { quotas: { team: 10_000_000, free: 100_000 } } })).toBe(
+      expected,
+    );
   });
 
   it("needs the tier for the quota", () => {

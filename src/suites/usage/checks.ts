@@ -95,7 +95,9 @@ export const usage = suite("Read usage", [
       members: ({ all, keys: { quotas } }) =>
         bodyCases("usage", all, isSuccess).flatMap(({ subject: { exchange }, ...member }) => {
           const quota = quotas[exchange.key ?? ""];
-          return quota === undefined ? [] : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
+          return quota === undefined
+            ? []
+            : [{ ...member, subject: { exchange, quota, others: Object.values(quotas) } }];
         }),
       // The keys of one account may all report the tokens of the account.
       judge: ({ exchange, quota, others }) => {

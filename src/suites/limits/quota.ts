@@ -76,8 +76,9 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    const usedAtEnd = turns.length > 0 ? tokensIn(await read(), "used") : null;
-    const streamed = await streamBeyond(context, { readings, quota, turns }, usedAtEnd ?? used);
+    // Before the last read, which may wait for the next month if the refusal's headers name it.
+    const streamed = await streamBeyond(context, { readings, quota, turns }, used);
+    if (turns.length > 0) await read();
     const last = turns.at(-1);
     if (last !== undefined && quota !== null && used >= quota && hasStatus(last.exchange, 429) && time.canAdvance) {
       // Without this pause, the minute's limit might refuse instead of the quota.
@@ -132,9 +133,10 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
 /** Whether usage grew by more than the responses reported. */
-function overstates({ readings, turns }: QuotaExhausted): boolean {
+function overstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
-  const reported = turns.filter(({ exchange }) => isSuccess(exchange)).map(({ exchange }) => reportedTokens(exchange));
+  const calls = [...turns, ...(streamed?.streams ?? [])];
+  const reported = calls.filter(({ exchange }) => isSuccess(exchange)).map(({ exchange }) => reportedTokens(exchange));
   if (reported.includes(null)) return false;
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }

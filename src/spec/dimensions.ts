@@ -1,6 +1,22 @@
 import { type EndpointName, endpointNames, publishedEndpoints } from "./endpoints.ts";
 import { tierNames } from "./tiers.ts";
 
+const rejectedKeys = [
+  "missing",
+  "wrong",
+  "other prefix",
+  "altered",
+  "other scheme",
+  "expired",
+  "outlived",
+  "other address",
+  "in a cookie",
+  "in another header",
+  "in Basic credentials",
+  "in the query",
+] as const;
+const exhaustedStates = ["minute used up", "hour used up", "tokens spent", "slots held"] as const;
+
 /**
  * The dimensions of a request with their values, in the order in which a server checks them. After a value in
  * `refused`, a server ignores the later dimensions. `absent`: the request could have the property, and does not.
@@ -10,42 +26,12 @@ export const dimensions = {
   endpoint: { values: endpointNames, refused: [] },
   method: { values: ["documented", "other"], refused: ["other"] },
   key: {
-    values: [
-      ...tierNames,
-      "read-only",
-      "one agent",
-      "near quota",
-      "missing",
-      "wrong",
-      "other prefix",
-      "altered",
-      "other scheme",
-      "expired",
-      "outlived",
-      "other address",
-      "in a cookie",
-      "in another header",
-      "in Basic credentials",
-      "in the query",
-    ],
-    refused: [
-      "missing",
-      "wrong",
-      "other prefix",
-      "altered",
-      "other scheme",
-      "expired",
-      "outlived",
-      "other address",
-      "in a cookie",
-      "in another header",
-      "in Basic credentials",
-      "in the query",
-    ],
+    values: [...tierNames, "read-only", "one agent", "near quota", ...rejectedKeys],
+    refused: rejectedKeys,
   },
   state: {
-    values: ["fresh", "minute used up", "hour used up", "tokens spent", "slots held"],
-    refused: ["minute used up", "hour used up", "tokens spent", "slots held"],
+    values: ["fresh", ...exhaustedStates],
+    refused: exhaustedStates,
   },
   agent: {
     values: [

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { addressSet, type AddressSet } from "../addresses.ts";
 import type { KeyRing, ReferenceKey } from "../keys.ts";
@@ -44,10 +44,10 @@ function writes(operation: Operation): boolean {
   return runsAgent(operation) || operation === "createWebhook" || operation === "createAlert";
 }
 
-/** Compares in constant time, so that the time does not reveal how much of a signature is right. */
-function isSame(one: string, other: string): boolean {
-  const [given, right] = [Buffer.from(one), Buffer.from(other)];
-  return given.length === right.length && timingSafeEqual(given, right);
+/** Compares in constant time, so that the time reveals neither length nor content of the right text. */
+export function isSameSecret(one: string, other: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
 }
 
 /** Decisions about keys. Source: Authentication 1 to 4; Resources, "API key". */
@@ -92,7 +92,7 @@ export const standardAuthentication = {
     (signature === "" && timestamp === "") ||
     (/^\d+$/.test(timestamp) &&
       Math.abs(nowMs / 1000 - Number(timestamp)) <= maxSignatureAgeSeconds &&
-      isSame(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
+      isSameSecret(signature, createHmac("sha256", secret).update(signed()).digest("hex"))),
   /** Returns the bytes that the signature covers. */
   signedBytes: ({ method, path, timestamp, body }: SignedRequest): Uint8Array =>
     Buffer.concat([Buffer.from(`${method}\n${path}\n${timestamp}\n`), body]),

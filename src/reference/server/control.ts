@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { healthStatuses, type HealthStatus } from "../../spec/events.ts";
 import type { Agent } from "../agents.ts";
+import { isSameSecret } from "../behaviour/authentication.ts";
 import { isVirtualClock, type VirtualClock } from "../clock.ts";
 import { fieldsOf } from "../json-edit.ts";
 import { fieldError, apiError, type Operation, type ApiError } from "../api-error.ts";
@@ -25,15 +25,9 @@ export function validateControlToken(
 ): ApiError | null {
   if (token === null || (operation !== "clock" && operation !== "control")) return null;
   const given = headers[controlTokenHeader.toLowerCase()];
-  return typeof given === "string" && isSame(given, token)
+  return typeof given === "string" && isSameSecret(given, token)
     ? null
     : apiError("wrong-key", `This needs the control token of the server in the header ${controlTokenHeader}.`);
-}
-
-/** Compares in constant time, so that the time does not reveal how much of a token is right. */
-function isSame(first: string, second: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(first), digest(second));
 }
 
 /** Adds the control routes, which are not in the document. */

@@ -11,6 +11,8 @@ const metadata = { execution_time: 0.25, tokens_used: 0 };
 /** Wraps a body in the envelope, as `data.result`. */
 export const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
 /** Wraps a body in the envelope, as `data`. */
+export const inEnvelope = (value: unknown) => ({ status: "success", data: value });
+/** Like {@link inEnvelope}, with the envelope's `metadata`. */
 const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 
 const invoke = overrideJson("invokeBody");

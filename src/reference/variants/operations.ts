@@ -2,11 +2,7 @@ import { isObject } from "../../base/json.ts";
 import { overrideJson, overrideSuccessStatus, withKeyTraits } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { variant, variants } from "../patch.ts";
-
-/** Wraps a body in the generic envelope, as `data`. */
-function inEnvelope(value: unknown): unknown {
-  return { status: "success", data: value };
-}
+import { inEnvelope } from "./bodies.ts";
 
 const otherStatus: Readonly<Record<string, string>> = {
   running: "in_progress",

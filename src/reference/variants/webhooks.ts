@@ -4,9 +4,7 @@ import { overrideJson, overrideSuccessStatus } from "../overrides.ts";
 import { setField } from "../json-edit.ts";
 import { variant, variants, type Override } from "../patch.ts";
 import { fieldError } from "../api-error.ts";
-import { inResult } from "./bodies.ts";
-
-const inData = (value: unknown) => ({ status: "success", data: value });
+import { inEnvelope, inResult } from "./bodies.ts";
 
 const created = overrideJson("webhookBody");
 const listed = overrideJson("deliveriesBody");
@@ -27,7 +25,7 @@ export const webhookVariants = variants("Endpoints / 6. Create a webhook", {
     overrideSuccessStatus("createWebhook", 200),
   ),
   "webhook-id-as-id": variant("The id of a webhook is called `id`.").by(created.rename("webhook_id", "id")),
-  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(created(inData)),
+  "webhook-in-data": variant("A webhook is in the envelope, as `data`.").by(created(inEnvelope)),
   "webhook-in-result": variant("A webhook is in the envelope, as `data.result`.").by(created(inResult)),
   "webhook-id-alone": variant("The response of a created webhook has only its id.").by(
     created((body) => ({ webhook_id: getPath(body, "webhook_id") })),
@@ -71,7 +69,7 @@ export const deliveryListVariants = variants("Endpoints / 7. List webhook delive
   "deliveries-under-their-name": variant("The list of deliveries is called `deliveries`.").by(
     listed.rename("data", "deliveries"),
   ),
-  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(listed(inData)),
+  "deliveries-in-envelope": variant("The list of deliveries is in the envelope, as `data`.").by(listed(inEnvelope)),
   "webhook-marked-failed": variant(
     "Once a delivery has failed, the webhook is marked failed and gets no more events.",
   ).by((base) => ({
@@ -99,14 +97,14 @@ export const webhookMetricsVariants = variants("Resources / Webhook metrics", {
     metricsBody: (webhook, counted) =>
       base.metricsBody(webhook, { ...counted, averageResponseMs: (counted.averageResponseMs ?? 0) / 1000 }),
   })),
-  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metrics(inData)),
+  "metrics-in-envelope": variant("Webhook metrics stand in the envelope, as `data`.").by(metrics(inEnvelope)),
   "metrics-last-null": variant("`last_delivery` is null.").by(metrics.set("last_delivery", null)),
 });
 
 export const alertVariants = variants("Endpoints / 8. Create a usage alert", {
   "alert-answers-200": variant("Creating an alert responds with 200.").by(overrideSuccessStatus("createAlert", 200)),
   "alert-id-as-id": variant("The id of an alert is called `id`.").by(alert.rename("alert_id", "id")),
-  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alert(inData)),
+  "alert-in-data": variant("An alert is in the envelope, as `data`.").by(alert(inEnvelope)),
   "alert-of-minute": variant("Alerts watch the minute.").by(() => ({ watchedWindow: () => "minute" })),
   "alert-message-as-event": variant("The message of an alert has the shape of an event.").by((base) => ({
     alertMessage: (watched, window, nowMs) => ({

@@ -4,6 +4,7 @@ import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { endpointCalled } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
 import { publishedTiers, tierNames } from "../../spec/tiers.ts";
+import { textKindOf } from "../../suites/coverage/texts.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { headerIn, type RequestTraits, type WireHead, type WireHeader } from "./message.ts";
 
@@ -238,17 +239,6 @@ function fieldsOf(sent: Readonly<Record<string, unknown>>): DimensionValues {
     unknownParameter: has(names.some((name) => !knownParameters.includes(name))),
     streamParameters: has(names.some((name) => streamParameters.includes(name))),
   };
-}
-
-const minLong = 1500;
-
-function textKindOf(text: string): string {
-  if (text.length >= minLong) return "long";
-  if (!/^[\x20-\x7e]*$/.test(text)) return "not ASCII";
-  if (/^\d+$/.test(text)) return "digits alone";
-  if (text === "true") return "true";
-  if (/^[0-9a-f]{8,}$/.test(text)) return "hexadecimal";
-  return /^[A-Za-z0-9+/]{16,}={1,2}$/.test(text) ? "base64" : "plain";
 }
 
 function pageOf(query: URLSearchParams): DimensionValues {

@@ -10,7 +10,7 @@ import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 const minSlowMs = 1000;
 
 /** Whether a stream went on after a time: at least two events came later. A single last event may have been delayed. */
-const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
+export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
 /** The first extra request that succeeded while all streams went on. */

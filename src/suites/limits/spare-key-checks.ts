@@ -11,6 +11,7 @@ import { newestRequirements } from "../../spec/requirements.ts";
 import { usableKeys } from "../../target/target.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } from "./key-history.ts";
+import { continuesAfter } from "./slot-checks.ts";
 import { type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
 
 /** All requests of the run on one key, which was refused, or admitted more often than its tier allows in a minute. */
@@ -182,7 +183,7 @@ export const spareKeyChecks: readonly Check[] = [
         if (refused !== undefined) return unproven(`not all of ${concurrent} streams opened (${outcomeOf(refused)})`);
         if (hasStatus(extra, 429) || !isAnsweredMeanwhile) return holds();
         if (!isSuccess(extra)) return unproven(`the request beyond the streams got ${outcomeOf(extra)}`);
-        if (!streams.every((stream) => continues(stream, extra.answer.endMs)))
+        if (!streams.every((stream) => continuesAfter(stream, extra.answer.endMs)))
           return unproven("a stream had ended when one more request was admitted");
         return breach(
           `a request beyond ${concurrent} open streams is refused with 429, or waits`,
@@ -252,7 +253,3 @@ export const spareKeyChecks: readonly Check[] = [
     { as: "spare key, refused input", since: "1.1" },
   ),
 ];
-
-/** Whether a stream went on after a time. A single last event may have been delayed. */
-const continues = ({ answer }: Exchange, ms: number): boolean =>
-  answer.kind === "answered" && answer.events.filter(({ atMs }) => atMs > ms).length >= 2;

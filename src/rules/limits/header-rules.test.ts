@@ -34,6 +34,17 @@ it.each<[clause: string, values: Partial<RateLimitInfo>, expected: string | null
   expect(rule?.judge({ ...noRateLimitInfo, ...values }, limits)).toBe(expected);
 });
 
+it.each<[limit: number, expected: string | null]>([
+  [500, null],
+  [5000, null],
+  [1000, null],
+  [25, "25, not 5000 or 500"],
+  [5001, "5001, not 5000 or 500"],
+])("judges a limit of %d of a tier whose burst is not published", (limit, expected) => {
+  const rule = headerRules.find(({ clause }) => clause === "HDR-10");
+  expect(rule?.judge({ ...noRateLimitInfo, ...all, limit }, publishedTiers.team)).toBe(expected);
+});
+
 it("judges no limit if the tier is not known", () => {
   const rule = headerRules.find(({ clause }) => clause === "HDR-10");
   expect(rule?.judge({ ...noRateLimitInfo, ...all, limit: 11 }, null)).toBeUndefined();

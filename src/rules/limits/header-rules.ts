@@ -116,9 +116,13 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaders[name].header);
 
-/** Whether a `Limit` may be the minute's: the published number, with or without the burst on top. */
-export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
-  limit === perMinute || (burst !== null && limit === perMinute + burst);
+/**
+ * Whether a `Limit` may be the minute's: the published number, with or without the burst on top. A burst that is not
+ * published may have any size.
+ */
+export const isMinuteLimit = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
+  limit === perMinute ||
+  (burst === null ? limit !== null && limit > perMinute && limit < perHour : limit === perMinute + burst);
 
 /** Whether a limit is the hour's and cannot be the minute's. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>

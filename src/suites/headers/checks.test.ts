@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Exchange, Header } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
-import { publishedTiers } from "../../spec/tiers.ts";
+import { publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import { headers } from "./checks.ts";
 import { exchange, streamed } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
@@ -93,16 +93,22 @@ it.each([
 });
 
 const at = 1_800_000_000;
-const withSamples = (samples: readonly Sample[], hasClock = false) => ({
+const withSamples = (samples: readonly Sample[], hasClock = false, limits: TierLimits = publishedTiers.free) => ({
   all: all(),
   samples: {
-    keys: [{ key: "main", limits: publishedTiers.free, isFresh: true, samples }],
+    keys: [{ key: "main", limits, isFresh: true, samples }],
     keylessMs: [],
     hasClock,
     startedUnixMs: at * 1000,
   },
 });
 const plain = { limit: 10, remaining: 9, reset: at + 60, resetAfter: 60, date: at, sentMs: 0 } as const;
+const ofTeam = (...shown: readonly number[]) =>
+  withSamples(
+    shown.map((limit) => sample({ ...plain, limit })),
+    false,
+    publishedTiers.team,
+  );
 const afterReset = (seconds: number, reset: number): Sample =>
   sample({ ...plain, date: null, reset, resetAfter: 30, sentClockMs: seconds * 1000, headClockMs: seconds * 1000 });
 
@@ -112,6 +118,9 @@ describe("their values", () => {
     ["HDR-10", "of the hour", withSamples([sample({ ...plain, limit: 100 })]), "hour"],
     ["HDR-10", "of either", withSamples([sample(plain), sample({ ...plain, limit: 100 })]), "tighter"],
     ["HDR-10", "of no tier", withSamples([sample({ ...plain, limit: 11 })]), "breach"],
+    ["HDR-10", "with Team's burst", ofTeam(800, 5000, 800), "tighter"],
+    ["HDR-10", "of two bursts of Team", ofTeam(800, 817), "breach"],
+    ["HDR-10", "of Team, below its minute", ofTeam(499), "breach"],
     ["HDR-11", "within the limit", withSamples([sample(plain)]), "holds"],
     ["HDR-11", "above the limit", withSamples([sample({ ...plain, remaining: 11 })]), "breach"],
     ["HDR-14", "by `Date`", withSamples([sample(plain)]), "holds"],

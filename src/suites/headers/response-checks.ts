@@ -12,7 +12,7 @@ import type { Sample } from "../../rules/limits/sample.ts";
 import { isKeyAccepted } from "../../rules/limits/time-left.ts";
 import { checkEvery, type Member } from "../../run/judge/check-every.ts";
 import type { Check } from "../../run/judge/check.ts";
-import { type Finding, follows, type Unproven, unproven } from "../../run/judge/finding.ts";
+import { type Breach, breach, type Finding, follows, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { anyOf, need } from "../../run/skip-reason.ts";
 import type { ReadingOf } from "../../spec/clauses.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
@@ -146,7 +146,8 @@ export const responseChecks: readonly Check[] = [
         ({ subject: { sample } }) => sample.status !== 404 && !unknownPathIds(evidence.all).has(sample.id),
       ),
     whenEmpty: unproven("no key's tier is known", anyOf("`keys.*.tier` in the target file", need("tier"))),
-    judgeAcross: (_, { samples, all }) => follows(readingOf(samples, unknownPathIds(all))),
+    judgeAcross: (cases, { samples, all }) =>
+      contradictionIn(cases, all) ?? follows(readingOf(samples, unknownPathIds(all))),
   }),
   checkSamples("HDR-14", {
     expected: "`Reset` is Unix seconds, `Reset-After` from now within 2 s",
@@ -159,6 +160,25 @@ export const responseChecks: readonly Check[] = [
   }),
   ...byRuleAlone,
 ];
+
+/** Two different limits of a minute for one tier whose burst is not published. Any one of them could be right. */
+function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): Breach | null {
+  const firstOf = new Map<number, AcceptedSample>();
+  for (const each of cases) {
+    const { limits, sample } = each;
+    if (limits === null || limits.burst !== null || !isMinuteLimit(sample.limit, limits)) continue;
+    const first = firstOf.get(limits.perMinute) ?? each;
+    firstOf.set(limits.perMinute, first);
+    if (first.sample.limit === sample.limit) continue;
+    const proofs = [first, each].flatMap((one) => byId(all).get(one.sample.id) ?? []);
+    return breach(
+      limitPublished.expected,
+      `${first.sample.limit} and ${sample.limit} for one tier's minute`,
+      ...proofs,
+    );
+  }
+  return null;
+}
 
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(

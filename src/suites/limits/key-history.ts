@@ -1,6 +1,6 @@
 import { minuteMs } from "../../base/duration.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
-import { type Exchange, statusOf } from "../../evidence/exchange.ts";
+import { bodyJson, type Exchange, statusOf } from "../../evidence/exchange.ts";
 import {
   type Decision,
   decisionOfResponse,
@@ -27,12 +27,14 @@ import {
 } from "../../rules/limits/key-history.ts";
 import { isAdmitted, isAgentCall, type Sample, sampleOf } from "../../rules/limits/sample.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
-import type { Discovery } from "../../run/probe.ts";
+import { usageCountIn } from "../../rules/limits/usage-report.ts";
+import type { Discovery, ProbeContext } from "../../run/probe.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { firstRequirements, isLaterThan, type RequirementSet } from "../../spec/requirements.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
+import { isSuccess } from "../shared/response.ts";
 
 /** A read that was observed to count against the allowance, as an invoke does. It runs no agent. */
 export type CountedRead = "usage" | "list";
@@ -160,6 +162,45 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;
   return statusOf(usage) === 200 ? "usage" : "list";
+}
+
+/**
+ * Returns a read that a burst can send instead of invokes, so that fewer agents run. If the headers cannot be read, the usage
+ * reports of the run show whether reads count.
+ */
+export function burstReadOf({
+  discovery,
+  recorder,
+  client,
+}: Pick<ProbeContext, "discovery" | "recorder" | "client">): CountedRead | null {
+  const { listing, usage } = discovery;
+  const counted = countedReadOf(discovery);
+  const isShown =
+    [listing, usage].every((each) => statusOf(each) === 200) &&
+    fallBetween(sampleOf(listing), sampleOf(usage)) !== null;
+  if (counted !== null || isShown) return counted;
+  return addsToUsage(recorder.exchanges().filter(({ key }) => key === client.key.name)) ? "usage" : null;
+}
+
+const requestsUsedIn = (exchange: Exchange): number | null =>
+  isSuccess(exchange) && sampleOf(exchange).kind === "usage"
+    ? (usageCountIn(bodyJson(exchange), "requests")?.used ?? null)
+    : null;
+
+/** Whether two reports of usage, with nothing but other reads in between, differ by the number of reads. */
+function addsToUsage(exchanges: readonly Exchange[]): boolean {
+  const inOrder = exchanges
+    .filter((each) => sampleOf(each).kind !== "health")
+    .toSorted((one, other) => one.sentMs - other.sentMs);
+  return inOrder.some((from, at) => {
+    const used = requestsUsedIn(from);
+    const later = inOrder.slice(at + 1);
+    const next = later.findIndex((each) => requestsUsedIn(each) !== null);
+    const reads = later.slice(0, next + 1);
+    const isOnlyReads = reads.every((each) => each.request.method === "GET" && isSuccess(each));
+    const to = reads.at(-1);
+    return used !== null && to !== undefined && isOnlyReads && requestsUsedIn(to) === used + reads.length;
+  });
 }
 
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>

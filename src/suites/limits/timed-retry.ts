@@ -6,7 +6,7 @@ import { retryAfterSeconds } from "../../rules/limits/sample.ts";
 import type { ProbeContext, TierProbeContext } from "../../run/probe.ts";
 import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
-import { countedReadOf, keyHistoryOf } from "./key-history.ts";
+import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
 /** A request sent some time after a refusal. The bounds of that time are in seconds of the target's clock. */
 export interface TimedRetry {
@@ -22,12 +22,12 @@ export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 /** Time after which a request no longer counts in any admissible limiter: some add a share of the previous window. */
 export const useExpiryMs = 2 * hourMs + 2000;
 
-export const senderOf = ({ client, given, tested, time, discovery }: LimitsProbeContext): KeySender => ({
-  client: client.as(tested.key),
-  agent: given["agents.answering"],
-  limits: tested.limits,
-  time,
-  countedRead: countedReadOf(discovery),
+export const senderOf = (context: LimitsProbeContext): KeySender => ({
+  client: context.client.as(context.tested.key),
+  agent: context.given["agents.answering"],
+  limits: context.tested.limits,
+  time: context.time,
+  countedRead: burstReadOf(context),
 });
 
 /** Statuses of a missing endpoint. Some servers refuse a request before they look for the endpoint. */

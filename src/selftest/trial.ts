@@ -6,7 +6,7 @@ import type { RunResult } from "../run/run-result.ts";
 import type { Messages } from "../run/skip-reason.ts";
 import { type ClauseId, clauseOf } from "../spec/clauses.ts";
 import { type Target, usableKeys } from "../target/target.ts";
-import type { Scope } from "./scope.ts";
+import { affectsLimits, type Scope } from "./scope.ts";
 
 /** The findings of the suites for the reference server with one patch. */
 export interface PatchTrial {
@@ -29,6 +29,22 @@ export interface PatchTrial {
   readonly readings: readonly string[];
   /** Texts of the red checks, for people who mend a fault or a check. */
   readonly said: readonly string[];
+  /** The costs of the run that are too high. */
+  readonly excess: readonly string[];
+}
+
+/** The highest costs of a run with the keys of some tiers, whatever is wrong with the target. */
+const maxCosts = {
+  all: { requests: 11_000, executions: 650 },
+  small: { requests: 3700, executions: 400 },
+} as const satisfies Record<Scope["tiers"], Pick<RunResult, "requests" | "executions">>;
+
+/** Returns the costs of a run that are too high. A target with other limits may take more, because it admits or refuses more requests. */
+function excessOf(result: RunResult, patch: Patch, tiers: Scope["tiers"]): string[] {
+  if (affectsLimits(patch)) return [];
+  return (["requests", "executions"] as const)
+    .filter((cost) => result[cost] > maxCosts[tiers][cost])
+    .map((cost) => `takes ${result[cost]} ${cost}, more than the ${maxCosts[tiers][cost]} that a run may take`);
 }
 
 /** Runs the suites of the scope against the reference server with the patch, over real HTTP on a virtual clock. */
@@ -46,7 +62,7 @@ export async function tryPatch(patch: Patch, { suites, tiers }: Scope): Promise<
       // Short, because some faults never respond. Still longer than a busy machine may take to answer.
       deadlines: { headMs: 6000, silenceMs: 6000, exchangeMs: 12_000 },
     });
-    return { ...describePatch(patch), ...summarise(result) };
+    return { ...describePatch(patch), ...summarise(result), excess: excessOf(result, patch, tiers) };
   } finally {
     await embedded.close();
   }
@@ -126,6 +142,7 @@ export function complaintsOf(trial: PatchTrial): string[] {
     ),
     ...trial.errors.map((error) => `harness error: ${error}`),
     ...(trial.kind === "variant" ? skippedMusts(trial).map((text) => `skips ${text}`) : []),
+    ...trial.excess,
   ];
 }
 

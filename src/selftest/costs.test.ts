@@ -2,17 +2,20 @@ import { expect, it } from "vitest";
 
 import { sampleOf } from "../base/testing/test-scope.ts";
 import { startEmbedded } from "../reference/embedded/embedded-server.ts";
-import { fault, faults } from "../reference/patch.ts";
+import { patchesByName } from "../reference/embedded/patches-by-name.ts";
+import { fault, faults, type Patch } from "../reference/patch.ts";
 import { runSuites } from "../run/run.ts";
 import { suites } from "../suites/all.ts";
 
-/** Runs all suites against a server that does not have the paths. */
-async function runWithout(paths: RegExp) {
-  const patches = faults("Endpoints", {
+const without = (paths: RegExp): readonly Patch[] =>
+  faults("Endpoints", {
     gone: fault("USE-1", "Some paths are missing.").by(() => ({
       servedPath: (path) => (paths.test(path.replace(/\?.*/, "")) ? "/gone" : path),
     })),
   });
+
+/** Runs all suites against a server with the patches. */
+async function costsWith(patches: readonly Patch[]) {
   const embedded = await startEmbedded(patches);
   try {
     const signal = new AbortController().signal;
@@ -23,7 +26,7 @@ async function runWithout(paths: RegExp) {
   }
 }
 
-const complete = await runWithout(/^$/);
+const complete = await costsWith([]);
 
 /** A repeated request on a busy machine is no part of the cost. */
 const marginFactor = 1.01;
@@ -45,8 +48,27 @@ const endpoints = [
 it.each(sampleOf(endpoints, { of: 4 }))(
   "a target without %s takes no more requests than a complete one",
   async (_, paths) => {
-    const { requests, executions } = await runWithout(paths);
+    const { requests, executions } = await costsWith(without(paths));
     expect(requests).toBeLessThanOrEqual(complete.requests * marginFactor);
     expect(executions).toBeLessThanOrEqual(complete.executions * marginFactor);
+  },
+);
+
+/** Faults for which a run once took up to 17,000 requests or 8,500 executions. */
+const dear = [
+  "headers-missing-on-200",
+  "limit-with-window",
+  "list-answers-203",
+  "missing-query-accepted",
+  "remaining-with-fraction",
+  "session-required",
+] as const;
+
+it.each(sampleOf(dear, { of: 4 }))(
+  "a target with the fault %s takes at most 11,000 requests and 650 executions",
+  async (name) => {
+    const { requests, executions } = await costsWith(patchesByName([name], []));
+    expect(requests).toBeLessThanOrEqual(11_000);
+    expect(executions).toBeLessThanOrEqual(650);
   },
 );

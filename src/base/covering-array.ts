@@ -31,14 +31,17 @@ export interface Covering {
   readonly pairsIn: (row: Row) => readonly string[];
   /** Builds rows that cover the pairs that are not covered yet. */
   readonly cover: (options: CoverOptions) => Row[];
-  /** Rows that begin as asked, and have as many triples of values as possible that no other row has. */
+  /**
+   * Builds rows from the given first values. The other values are chosen to form as many new triples of values as
+   * possible.
+   */
   readonly extend: (options: ExtendOptions) => Row[];
 }
 
 export interface ExtendOptions {
-  /** Rows whose triples have occurred. */
+  /** Earlier rows. Their triples do not count as new. */
   readonly known: Iterable<Row>;
-  /** The first values of each row. Those that no row can have are left out. */
+  /** The first values of each row. Values that no row can have together are left out. */
   readonly begun: readonly Row[];
   /** The same seed gives the same rows. */
   readonly seed: number;
@@ -58,7 +61,7 @@ export interface CoverOptions {
 
 /** How many rows to build before the best one is kept. */
 const candidates = 4;
-/** The same, for rows of triples. These rows begin at random. */
+/** How many rows to build before the best one is kept, for rows of triples. Each begins at random. */
 const tripleCandidates = 8;
 /** Stands for a value that is not decided yet. */
 const undecided = -1;
@@ -149,8 +152,8 @@ export function prepareCovering({ values, refused, exclusions, isPaired, counts 
   );
 
   /**
-   * Numbers of the triples in a row. What a program looks at depends on what it refuses first, so a triple counts anew
-   * for each dimension with the first refused value.
+   * The triples in a row, as numbers. After a refused value a program ignores later dimensions, so each triple counts
+   * once for each dimension that may be the first refused.
    */
   const triplesOf = (row: Ids): number[] => {
     const firstRefused = row.findIndex((id) => isRefused[id]) + 1;

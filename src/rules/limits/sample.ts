@@ -88,7 +88,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream") return found;
-  // Another method at the path of health may count.
+  // Only a GET of this path is a health request. Other methods may use the allowance.
   if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";

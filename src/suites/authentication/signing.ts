@@ -58,7 +58,7 @@ const mistakes = {
 export interface SignedBadly {
   /** Control: a request without a signature. */
   readonly control: Exchange;
-  /** The requests with a wrong signature, by what is wrong with it. */
+  /** The requests with a wrong signature, by the mistake in the signature. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** A request without a signature, with a key that requires signatures; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;

@@ -121,14 +121,14 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/** Creates a check of the code with which a kind of key is refused, whatever else a request asks for. */
+/** Creates a check of the error code for a kind of rejected key, whatever else the request has. */
 const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
   checkCorners(clause, {
     as: "code in every corner",
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // ERR-2 to ERR-5 judge whether there is a code.
+    // Other clauses, ERR-2 to ERR-5, judge that there is a code.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 

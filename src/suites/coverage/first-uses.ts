@@ -7,7 +7,10 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
-/** The endpoints of first and second requests, in turn. Those that a valid request succeeds on without leaving anything come first. */
+/**
+ * The endpoints of first and second requests, in turn. First come those at which a valid request succeeds and creates
+ * nothing.
+ */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
   ...(["webhooks", "deliveries", "deliveries", "alerts", "batch", "webhooks", "alerts", "batch"] as const),
@@ -15,7 +18,10 @@ const endpoints = [
 const perKey = 2;
 const maxKeys = endpoints.length / perKey;
 
-/** Keys that are let in, without the main key. A key with a clock or a quota of its own is left to the probes that test these. */
+/**
+ * Valid keys other than the main key. Leaves out temporary keys and keys near their quota, because other probes test
+ * these.
+ */
 function firstKeys(target: Target): TargetKey[] {
   if (target.clock === null) return [];
   const main = mainKey(target);
@@ -32,15 +38,15 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // What would create something is sent with a body that is refused.
+  // Sends a truncated body where a valid one would create something.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
 /**
- * Uses each key for the first time, and for the second, each on another endpoint. With a test clock only: the requests
- * would be missing elsewhere.
+ * Sends the first and the second request of each key, each to another endpoint. Only with a test clock: on a real
+ * clock, other probes would lack these requests.
  */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",

@@ -17,7 +17,7 @@ export interface RowReader {
   /** The key that requests without a valid key imitate. */
   readonly mainKey: string;
   readonly listed: number | null;
-  /** Ids of the agents in the list. Those without a role show nothing of a kind of agent. */
+  /** Ids of listed agents. An agent without a role belongs to no kind of agent. */
   readonly listedAgents: ReadonlySet<string>;
 }
 

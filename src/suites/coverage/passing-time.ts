@@ -3,14 +3,15 @@ import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { isRefusedKey } from "./reach.ts";
 
-/** Number of requests in each quarter of a minute. */
+/** Number of requests to send in each quarter of a minute. */
 const rowsOfQuarter = 8;
-/** A quarter of a minute, and two seconds, so that all seconds are met. */
+/** A quarter of a minute and two seconds more, so that the requests meet every second of a minute. */
 const quarterMs = 17_000;
 
 /**
- * Returns what to await before each request. With a test clock, it passes the minute before the first request of a kind
- * of key to an endpoint, so that it is the first one after a reset, and now and then a quarter of a minute.
+ * Returns a function to await before each request. With a test clock, it passes a minute before the first request of a
+ * kind of key to an endpoint. That request is then the first after a reset. Now and then it passes a quarter of a
+ * minute.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();

@@ -35,7 +35,7 @@ const onlyGet: readonly Exclusion[] = [
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Prepared coverings, by their input. Preparing one takes a tenth of a second, and most targets have the same input. */
+/** Covering arrays by their input. Preparing one takes a tenth of a second, and most targets have the same input. */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -144,8 +144,8 @@ export function neededRows(target: Target): readonly Row[] {
 }
 
 /**
- * The requests to be the first of a key after a reset: each endpoint with each key. Empty without a test clock, because
- * resets would have to be waited for.
+ * The requests that are to be a key's first after a reset: each key at each endpoint. Empty on a real clock, where the
+ * run would have to wait for the resets.
  */
 function rowsOfAges(target: Target): readonly Row[] {
   if (target.clock === null) return [];

@@ -53,7 +53,7 @@ const maxExecutions = 10;
 const withClock = { requests: 290, executions: 55 } as const;
 /** A run stops sending invalid keys after this many 429s, because the server may be limiting the client's address. */
 const maxLimited = 2;
-/** A run stops sending a key or a body that must be refused if that ran an agent of the endpoint this often. */
+/** If a rejected kind of key or body runs an agent this often at an endpoint, the run stops sending it there. */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 
@@ -218,7 +218,7 @@ async function sendRows(
   return generated;
 }
 
-/** The values of a call of an agent for which it must be refused, with the endpoint. */
+/** The values for which a call of an agent must be refused, with the endpoint. */
 const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -227,7 +227,7 @@ const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): strin
       ]
     : [];
 
-/** Requests of one key follow each other, so that their headers show what each costs. Keys that are refused come last. */
+/** Sorts requests by key, so that consecutive headers show what each request costs. Rejected keys come last. */
 const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
   const byKey = [...Map.groupBy(rows, ({ key = "" }) => key)];
   return byKey

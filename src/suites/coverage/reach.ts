@@ -48,10 +48,10 @@ export const derivedKinds: readonly string[] = [
   "in the query",
 ];
 
-/** Whether a kind of key is one that the target must not let in. */
+/** Whether the target must reject this kind of key. */
 export const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
-/** The kinds of key that the target has and lets in. */
+/** The kinds of valid keys that the target has. */
 export const letInKinds = (target: Target): string[] => {
   const tiers = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);

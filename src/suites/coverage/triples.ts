@@ -4,11 +4,14 @@ import { endpointNames } from "../../spec/endpoints.ts";
 import type { Target } from "../../target/target.ts";
 import { letInKinds, missingFor } from "./reach.ts";
 
-/** Requests that begin alike, for triples of values. Each takes the next kind of key, and the next of the alternatives. */
+/**
+ * Requests that have some values in common, to cover triples of values. Each takes the next kind of key and the next
+ * alternative.
+ */
 interface Beginning {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
-  /** Values of the requests, in turn. */
+  /** Alternatives for the other values, in turn. */
   readonly values: readonly Row[];
   /** Number of requests for each endpoint. */
   readonly count: number;
@@ -19,14 +22,14 @@ const ofQueries = ["invoke", "stream"] as const;
 const creating = ["webhooks", "alerts", "batch"] as const;
 const whole = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answering = ["answering", "streaming", "remembering"] as const;
-/** Agents that end soon, even if the server lets the key in. */
+/** Agents that end soon, in case the server accepts the key. */
 const quick = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failing = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const others = endpointNames.filter(
   (name) => name !== "list" && ![...ofAgents, ...creating].some((each) => each === name),
 );
 
-/** The requests for triples. Only the last ones run an agent. */
+/** Requests that cover triples of values. Only the last ones run an agent. */
 const beginnings: readonly Beginning[] = [
   {
     endpoints: ofQueries,
@@ -63,7 +66,7 @@ const beginnings: readonly Beginning[] = [
   { endpoints: ofQueries, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/** The first values of requests that are sent for triples of values. */
+/** Builds the first values of these requests. */
 export function begunRows(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
   const kinds = { valid: letInKinds(target), refused };
@@ -75,21 +78,21 @@ export function begunRows(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // A round of keys later, the values must not meet the same keys.
+          // Shifts the alternatives after each round of keys, so that they meet other keys.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
   );
 }
 
-/** Requests for each key while its minute or hour is used up. */
+/** Requests to send with each key while its minute or hour is used up. */
 const inEachState = [
   ...ofQueries.flatMap((endpoint) => ["answering", "streaming", "streaming"].map((agent) => ({ endpoint, agent }))),
   { endpoint: "list" },
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** The first values of requests that are sent for triples of values while a key is used up. */
+/** Builds the first values of the requests to send while a limit of a key is used up. */
 export const begunInStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

@@ -95,15 +95,18 @@ const isPlain = ({ request: { headers, body } }: Exchange): boolean =>
 const isJsonType = (name: string, value: string): boolean =>
   name.toLowerCase() === "content-type" && value === "application/json";
 
-/** Most keys other than the main key whose health requests are looked at. */
+/** Maximum number of keys, other than the main key, with which to measure the cost of health requests. */
 const maxKeys = 5;
-/** Smallest minute of such a key. */
+/** Smallest limit per minute of a key to measure with. */
 const minPerMinute = 20;
-/** Readings before two health requests, and after them. Together they give three costs to compare with. */
+/** Number of reads before two health requests, and after them. Together they show three usual costs to compare with. */
 const readings = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
-/** Keys other than the main key that can read, restricted ones first. A key that is nearly used up, or signs, is left out. */
+/**
+ * Keys other than the main key that may read, restricted ones first. Leaves out keys near their quota and keys that
+ * sign.
+ */
 function otherKeys(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
   const main = mainKey(target);
@@ -118,7 +121,10 @@ function otherKeys(target: Target): TargetKey[] {
     .slice(0, maxKeys);
 }
 
-/** Reads health between requests that cost one, with each other key. The ledger then knows what health costs the key. */
+/**
+ * Sends health requests with each other key, between reads that cost one. The ledger then knows what a health request
+ * costs the key.
+ */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
   {
@@ -136,7 +142,7 @@ export const healthCostMeasured = probe(
   },
 );
 
-/** Returns whether the requests were sent. On a real clock, no window is waited for. */
+/** Returns whether the requests were sent. On a real clock, does not wait for a window. */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);

@@ -32,7 +32,7 @@ export const costOfTries = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/** Sends requests, each after the end of the one before, until one is refused with 429, or those sent are enough. */
+/** Sends requests in sequence, until one is refused with 429 or enough were sent. */
 export async function sendUntilRefused(
   before: Exchange,
   tries: number,

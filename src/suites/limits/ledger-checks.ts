@@ -43,7 +43,7 @@ interface Ledger {
 function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
   const charges = chargesOf(samples)(all);
   const others = charges.filter(
-    ({ kind, isAtLeast }) => !isAtLeast && costsOne(kind) && !isStream(kind) && !isMeant(kind),
+    ({ kind, isLowerBound }) => !isLowerBound && costsOne(kind) && !isStream(kind) && !isMeant(kind),
   );
   if (others.length > 0 && others.filter(({ cost }) => cost === 1).length < others.length / 2)
     return unproven("`Remaining` does not fall by one with most other requests (HDR-12)");
@@ -77,7 +77,7 @@ const groupCharges = (
   return found;
 };
 
-/** Finds charges of a group that are too high. These need not be the rule: a server may charge too much now and then. */
+/** Finds charges of a group that are too high. A few are enough: a server may charge too much only now and then. */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   if (first === undefined) return null;
@@ -91,8 +91,8 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a request may cost as much too much as a suspect: it has the same trait, or a request of the suspected kind
- * is next to it.
+ * Whether a request may have been overcharged for the same reason as a suspect. It has the same trait, or is next to a
+ * request of the suspected kind.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
   control.between.includes(groupOf(kind)) ||
@@ -100,13 +100,13 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&
     !trait.startsWith(" with the key "));
 
-/** Finds charges of a group that are too low. They must be the rule, because a window may give back requests at any time. */
+/** Finds charges of a group that are too low. Most must be: a window may give back requests at any time. */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   const { hasClock } = ledger;
   if (first === undefined) return null;
   const { min } = admissibleCosts(first.kind);
-  const exact = own.filter(({ isAtLeast }) => !isAtLeast);
+  const exact = own.filter(({ isLowerBound }) => !isLowerBound);
   const under = exact.filter(({ cost }) => cost < min);
   const tooLittle = under.length > exact.length / 2 ? under.slice(0, maxSuspects) : [];
   const free = isGivenBack(tooLittle, hasClock) ? tooLittle.filter((each) => isUndisturbed(each, ledger)) : tooLittle;
@@ -141,7 +141,7 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
   const controls = charges.filter(
     (each) =>
       each.account === account &&
-      !each.isAtLeast &&
+      !each.isLowerBound &&
       groupOf(each.kind) !== groupOf(kind) &&
       isFit(each) &&
       isControl(usual.get(groupOf(each.kind)), isTooLow) &&

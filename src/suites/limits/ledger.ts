@@ -28,7 +28,9 @@ interface Entry {
    * Each may have a cost of its own.
    */
   readonly groups: readonly string[];
-  /** Smaller groups: the kind with the value of a parameter, a text or a page. Only too high a cost is judged by them. */
+  /**
+   * Smaller groups: the kind with one value of a parameter, a text or a page. They are only judged for too high a cost.
+   */
   readonly valueGroups: readonly string[];
 }
 
@@ -46,10 +48,13 @@ export interface Charge {
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
-  /** The kinds of the requests before and after, whose own cost the fall contains. */
+  /** The kinds of the responses before and after. Their own requests are part of the measured fall. */
   readonly between: readonly string[];
-  /** Whether the target's clock was moved meanwhile. A window may have given back requests, so the cost may be higher. */
-  readonly isAtLeast: boolean;
+  /**
+   * Whether the target's clock was moved in between. A window may then have given back requests, so the cost may be
+   * higher.
+   */
+  readonly isLowerBound: boolean;
   readonly account: KeySamples;
 }
 
@@ -102,7 +107,7 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
 /** Thousands of load requests are kept without their exchanges. They go to few endpoints. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-/** What may decide the cost of a request, and the values of it. */
+/** Properties of a request on which its cost may depend, and their values. */
 interface Traits {
   readonly traits: readonly string[];
   readonly values: readonly string[];
@@ -152,11 +157,11 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
 function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
   const charge = (entry: Omit<Entry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
     const { kind, groups, valueGroups } = entry;
-    const isAtLeast = from.sample.sentClockMs !== to.sample.endClockMs;
-    const fell = fallWithin(from.sample, to.sample, keylessMs, isAtLeast);
+    const isLowerBound = from.sample.sentClockMs !== to.sample.endClockMs;
+    const fell = fallWithin(from.sample, to.sample, keylessMs, isLowerBound);
     const cost = ((fell ?? 0) - own) / count;
     const between = [from.groups[0] ?? "", to.groups[0] ?? ""];
-    const ends = { from: from.sample, to: to.sample, between, isAtLeast };
+    const ends = { from: from.sample, to: to.sample, between, isLowerBound };
     return fell === null ? [] : [{ kind, groups, valueGroups, cost, count, ...ends, account }];
   };
   const pairs = series.flatMap((entries) => entries.slice(1).map((to, index) => [entries[index] ?? to, to] as const));
@@ -202,7 +207,7 @@ function runsOf(series: readonly Entry[]): Entry[][] {
 
 /** The usual cost of each kind: the one that more than half of its charges show. */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
-  const exact = charges.filter(({ isAtLeast }) => !isAtLeast);
+  const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
   return new Map(
     [...ofKinds].flatMap(([kind, own]) =>

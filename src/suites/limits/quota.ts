@@ -31,7 +31,7 @@ export interface QuotaExhausted {
   readonly streamed?: StreamedBeyond | null;
 }
 
-/** Streams after the refused invoke. */
+/** Streams that were requested after the refused invoke. */
 export interface StreamedBeyond {
   readonly streams: readonly QuotaCall[];
   /** An invoke after the streams. */
@@ -43,7 +43,7 @@ const maxCalls = 12;
 const maxBeyond = 2;
 /** Number of streams after an invoke was refused. The first one may still have tokens left. */
 const maxStreams = 2;
-/** Each stream, a read of usage after it, and one more invoke. */
+/** Requests for these streams: each stream, a read of usage after it, and one more invoke. */
 const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
@@ -76,7 +76,7 @@ export const quotaExhausted = probe(
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Before the last read, which may wait for the next month if the refusal's headers name it.
+    // Comes before the last read, which may wait for the next month if the refusal names it.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     if (turns.length > 0) await read();
     const last = turns.at(-1);
@@ -89,7 +89,10 @@ export const quotaExhausted = probe(
   },
 );
 
-/** Streams with a key whose invoke was refused for its tokens. `null` if none was, or the key has too few requests left. */
+/**
+ * Streams with a key whose invoke was refused for tokens. Returns `null` if none was refused, or too few requests are
+ * left.
+ */
 async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
   evidence: QuotaExhausted,
@@ -141,15 +144,18 @@ function overstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Whether a stream has an event. A server may also refuse in the stream, by an `error` event. */
+/** Whether a stream has an event of this name. A server may also refuse by an `error` event in the stream. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
-/** Whether a stream spent tokens to its end. An agent that needs none may go on. */
+/** Whether a stream used tokens until its end. Without tokens to use, an agent may continue. */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
-/** Judges that streams are refused where invokes are. A stream may be admitted as long as any tokens are left. */
+/**
+ * Judges that streams are refused where invokes are refused for tokens. While any tokens are left, a stream may be
+ * admitted.
+ */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;
   const refusal = refusalIn(evidence);

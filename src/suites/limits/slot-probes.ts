@@ -171,7 +171,7 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
-/** Whether a server accepts invalid input. More of it would run an agent each time, and show nothing of slots. */
+/** Whether a server accepts invalid input. More such requests would each run an agent, and show nothing about slots. */
 const isAccepting = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 
 export const failuresBeyondSlots = tierProbe(

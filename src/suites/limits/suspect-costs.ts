@@ -10,11 +10,11 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Watches what requests cost. */
+/** Watches the costs of a probe's requests. */
 interface CostWatcher {
-  /** Notes the next request of its key, and how to send it again. */
+  /** Takes the next request of a key into account, with a function that sends it again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Sends those again that seem to have cost too much: once may be somebody else's request. */
+  /** Repeats requests that seem to have cost too much: a single one may be due to another client. */
   readonly repeatSuspects: () => Promise<void>;
 }
 
@@ -23,11 +23,11 @@ interface Suspect {
   readonly again: () => Promise<Exchange | null>;
 }
 
-/** Most requests to send again, and how often. */
+/** Maximum number of requests to repeat, and how often. */
 const maxSuspects = 4;
 const times = 3;
 
-/** Watches the requests of a probe that sends one after the other. On a real clock, nothing is sent again. */
+/** Watches a probe that sends its requests in sequence. On a real clock, repeats nothing. */
 export function costWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();
@@ -54,14 +54,14 @@ const kindOf = (exchange: Exchange): RequestKind => ({
   outcome: isSuccess(exchange) ? "2xx" : String(statusOf(exchange)),
 });
 
-/** Whether `Remaining` fell by more from one response to the next than the second request may cost. */
+/** Whether `Remaining` fell by more between two responses than the second request may cost. */
 function isDearer(before: Exchange, exchange: Exchange): boolean {
   const [from, to] = [sampleOf(before), sampleOf(exchange)];
   const fall = fallBetween(from, to);
   return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
 }
 
-/** Sends a request again, between reads that cost one. */
+/** Sends a request again, between two reads that cost one. */
 async function repeat({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
   const { client, recorder, target, time, discovery } = context;
   const key = target.keys[exchange.key ?? ""];

@@ -85,7 +85,7 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // Whether a page may be left out is not stated. A success is one all the same.
+    // The document does not say whether `page` may be left out. A success is still one.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

@@ -68,7 +68,7 @@ export const batchSubmitted = probe(
 
 const longBatch = [defaultQuery, ...queries];
 
-/** A server may build the handle of a longer batch in another way. */
+/** Submits a long batch: a server may build its handle in another way. */
 export const longBatchSubmitted = probe(
   "a batch of three queries is submitted, and followed to its end",
   {
@@ -86,7 +86,7 @@ export const longBatchSubmitted = probe(
     const path = fillAgentId(given["paths.batch"], given["agents.answering"]);
     const submitted = await client.send("POST", path, { json: { batch: longBatch.map((query) => ({ query })) } });
     const id = startedId(submitted);
-    // Its executions must not be attributed to the next probe.
+    // Waits for the end, so that the next probe does not count these executions.
     if (id !== null) await followToEnd(client, id, time);
     return { submitted };
   },

@@ -80,7 +80,7 @@ export const usageRead = probe(
 const quotaOf = (key: TargetKey, target: Target): number | null =>
   key.isTierDetected ? null : (limitsOf(key, target)?.tokensPerMonth ?? null);
 
-/** Keys for any request whose tier the target file states, with the monthly token quota of that tier. */
+/** Unrestricted keys whose tier the target file states, with the tier's monthly token quota. */
 const keysOfKnownQuota = (target: Target): { readonly key: TargetKey; readonly quota: number }[] =>
   usableKeys(target).flatMap((key) => {
     const quota = quotaOf(key, target);
@@ -92,7 +92,7 @@ export interface KeyQuotas {
   readonly quotas: Readonly<Record<string, number>>;
 }
 
-/** Reads usage with keys that no other probe reads it with. */
+/** Reads usage with each key with which no other probe reads it. */
 export const everyUsageRead = probe(
   "usage is read with every key",
   {
@@ -109,7 +109,7 @@ export const everyUsageRead = probe(
     const isRead = ({ name }: TargetKey): boolean =>
       recorder.exchanges().some((each) => each.key === name && isSuccess(each) && endpointOf(each, {}) === "usage");
     for (const { key } of known)
-      // On a real clock, the key may have no request left, and the run does not wait for one.
+      // On a real clock, the run does not wait for a key without requests left.
       if (!hasStatus(discovery.usage, 404, 405) && !isRead(key))
         await client.as(key).send("GET", "/usage", { unpaced: !time.canAdvance });
     return { quotas: Object.fromEntries(known.map(({ key, quota }) => [key.name, quota])) };

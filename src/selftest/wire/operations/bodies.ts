@@ -30,7 +30,7 @@ export interface FieldChange {
   readonly class: string;
   readonly what: string;
   readonly breaks: readonly ClauseId[];
-  /** Values without which the change changes nothing. */
+  /** The values that a request must have. For other requests, the change would have no effect. */
   readonly requires: Values;
   /** Returns the new value, which is `undefined` to remove the field. Returns `null` if that would change nothing. */
   readonly to: (value: unknown) => { readonly value: unknown } | null;
@@ -67,7 +67,7 @@ export function fieldChanges(row: FieldRow): FieldChange[] {
             class: "wrong unit",
             what: `${path}: milliseconds for seconds`,
             breaks: [clause],
-            // Other agents answer at once: 0 is the same in both units.
+            // Other agents answer at once, and 0 is the same in both units.
             requires: path.endsWith("execution_time") ? ({ agent: "slow" } as const) : {},
             to: (value: unknown) =>
               typeof value === "number" && value * 1000 > certainSeconds ? { value: value * 1000 } : null,

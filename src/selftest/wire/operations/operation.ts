@@ -46,7 +46,7 @@ export interface Operation {
   readonly breaks: readonly ClauseId[];
   /** Values that the condition has to contain. */
   readonly requires: Values;
-  /** Whether the change changes nothing at a request with these values. */
+  /** Whether the change has no effect on a request with these values. */
   readonly excludes: (values: Values) => boolean;
   /** Whether the change breaks the clauses of `breaks` at this request. */
   readonly fits: (traits: RequestTraits) => boolean;

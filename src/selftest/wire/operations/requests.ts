@@ -50,7 +50,7 @@ const letPass: readonly Operation[] = [
       outcome: "no success",
       requires: { key },
       breaks: [clause],
-      // A good key gets no success either.
+      // A valid key has no success here either.
       excludes: ({ agent, body }) => agent === "unknown" || dimensions.body.refused.some((each) => each === body),
       fits: (traits) => !isSuccess(traits),
       change: {

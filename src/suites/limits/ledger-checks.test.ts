@@ -22,6 +22,7 @@ const requests = {
   keyUsage: { method: "GET", path: "/keys/usage" },
   health: { method: "GET", path: "/agents/echo/health" },
   noAgent: { method: "GET", path: "/agents/nobody/health", status: 404 },
+  refused: { method: "GET", path: "/agents", status: 401 },
 } as const;
 type Name = keyof typeof requests;
 
@@ -138,6 +139,14 @@ describe("the cost of requests", () => {
     const names: readonly Name[] = ["usage", "usage", "health", "health", ...readings];
     expect(judge("HLT-16", { cost: costs({ health: 1 }) }, names)).toBe(expected);
     expect(judge("HLT-16", {}, names)).toBe("holds");
+  });
+
+  it("is not judged for a key that is refused, or never let in", () => {
+    const noAgents = Array.from({ length: 4 }, () => "noAgent" as const);
+    const names: readonly Name[] = [...ordinary, "refused", ...noAgents, "bad", "bad", ...noAgents];
+    const cost = (name: Name, at: number): number => (at < ordinary.length ? standardCost(name) : 1);
+    expect(judge("HLT-16", { cost }, names)).toBe("holds");
+    expect(judge("HLT-16", { cost: () => 1 }, [...noAgents, "bad", "bad", "bad", ...noAgents])).not.toBe("breach");
   });
 
   it("is two for requests with a parameter, although its neighbours seem dearer for it", () => {

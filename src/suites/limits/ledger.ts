@@ -2,7 +2,7 @@ import { is2xx } from "../../base/http-status.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import { type Exchange, sentJson } from "../../evidence/exchange.ts";
-import type { Sample } from "../../rules/limits/sample.ts";
+import { isAdmitted, type Sample } from "../../rules/limits/sample.ts";
 import type { EndpointName } from "../../spec/endpoints.ts";
 import type { AllSamples, KeySamples } from "../headers/probes.ts";
 import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchanges.ts";
@@ -82,13 +82,25 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
     return samples.keys.flatMap((account) => {
-      const series = seriesOf(account.samples).map((alone) =>
+      const series = seriesOf(whileLetIn(account.samples)).map((alone) =>
         alone.map((sample) => entryOf(sample, account.key, exchanges.get(sample.id), all)),
       );
       return chargesIn(series, account, samples.keylessMs);
     });
   }),
 );
+
+/**
+ * The requests of a key until it is refused with 401 for good. Then it has no allowance: a request that is not refused
+ * for it, as for an agent that does not exist, may count for the client's address. So may all of a key that is never
+ * let in.
+ */
+function whileLetIn(samples: readonly Sample[]): readonly Sample[] {
+  const lastMs = samples.findLast(isAdmitted)?.sentMs;
+  if (lastMs === undefined) return [];
+  const isRefused = samples.some(({ status, sentMs }) => status === 401 && sentMs > lastMs);
+  return isRefused ? samples.filter(({ sentMs }) => sentMs <= lastMs) : samples;
+}
 
 function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, all: AllExchanges): Entry {
   const endpoint = exchange === undefined ? endpointOfSample(sample) : endpointOf(exchange, all);

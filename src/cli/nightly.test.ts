@@ -90,12 +90,14 @@ describe("conformance nightly", () => {
     expect(JSON.parse(out)).toMatchObject({
       format: "agent-hosting-conformance/nightly/1",
       isWorse: true,
-      regressions: ["INV-10", "INV-10/in a session", "INV-10/in a session that has begun"].map((check) => ({
-        finding: { check },
-        isFlaky: false,
-      })),
+      regressions: ["INV-10", "INV-10/in a session", "INV-10/in a session that has begun", "INV-10/every"].map(
+        (check) => ({
+          finding: { check },
+          isFlaky: false,
+        }),
+      ),
     });
-    expect(readFileSync(join(folder, "night.md"), "utf8")).toContain("3 regressions");
+    expect(readFileSync(join(folder, "night.md"), "utf8")).toContain("4 regressions");
     expect([nightsOf("kept").length, readdirSync(join(folder, "kept", "reports")).length]).toEqual([2, 1]);
   });
 

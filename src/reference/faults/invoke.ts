@@ -131,6 +131,10 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "missing-query-other-code": fault("INV-10", "An absent `query` has the code INVALID_INPUT.").by(
     overrideErrorCode(["missing-field"], "INVALID_INPUT", "invoke"),
   ),
+  "missing-query-other-code-beside-parameters": fault(
+    "INV-10",
+    "An absent `query` beside `parameters` has the code INVALID_INPUT.",
+  ).by(refuseBody("invoke", "query", (fields) => !("query" in fields) && "parameters" in fields)),
   "missing-query-422": fault(["INV-10", "ERR-1", "ERR-10"], "An absent `query` responds with 422.").by(
     overrideErrorStatus(["missing-field"], 422, "invoke"),
     ["REQ-11"],
@@ -152,7 +156,7 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
         return operation === "invoke" && error?.cause === "missing-field" ? null : error;
       },
     }),
-    ["REQ-11", "HOOK-18"],
+    ["REQ-11", "HOOK-17", "HOOK-18"],
   ),
   "unknown-agent-other-code": fault("INV-11", "An agent that does not exist has the code NOT_FOUND.").by(
     overrideErrorCode(["agent-not-found"], "NOT_FOUND", "invoke"),

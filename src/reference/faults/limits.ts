@@ -223,6 +223,12 @@ export const scopeFaults = faults("Limits / Scope of limits", {
     (base) => ({ isLimited: (operation) => operation !== "invoke" && base.isLimited(operation) }),
     ["HDR-19"],
   ),
+  "key-usage-not-limited": fault("HDR-19", "Key usage is admitted while a limit is used up.").by((base) => ({
+    isLimited: (operation) => operation !== "keyUsage" && base.isLimited(operation),
+  })),
+  "list-not-limited": fault("HDR-19", "The list is admitted while a limit is used up.").by((base) => ({
+    isLimited: (operation) => operation !== "list" && base.isLimited(operation),
+  })),
   "chunks-count": fault("LIM-11", "Each chunk of a stream counts as a request.").by(
     () => ({
       requestsPerChunk: () => 1,

@@ -14,6 +14,7 @@ import {
   byEndpoint,
   endpointOf,
   endpointsWithControl,
+  hasPlainBody,
   hasValidKey,
 } from "../shared/all-exchanges.ts";
 import { responseCases } from "../shared/cases.ts";
@@ -164,17 +165,11 @@ export const keyCornerChecks: readonly Check[] = [
   }),
 ];
 
-/** Longer bodies may be refused for their length. */
-const maxBodyBytes = 64 * 1024;
-
 /** Whether a POST of a valid key has a body that is no JSON object. */
 function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
-  const { headers, body } = exchange.request;
-  const isJson = headers.some(([name, value]) => name.toLowerCase() === "content-type" && value === "application/json");
-  if (endpoint === null || publishedEndpoints[endpoint].method !== "POST" || !isJson || !hasValidKey(exchange, all))
-    return false;
-  if (body.kind === "cut" || (body.kind !== "none" && body.bytes > maxBodyBytes)) return false;
+  if (endpoint === null || publishedEndpoints[endpoint].method !== "POST") return false;
+  if (!hasPlainBody(exchange) || !hasValidKey(exchange, all)) return false;
   return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
 }
 

@@ -120,6 +120,7 @@ export const plainFields = {
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   const plain = { method: "documented", state: "fresh" };
+  const invoke = { ...plain, endpoint: "invoke", key: mainKey(target)?.tier ?? "", agent: "answering" };
   return [
     ...mistakesAtOnce,
     ...rowsOfAges(target),
@@ -132,14 +133,18 @@ export function neededRows(target: Target): readonly Row[] {
         ...(endpoint === "health" ? {} : { ...plainFields, session: "absent" }),
       })),
     ),
-    ...["digits alone", "true"].map((session) => ({
-      ...plain,
-      endpoint: "invoke",
-      key: mainKey(target)?.tier ?? "",
-      agent: "answering",
+    ...["digits alone", "true"].map((session) => ({ ...invoke, ...plainFields, session })),
+    {
+      ...invoke,
       ...plainFields,
-      session,
-    })),
+      session: "absent",
+      body: "without query",
+      query: "none",
+      temperature: "0.7",
+      maxTokens: "16",
+      context: "object",
+      unknownParameter: "present",
+    },
   ].filter(({ key }) => key !== "");
 }
 

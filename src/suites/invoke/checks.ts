@@ -34,6 +34,7 @@ import {
   type TimedExchange,
 } from "./probes.ts";
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
+import { withoutQueryCheck } from "./without-query.ts";
 
 /** Says why the fields of a response cannot be judged; `null` if they can. */
 const missingBody = (exchange: Exchange) => {
@@ -181,6 +182,7 @@ export const invoke = suite("Invoke", [
       withoutQuery === null ? fewRequests() : judgeMistake(withoutQuery, asked, 400, "MISSING_REQUIRED_FIELD"),
     { as: "in a session that has begun" },
   ),
+  withoutQueryCheck,
   check("INV-11", { plain: invoked, mistaken: invokedUnknownAgent }, ({ plain, mistaken }) =>
     judgeMistake(mistaken.refused, plain.exchange, 404, "AGENT_NOT_FOUND"),
   ),

@@ -20,6 +20,7 @@ import { headerNames } from "../../spec/headers.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { countingChecks } from "./counting.ts";
+import { everyEndpointCheck } from "./every-endpoint.ts";
 import { healthBurstCheck } from "./health-burst.ts";
 import { hourExhausted, type HourExhausted } from "./hour-probe.ts";
 import {
@@ -312,6 +313,7 @@ export const limits = suite("Limits", [
   check("HDR-19", hourExhausted, (use) => judgeExhaustedWindow(use, "hour", hourBreach(use)?.side === "over"), {
     as: "hour",
   }),
+  everyEndpointCheck,
   ...countingChecks,
   ...ledgerChecks,
   ...passiveCountingChecks,

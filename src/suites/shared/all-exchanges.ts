@@ -107,6 +107,14 @@ export const agentInPath = (exchange: Exchange): string | null =>
 const isDeclaredJson = ({ request: { headers } }: Exchange): boolean =>
   headers.some(([name, value]) => name.toLowerCase() === "content-type" && /^\s*application\/json\b/i.test(value));
 
+/** Longer bodies may be refused for their length. */
+const maxBodyBytes = 64 * 1024;
+
+/** Whether a server must read a body: it is short, and declared as `application/json` without parameters. */
+export const hasPlainBody = ({ request: { headers, body } }: Exchange): boolean =>
+  headers.some(([name, value]) => name.toLowerCase() === "content-type" && value === "application/json") &&
+  (body.kind === "none" || (body.kind !== "cut" && body.bytes <= maxBodyBytes));
+
 /** Whether the document covers a request: it defines the endpoint, and the body, if any, is declared as JSON and parses. */
 export function isSpecifiedRequest(exchange: Exchange, all?: AllExchanges): boolean {
   const { body } = exchange.request;

@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+import { memoizeByObject } from "../../base/memoize.ts";
+import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
+import type { Check } from "../../run/judge/check.ts";
+import { checkEvery, type Member } from "../../run/judge/check-every.ts";
+import { unproven } from "../../run/judge/finding.ts";
+import {
+  agentInPath,
+  type AllExchanges,
+  allExchanges,
+  byEndpoint,
+  hasPlainBody,
+  hasValidKey,
+} from "../shared/all-exchanges.ts";
+import { responseCases } from "../shared/cases.ts";
+import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response.ts";
+
+const leftOut = z.never().exactOptional();
+
+/**
+ * A body of invoke that the document allows, apart from its `query`. Leaves out what a server may refuse first: session
+ * ids of other alphabets, parameters of streams, and unknown fields beside `parameters`.
+ */
+const legalBody = z.strictObject({
+  query: z.string().min(1).exactOptional(),
+  session_id: z
+    .string()
+    .regex(/^[!-~]{1,128}$/)
+    .exactOptional(),
+  parameters: z
+    .looseObject({
+      temperature: z.number().min(0).max(2).exactOptional(),
+      max_tokens: z.int().positive().exactOptional(),
+      context: z.record(z.string(), z.unknown()).exactOptional(),
+      resume_from_index: leftOut,
+      stream_delay_ms: leftOut,
+      chunk_size: leftOut,
+    })
+    .exactOptional(),
+});
+
+/** An invoke with a valid key and a legal body, which may lack its `query`. */
+interface LegalInvoke {
+  readonly exchange: Exchange;
+  readonly agent: string | null;
+  readonly hasQuery: boolean;
+  /** The fields beside the query. All unknown parameters have one name. */
+  readonly fields: ReadonlySet<string>;
+}
+
+const parameterNames: readonly string[] = ["temperature", "max_tokens", "context"];
+
+const legalInvokes = memoizeByObject((all: AllExchanges): readonly LegalInvoke[] =>
+  (byEndpoint(all).get("invoke") ?? []).flatMap((exchange) => {
+    if (!hasPlainBody(exchange) || !hasValidKey(exchange, all)) return [];
+    const { success, data } = legalBody.safeParse(sentJson(exchange.request));
+    if (!success) return [];
+    const { query, session_id, parameters = {} } = data;
+    const names = Object.keys(parameters).map((name) => (parameterNames.includes(name) ? name : "unknown"));
+    const fields = new Set([...(session_id === undefined ? [] : ["session_id"]), ...names]);
+    return [{ exchange, agent: agentInPath(exchange), hasQuery: query !== undefined, fields }];
+  }),
+);
+
+/** Whether a server rejected an invoke for what it is, and not for a limit or a crash. */
+function isRejected({ exchange }: LegalInvoke): boolean {
+  const status = statusOf(exchange) ?? 0;
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+/**
+ * Returns the invokes whose only mistake is that `query` is absent. Their agents have answered an invoke with a query
+ * and no other fields than theirs. Leaves out a field that such an agent rejected beside a query: another clause judges that.
+ */
+function invokesWithoutQuery(all: AllExchanges): Member<Exchange>[] {
+  const invokes = legalInvokes(all);
+  const asked = invokes.filter(({ hasQuery }) => hasQuery);
+  const answered = asked.filter(({ exchange }) => isSuccess(exchange));
+  const agents = new Set(answered.map(({ agent }) => agent));
+  const rejected = new Set(
+    asked.filter((each) => agents.has(each.agent) && isRejected(each)).flatMap(({ fields }) => [...fields]),
+  );
+  const isAnswered = ({ agent, fields }: LegalInvoke): boolean =>
+    answered.some((each) => each.agent === agent && each.fields.isSubsetOf(fields));
+  return responseCases(
+    invokes
+      .filter((each) => !each.hasQuery && isAnswered(each) && rejected.isDisjointFrom(each.fields))
+      .map(({ exchange }) => exchange),
+    all,
+  );
+}
+
+const requiredCode = "MISSING_REQUIRED_FIELD";
+
+export const withoutQueryCheck: Check = checkEvery(
+  "INV-10",
+  { all: allExchanges },
+  {
+    as: "every",
+    since: "1.1",
+    matrix: {
+      description: "every invoke with a valid key whose only mistake is that `query` is absent",
+      cells: [],
+      coverageProbe: null,
+    },
+    noun: "requests",
+    members: ({ all }) => invokesWithoutQuery(all),
+    judge: (exchange) => {
+      // A limit, a quota or a crash may come first. ERR-8 to ERR-10 judge a body without a code.
+      if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
+      if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
+      return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode
+        ? null
+        : { expected: `400 with the code ${requiredCode}`, actual: describeStatus(exchange) };
+    },
+    whenEmpty: unproven("no such request was answered"),
+  },
+);

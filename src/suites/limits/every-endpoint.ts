@@ -1,0 +1,116 @@
+import { minuteMs } from "../../base/duration.ts";
+import type { Exchange } from "../../evidence/exchange.ts";
+import { isAdmitted, isRefused, type Sample, sampleOf } from "../../rules/limits/sample.ts";
+import { type Check, check } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable } from "../../run/judge/finding.ts";
+import type { KeyState } from "../../spec/dimensions.ts";
+import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
+import { type AllExchanges, allExchanges, endpointOf } from "../shared/all-exchanges.ts";
+import { isSameWindow } from "../shared/compare-samples.ts";
+
+/** The states of a key in which every endpoint but health refuses a request. */
+const usedUp: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
+
+/** Endpoints that run agents. They are also refused, alone, if a key's tokens are spent. */
+const runningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
+
+/** A request that was sent while a limit of its key was used up. */
+interface LateRequest {
+  readonly endpoint: EndpointName;
+  readonly exchange: Exchange;
+  readonly sample: Sample;
+}
+
+/** A late request that was admitted, and the refusals next to it. */
+interface AdmittedLate {
+  readonly window: readonly LateRequest[];
+  readonly admitted: LateRequest;
+  readonly before: LateRequest;
+  readonly after: LateRequest;
+}
+
+/** Fewer refusals of endpoints that run no agent do not show that a limit of requests is used up. */
+const minRefused = 3;
+/** Fewer requests of an endpoint do not make a pattern. */
+const minAdmitted = 3;
+const minWindows = 2;
+/** The greatest chance, that a limiter gave back the admitted requests, at which they still prove a breach. */
+const maxChance = 1e-4;
+
+/** The late requests of each key and window, in order. Leaves out windows whose limit may not have been used up. */
+function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
+  const late = all.exchanges.flatMap((exchange): LateRequest[] => {
+    const endpoint = endpointOf(exchange, all);
+    if (endpoint === null || endpoint === "health" || !usedUp.includes(exchange.keyState ?? "")) return [];
+    return [{ endpoint, exchange, sample: sampleOf(exchange) }];
+  });
+  return [...Map.groupBy(late, ({ exchange: { key, keyState } }) => `${keyState} ${key}`).values()]
+    .filter((window) => window.filter(showsUsedUp).length >= minRefused)
+    .map((window) => window.toSorted((one, other) => one.sample.sentMs - other.sample.sentMs));
+}
+
+const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
+  isRefused(sample) && !runningAgents.includes(endpoint);
+
+/** Returns the admitted requests that are between two refusals of the same window without requests left. */
+const admittedBetween = (window: readonly LateRequest[]): AdmittedLate[] =>
+  window.flatMap((admitted, at) => {
+    if (!isAdmitted(admitted.sample)) return [];
+    const { sentMs, endMs } = admitted.sample;
+    const before = window.slice(0, at).findLast(({ sample }) => isRefused(sample) && sample.endMs <= sentMs);
+    const after = window.slice(at + 1).find(({ sample }) => isRefused(sample) && sample.sentMs >= endMs);
+    if (before === undefined || after === undefined || !isOneWindow(before.sample, after.sample)) return [];
+    return [{ window, admitted, before, after }];
+  });
+
+const isOneWindow = (one: Sample, other: Sample): boolean =>
+  isSameWindow(one, other) &&
+  one.remaining === 0 &&
+  other.remaining === 0 &&
+  // A clock that was moved meanwhile gives requests back.
+  one.sentClockMs === other.sentClockMs;
+
+/**
+ * Returns the chance that a limiter gave back a request between the two refusals. No limiter with the reported limit
+ * gives back more than that in a minute.
+ */
+function chanceOfReturn({ before, after }: AdmittedLate): number {
+  const returnMs = minuteMs / (before.sample.limit ?? Number.POSITIVE_INFINITY);
+  return Math.min(1, (after.sample.headMs - before.sample.sentMs) / returnMs);
+}
+
+const isPattern = (admitted: readonly AdmittedLate[]): boolean =>
+  admitted.length >= minAdmitted &&
+  new Set(admitted.map(({ window }) => window)).size >= minWindows &&
+  admitted.reduce((chance, each) => chance * chanceOfReturn(each), 1) < maxChance;
+
+/** Judges that no endpoint but health is always admitted while the others are always refused. */
+function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
+  const late = lateRequests(all);
+  if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
+  const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
+    new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
+  // An endpoint that got both shows that requests came back, or that another limit is broken.
+  if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
+  const byEndpoint = Map.groupBy(late.flatMap(admittedBetween), (each) => each.admitted.endpoint);
+  const pattern = [...byEndpoint.values()].find(isPattern);
+  const [first] = pattern ?? [];
+  return pattern === undefined || first === undefined ? holds() : breachOf(pattern, first);
+}
+
+function breachOf(all: readonly AdmittedLate[], { before, admitted, after }: AdmittedLate): Finding<never> {
+  const { method, path } = publishedEndpoints[admitted.endpoint];
+  const keys = new Set(all.map((each) => each.admitted.exchange.key));
+  return breach(
+    "every endpoint but health is refused while a limit of the key is used up",
+    `${method} ${path ?? "batch"} admitted ${all.length} times, each between refusals of the same window (keys: ${[...keys].join(", ")})`,
+    before.exchange,
+    admitted.exchange,
+    after.exchange,
+  );
+}
+
+export const everyEndpointCheck: Check = check("HDR-19", allExchanges, judgeEveryEndpoint, {
+  as: "every endpoint",
+  since: "1.1",
+});

@@ -39,9 +39,9 @@ const maxCosts = {
   small: { requests: 3700, executions: 400 },
 } as const satisfies Record<Scope["tiers"], Pick<RunResult, "requests" | "executions">>;
 
-/** Returns the costs of a run that are too high. A target with other limits may take more, because it admits or refuses more requests. */
+/** Returns the costs of a run with a fault that are too high. A target with other limits may take more, because it admits or refuses more requests. */
 function excessOf(result: RunResult, patch: Patch, tiers: Scope["tiers"]): string[] {
-  if (affectsLimits(patch)) return [];
+  if (patch.kind === "variant" || affectsLimits(patch)) return [];
   return (["requests", "executions"] as const)
     .filter((cost) => result[cost] > maxCosts[tiers][cost])
     .map((cost) => `takes ${result[cost]} ${cost}, more than the ${maxCosts[tiers][cost]} that a run may take`);

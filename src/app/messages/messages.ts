@@ -7,7 +7,7 @@ import { type Hint, targetFileHint } from "./target-file-hints.ts";
 export interface MessageTerms {
   /** Name of a setting in messages. For example, `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /** Hints that do not follow from the name of a setting. */
+  /** Hints that the entry points word differently. The others differ in the names of settings at most. */
   readonly hints: Readonly<
     Record<"agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "tier" | "watch", Hint>
   >;

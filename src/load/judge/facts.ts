@@ -111,7 +111,7 @@ function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): Adm
   };
 }
 
-/** Tokens to assume for a short question whose response has no token count: at most this many. */
+/** A request whose response has no token count is assumed to cost at most this many: its question is short. */
 const maxTokens = 500;
 
 /**

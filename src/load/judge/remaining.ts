@@ -148,7 +148,7 @@ const uncountedRequests = ({ samples }: KeyFacts): number =>
 
 /** Number of requests of a key that were decided between two responses. */
 export interface RequestsBetween {
-  /** Maximum number of counted requests, the later one included. */
+  /** Maximum number of requests that can have been counted after `from`, up to and including `to`. */
   readonly max: (from: SampledRequest, to: SampledRequest) => number;
   /** Minimum number of requests that were admitted in between. Includes the later one if it was admitted. */
   readonly min: (from: SampledRequest, to: SampledRequest) => number;

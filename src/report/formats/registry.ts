@@ -16,7 +16,7 @@ import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 
-/** Further input of the formats. */
+/** Input besides the document that only some formats use. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
   /** The saved report, which `json` copies. Default: that of the document. */

@@ -39,7 +39,7 @@ const runSchema = z
     }),
     /** Rates over the whole duration, including pauses. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
-    /** `null` if there were no such requests. */
+    /** `admitted` is `null` if no request was admitted, and `refused` if none was refused. */
     latencyMs: z
       .object({ admitted: percentilesSchema.nullable(), refused: percentilesSchema.nullable() })
       .describe("From sending to the head of the response."),

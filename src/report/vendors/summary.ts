@@ -23,7 +23,7 @@ function milliseconds(ms: number): string {
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
-/** Formats a latency as `1.2 ms, p99 8.0 ms (33)`; a dash if there is none. */
+/** Formats median, 99th percentile and number of requests as `1.2 ms, p99 8.0 ms (33)`; a dash if there is none. */
 export const formatLatency = (latency: Latency | null): string =>
   latency === null ? "–" : `${milliseconds(latency.median)}, p99 ${milliseconds(latency.p99)} (${latency.count})`;
 

@@ -13,7 +13,7 @@ const pauseMs = 750;
 const pauses = 4;
 /** The announced end of a window may be rounded by this much. */
 const roundingMs = 1200;
-/** Pauses between readings until a window begins, in real time. */
+/** Pause between two readings while waiting for a window to begin, in real time. */
 const pollMs = 100;
 /** Readings without a pause, which show whether reading itself is counted. */
 const readingsAtOnce = 3;

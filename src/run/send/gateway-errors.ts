@@ -23,7 +23,7 @@ interface GatewayErrorsOptions {
 }
 
 export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
-  /** Methods and paths to which only the target itself responds in the way of a gateway. */
+  /** Methods and paths for which the target itself sends responses that look like a gateway's. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
   /** Whether the target itself sends such responses to any request. */

@@ -157,7 +157,7 @@ const deploymentCheck = (
   trigger: ReturnType<typeof triggered>,
 ): Check => check(clause, { ...webhookProbes, triggered: trigger, all: allDeliveries }, judgeDelivered);
 
-/** The last check removes the deployment. */
+/** HOOK-13 comes last, because its trigger removes the deployment. */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),
   deploymentCheck("HOOK-12", updated),

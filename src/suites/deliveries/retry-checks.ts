@@ -148,7 +148,10 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
   return isObservedFor(evidence, first, firstRetryWithinMs) ? holds() : tooShort("a 2xx");
 });
 
-/** Judges whether no attempt followed the first one, to whose receiver every attempt got this 2xx. One more may be a duplicate. */
+/**
+ * Judges whether the sender accepts this 2xx, the receiver's reply to every attempt: no attempt may follow the first. A
+ * single further attempt proves nothing, because it may be a duplicate.
+ */
 const acceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     const later = retries.filter((each) => isLater(each, first, evidence));

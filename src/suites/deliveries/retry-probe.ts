@@ -76,7 +76,9 @@ export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${
 /** Webhooks whose receivers fail, and the deliveries of the retry schedule if the run can advance the clock. */
 export interface FailingReceivers {
   readonly reach: Reach;
-  /** `null` for a webhook that was not requested, because the key has few requests. Older evidence lacks some. */
+  /**
+   * `null` for a webhook that was not requested, because the key has few requests a minute. Older evidence lacks some.
+   */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
   /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if no delivery arrived. */

@@ -50,7 +50,10 @@ interface Evidence {
 
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
-/** All accepted samples of the run, as cases. Some invokes have only a sample, because their exchange was not kept. */
+/**
+ * Makes a case of each sample of the run whose key was accepted. Its `proof` is `null` if the exchange was not kept, as
+ * for some invokes.
+ */
 const sampleCases = ({ samples, all }: Evidence): readonly Member<AcceptedSample>[] => casesIn(all)(samples);
 
 const casesIn = memoizeByObject((all: AllExchanges) =>
@@ -124,7 +127,7 @@ const unknownPathIds = memoizeByObject(
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/** Clock facts by which to compare `Reset` with `Reset-After`. */
+/** Collects what one must know of a run and its clocks to compare `Reset` with `Reset-After`. */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
   startedUnixMs: samples.startedUnixMs,

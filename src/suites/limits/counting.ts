@@ -158,8 +158,8 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
 }
 
 /**
- * Returns `unproven` if `Remaining` does not fall with each invoke (HDR-12). It then shows nothing about other requests
- * either.
+ * Returns `unproven` if the invokes do not lower `Remaining` one by one (HDR-12). Such a `Remaining` cannot show
+ * whether other requests count.
  */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));

@@ -50,8 +50,8 @@ export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Earlier requests that no longer count, but whose slots a slow server may not have released yet. */
   readonly stragglers: readonly Sample[];
   /**
-   * Requests that may or may not have counted: with another spelling of the key, with an invalid key that resembles it,
-   * or from probes of a later requirement set.
+   * Requests that the key's limits may or may not have counted: those with another spelling of the key, those with an
+   * invalid key that begins like it, and those of probes that only a later requirement set has.
    */
   readonly lookalikes: readonly Sample[];
 }
@@ -206,7 +206,7 @@ function addsToUsage(exchanges: readonly Exchange[]): boolean {
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
-/** The counted read of kept evidence. */
+/** Returns the counted read from evidence of this version (`countedRead`) or of an older one (`readsCount`). */
 export const countedReadIn = ({
   countedRead,
   readsCount,

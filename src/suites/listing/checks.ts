@@ -85,7 +85,8 @@ export const listing = suite("List agents", [
   }),
   checkEverySuccess("LST-1", "list", (exchange, all) => {
     const { page, limit } = requestedPage(exchange);
-    // The document does not say whether `page` may be left out. A success is still one.
+    // The document does not say whether `page` may be left out. If a target lists agents without any parameter, that
+    // success must have the status 200, too.
     if (page === null && limit === null) return false;
     return page === null || limit === null || !pageCases(all).some(({ proof }) => proof === exchange);
   }),

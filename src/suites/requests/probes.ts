@@ -14,8 +14,8 @@ const spellings = {
 export type Spelling = keyof typeof spellings;
 
 /**
- * Result of an invoke with all spellings at once. If it failed, a plain invoke was sent too. If that succeeded, each
- * spelling was sent alone.
+ * Result of one invoke that combines all spellings. If the spellings may have made it fail, a plain invoke followed. If
+ * the plain invoke succeeded, each spelling was sent in a request of its own.
  */
 export interface SpellingResult {
   readonly together: Exchange;

@@ -37,13 +37,13 @@ export type Subscription =
   /** The four deployment events */
   | "deployments";
 
-/** Webhooks that are created even with a key that has few requests. */
+/** Webhooks that are created even with a key that has few requests a minute. */
 type MinSubscription = "wildcard" | "both";
 
 /** Deliveries to webhooks of an invoked agent. */
 export interface InvokedWithWebhooks {
   readonly reach: Reach;
-  /** `null` for a webhook that was not created, because the key has few requests. */
+  /** `null` for a webhook that was not created, because the key has few requests a minute. */
   readonly webhooks: Readonly<Record<MinSubscription, RequestedWebhook>> &
     Readonly<Record<Exclude<Subscription, MinSubscription>, RequestedWebhook | null>>;
   /** A webhook of another agent, which was not invoked; `null` if the target has none. */

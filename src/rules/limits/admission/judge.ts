@@ -16,8 +16,8 @@ export interface LimiterReading {
 }
 
 /**
- * `readings` is never empty. If another reading explains the history, readings in which refusals count are left out,
- * unless the caller requests all.
+ * `readings` is never empty. Readings in which refusals count are listed only if no other reading explains the history,
+ * or if the caller requests all.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }

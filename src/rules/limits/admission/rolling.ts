@@ -28,8 +28,8 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
  * Whether instants can be chosen so that at most `limit` of them lie in any window. The n-th instant in order of time lies between the n-th earliest start and the n-th earliest end.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The instants chosen so far. Requests that are alike share an instant, so each instant has the rank of its last
-  // request.
+  // The instants chosen so far. One instant may serve several requests: `chosen[n]` is that of the requests from rank
+  // `upToRank[n - 1]` (or 0) to just below rank `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
   const [earliestAt, latestAt] = [walkAlong(earliest), walkAlong(latest)];

@@ -80,7 +80,10 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
   return high;
 }
 
-/** Makes ever smaller chunks unknown as long as the proof holds, in at most `max` trials. */
+/**
+ * Leaves out the chunks without which the rest still proves the breach: first large chunks, then ever smaller ones.
+ * Tries at most `max` chunks.
+ */
 function dropChunks(all: Part, max: number, provenBy: (known: Part) => boolean): Part {
   if (max === 0) return all;
   let known = [...all].flatMap(([decision, count]) => Array<Decision>(count).fill(decision));

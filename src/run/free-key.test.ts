@@ -31,10 +31,12 @@ describe("a run with a base URL and one free key", () => {
   });
 
   it("tests the limits first, and causes no 429 afterwards", () => {
-    const stages = ended.map(({ lane }) => lane);
+    // Without a test clock, the probe that opens a run sends nothing.
+    const begun = ended.filter(({ lane }) => lane !== "opening");
+    const stages = begun.map(({ lane }) => lane);
     expect(stages.lastIndexOf("limits")).toBeGreaterThan(stages.indexOf("shared"));
     // Probes that count toward the minute run before the limits.
-    const later = ended.slice(stages.indexOf("limits"));
+    const later = begun.slice(stages.indexOf("limits"));
     const others = later.filter(({ lane }) => lane === "shared" || lane === "exclusive");
     expect(stages.indexOf("limits")).toBeLessThanOrEqual(2);
     expect(new Set(others.map(({ refusedBy }) => refusedBy)).size).toBe(1);

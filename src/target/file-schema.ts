@@ -42,6 +42,12 @@ const keySchema = z
       )
       .optional(),
     nearQuota: z.boolean().describe("The key has nearly used up its tokens of the month.").optional(),
+    disposable: z
+      .boolean()
+      .describe(
+        "The key may be sent in a URL, which ends in logs: revoke it after the run. On loopback, the main key is sent. Default false.",
+      )
+      .optional(),
   })
   .describe("One API key of the target.");
 

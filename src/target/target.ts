@@ -72,6 +72,8 @@ export interface TargetKey {
   readonly signingSecret: string | null;
   /** Whether the key was unused before the run. */
   readonly fresh: boolean;
+  /** Whether the key may be sent in a URL, which ends in logs, because it is revoked after the run. */
+  readonly disposable: boolean;
 }
 
 /** Advances the target's test clock. */
@@ -153,6 +155,7 @@ export const defaultKeyTraits = {
   signed: false,
   signingSecret: null,
   fresh: false,
+  disposable: false,
 } as const satisfies Partial<TargetKey>;
 
 /** Default properties of a target. */

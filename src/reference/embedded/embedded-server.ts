@@ -67,5 +67,6 @@ function toTargetKey(key: ReferenceKey): TargetKey {
     signingSecret: null,
     signed: false,
     fresh: true,
+    disposable: false,
   };
 }

@@ -18,7 +18,7 @@ import { hasStatus, isSuccess } from "../shared/response.ts";
 import { rowsOfExchange } from "./observed.ts";
 import { passTimeBetween } from "./passing-time.ts";
 import { coverageSeed, type CutPairs, neededRows, reachOf, rowsInState } from "./plan.ts";
-import { derivedKinds, isRefusedKey, keyOfKind } from "./reach.ts";
+import { derivedKinds, isRefusedKey, keyForUrl, keyOfKind } from "./reach.ts";
 import { begunRows } from "./triples.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
@@ -262,8 +262,8 @@ async function sendRow(
 }
 
 function clientOf(kind: string, client: Client, target: Target): Client | null {
-  if (derivedKinds.includes(kind)) return client;
-  const key = keyOfKind(kind, target);
+  if (derivedKinds.includes(kind) && kind !== "in the query") return client;
+  const key = kind === "in the query" ? keyForUrl(target) : keyOfKind(kind, target);
   return key === null ? null : client.as(key);
 }
 

@@ -1,4 +1,4 @@
-import { resolveKey } from "../../run/plan/needs.ts";
+import { mainKey, resolveKey } from "../../run/plan/needs.ts";
 import { type Enabler, need } from "../../run/skip-reason.ts";
 import { type Dimension, dimensions } from "../../spec/dimensions.ts";
 import { isLoopback } from "../../target/base-url.ts";
@@ -57,6 +57,13 @@ export const letInKinds = (target: Target): string[] => {
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
+/**
+ * The key that may be sent in a URL, which ends in logs: on loopback the main key, elsewhere one that the target file
+ * marks as disposable. `null` if there is none.
+ */
+export const keyForUrl = (target: Target): TargetKey | null =>
+  isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
+
 /** The missing requirement for a value of a dimension; `null` if the target has it. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
@@ -66,7 +73,8 @@ export function missingFor(dimension: Dimension, value: string, target: Target):
 }
 
 function missingKey(kind: string, target: Target): Enabler | null {
-  if (kind === "in the query" && !isLoopback(target.baseUrl)) return "a target on loopback: a URL ends in logs";
+  if (kind === "in the query" && keyForUrl(target) === null)
+    return 'a key with `"disposable": true` in the target file, or a target on loopback: a URL ends in logs';
   if (kind === "outlived" && target.clock === null) return need("clock");
   if (derivedKinds.includes(kind) || keyOfKind(kind, target) !== null) return null;
   return isNamedKind(kind) ? need(keyNeeds[kind]) : `\`keys\` in the target file: a key of the tier ${kind}`;

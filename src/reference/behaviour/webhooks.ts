@@ -1,6 +1,6 @@
 import { webhookEvents, type WebhookEvent } from "../../spec/events.ts";
 import { fieldsOf, textOrNull } from "../json-edit.ts";
-import { fieldError, type ApiError } from "../api-error.ts";
+import { fieldError, type ApiError, type Operation } from "../api-error.ts";
 import type { DeliveryRecord, Webhook, WebhookMetrics } from "../webhooks/webhook.ts";
 import type { TokenUsage } from "./invoke.ts";
 import { isoTime } from "./health-list-usage.ts";
@@ -23,6 +23,7 @@ export interface ExecutionEventInput {
   readonly requestId: string;
   /** The body of the request. */
   readonly input: unknown;
+  readonly operation: Operation;
   readonly stage: ExecutionStage;
 }
 

@@ -108,6 +108,10 @@ export const deliveredEventFaults = faults("Events / Webhook events", {
   "wildcard-selects-all": fault("HOOK-16", "`agent.*` selects deployment events as well.").by((base) => ({
     selectsType: (events, type) => events.includes("agent.*") || base.selectsType(events, type),
   })),
+  "wildcard-selects-removals": fault("HOOK-16", "`agent.*` selects `deployment.deleted` as well.").by((base) => ({
+    selectsType: (events, type) =>
+      (type === "deployment.deleted" && events.includes("agent.*")) || base.selectsType(events, type),
+  })),
   ...wildcardWithout("agent.invoked", "agent.completed", "agent.failed", "agent.timeout"),
   "completed-without-request-id": fault("HOOK-17", "`data` of `agent.completed` has no `request_id`.").by(
     completed.remove("data.request_id"),

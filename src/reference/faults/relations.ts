@@ -19,6 +19,13 @@ const completed = overrideJson("executionEventData").when(({ stage }) => stage.k
 
 const failure: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
 
+const lateCompletion = (elapsedMs: number): ExecutionStage => ({
+  kind: "completed",
+  text: "Too late.",
+  usage: { prompt: 1, completion: 2 },
+  elapsedMs,
+});
+
 /** Keeps the invokes of two sessions of an agent. A third session takes the place of the first one. */
 function twoSessionsKept(): Override {
   return (base) => {
@@ -59,6 +66,18 @@ export const executionFaults = faults("Events / Webhook events 2", {
     completed.change("execution_time", (seconds) => (Number(seconds) > 1 ? Number(seconds) * 1000 : seconds)),
     ["HOOK-17"],
   ),
+  "event-time-in-milliseconds-of-streams": fault(
+    "HOOK-42",
+    "`execution_time` of `agent.completed` is in milliseconds if the execution was streamed.",
+  ).by(
+    overrideJson("executionEventData")
+      .when(({ stage, operation }) => stage.kind === "completed" && operation === "stream")
+      .change("execution_time", (seconds) => Number(seconds) * 1000),
+    ["HOOK-17"],
+  ),
+  "timed-out-and-completed": fault("HOOK-43", "An execution that times out is also told as completed.").by(() => ({
+    endStages: (end) => (end.kind === "timeout" ? [end, lateCompletion(end.timeoutMs)] : [end]),
+  })),
   "completed-and-failed": fault("HOOK-43", "An execution that completes is also told as failed.").by(() => ({
     endStages: (end) => (end.kind === "completed" ? [end, failure] : [end]),
   })),

@@ -131,7 +131,7 @@ export interface ExecutionEvents {
  * Sends the event of an execution's start. The event is only added to the outbox, so no request waits for a webhook.
  */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
-  const { state, arrivedMs } = context;
+  const { state, operation, arrivedMs } = context;
   const { behaviour, clock, outbox } = state;
   const requestId = behaviour.requestId(state.nextRequestNumber());
   const emit = (stage: ExecutionStage) =>
@@ -139,7 +139,7 @@ export function emitExecutionStart(context: RequestContext, agent: Agent, input:
       type: eventTypeByStage[stage.kind],
       agentId: agent.id,
       deploymentId: agent.deployment.id,
-      data: behaviour.executionEventData({ requestId, input, stage }),
+      data: behaviour.executionEventData({ requestId, input, operation, stage }),
     });
   emit({ kind: "invoked" });
   return {

@@ -108,7 +108,7 @@ export const deliveryClauses = {
   ),
   "HOOK-43": must(
     events,
-    "An execution either completes or fails: `agent.completed` and `agent.failed` exclude each other, and agree with the response.",
+    "An execution completes, fails or times out: `agent.completed` excludes `agent.failed` and `agent.timeout`, and these events agree with the response.",
     { since: "1.1" },
   ),
 } as const satisfies ClauseTable;

@@ -80,7 +80,8 @@ export const derivations: Readonly<Partial<Record<ClauseId, Derivation>>> = {
   },
   "HOOK-43": {
     from: ["Events / Webhook events"],
-    because: "An execution that has completed has not failed, and its response says which of the two it did.",
+    because:
+      "An execution that has completed has neither failed nor timed out, and its response says which of these it did.",
   },
   "AUTH-5": {
     from: ["Authentication 3"],

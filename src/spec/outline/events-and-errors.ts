@@ -28,7 +28,7 @@ export const eventSections: readonly Section[] = [
       stated("agent.invoked", "an invocation started", "HOOK-7"),
       stated("agent.completed", "an execution completed", "HOOK-8", "HOOK-43"),
       stated("agent.failed", "an execution failed", "HOOK-9", "HOOK-43"),
-      stated("agent.timeout", "an execution timed out", "HOOK-10"),
+      stated("agent.timeout", "an execution timed out", "HOOK-10", "HOOK-43"),
       stated("deployment.created", "a deployment was created", "HOOK-11"),
       stated("deployment.updated", "a deployment was updated", "HOOK-12"),
       stated("deployment.deleted", "a deployment was removed", "HOOK-13"),

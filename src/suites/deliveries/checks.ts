@@ -1,7 +1,7 @@
 import { memoizeByObject, memoizeByPair } from "../../base/memoize.ts";
 import { type Delivery, deliveryHeader, deliveryJson, hasValidSignature } from "../../evidence/delivery.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
-import { deploymentEvents, type WebhookEvent, webhookEvents } from "../../spec/events.ts";
+import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { type Check, check, type EvidenceOf, observe, suite } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, observed, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { type Member, checkEvery } from "../../run/judge/check-every.ts";
@@ -16,7 +16,7 @@ import { hookOfScript } from "./retry-probe.ts";
 import { eventsOfType, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import { judgeAgentNamed, judgeCreatedTime, uniqueIdsCheck } from "./event-content.ts";
 import { missingDeliveryExcuse, droppedByReceiver, unpublishedTypeExcuse } from "./missing-deliveries.ts";
-import { deploymentChecks } from "./deployment-events.ts";
+import { deploymentChecks, isOfDeployment } from "./deployment-events.ts";
 import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
@@ -279,7 +279,6 @@ export const deliveries = suite("Webhook deliveries", [
     "HOOK-16",
     webhookProbes,
     ({ all }) => {
-      const isOfDeployment = (each: Delivery): boolean => deploymentEvents.some((event) => event === eventTypeOf(each));
       const found = all.deliveries.filter(isOfDeployment);
       const foreign = found.find(({ hook }) => hook.endsWith("wildcard"));
       if (foreign !== undefined)

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
+import type { Delivery } from "../../evidence/delivery.ts";
 import { deliveries } from "./checks.ts";
+import { delivery } from "../testing/delivery.ts";
 import { exchange } from "../testing/exchange.ts";
 import { judged } from "../testing/judged.ts";
 
@@ -26,6 +28,33 @@ const withRefused = () => {
   const base = evidence(created);
   return { ...base, all: { ...base.all, refusedConnections: 2 } };
 };
+
+const heard = (sameAgent: object | null | undefined, ...arrived: readonly Delivery[]) => ({
+  created: { event: "deployment.created", failure: null, deliveries: [], sameAgent },
+  all: { deliveries: arrived, untilMs: 0, clockMs: 0, canMove: false, unkept: {} },
+});
+const deployed = (hook: string, agent_id = "bard") =>
+  delivery({ hook: `webhook-${hook}`, event: { type: "deployment.updated", agent_id }, receivedMs: 5000 });
+const wildcard = (made: typeof created) => ({
+  hook: "webhook-deployed-agent",
+  events: ["agent.*"],
+  agent: "bard",
+  exchange: made,
+});
+
+describe("a webhook of `agent.*` for the agent of a deployment event", () => {
+  it.each([
+    ["gets no deployment event", heard(wildcard(created), deployed("without-agent")), "holds"],
+    ["gets a deployment event", heard(wildcard(created), deployed("deployed-agent")), "breach"],
+    ["hears of no later one", heard(wildcard(created)), "unproven"],
+    ["hears of another agent's", heard(wildcard(created), deployed("without-agent", "clerk")), "unproven"],
+    ["was rejected", heard(wildcard(rejected), deployed("without-agent")), "unproven"],
+    ["was not needed", heard(null, deployed("without-agent")), "unproven"],
+    ["is missing from older evidence", heard(undefined, deployed("without-agent")), "unproven"],
+  ])("%s", (_, given, expected) => {
+    expect(judged(deliveries, "HOOK-16/no deployment event, same agent", given)).toBe(expected);
+  });
+});
 
 describe("a deployment event without a delivery", () => {
   it.each([

@@ -2,22 +2,30 @@ import { messageOf } from "../../base/errors.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath } from "../../base/json.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
+import type { Receiver } from "../../receiver/receiver.ts";
 import { defaultQuery } from "../../run/discovery/answering-agent.ts";
 import { type Check, check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, unproven } from "../../run/judge/finding.ts";
 import { hasFewRequests } from "../../run/plan/needs.ts";
 import { type Probe, probe } from "../../run/probe.ts";
-import { isSegment } from "../../run/send/client.ts";
+import { type Client, isSegment } from "../../run/send/client.ts";
 import type { Recorder } from "../../run/send/recorder.ts";
 import { SkipError } from "../../run/skip-reason.ts";
-import type { deploymentEvents } from "../../spec/events.ts";
+import { deploymentEvents } from "../../spec/events.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess, outcomeOf } from "../shared/response.ts";
-import { agentIdOf, createWebhook, hookPrefix } from "../webhooks/create-webhook.ts";
-import { awaitCondition, awaitUnexpected } from "../webhooks/await-deliveries.ts";
+import {
+  agentIdOf,
+  createWebhook,
+  hookPrefix,
+  type RequestedWebhook,
+  requestedWebhookOf,
+  withHooksSince,
+} from "../webhooks/create-webhook.ts";
+import { awaitCondition, awaitUnexpected, deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks, malformedWebhooks } from "../webhooks/probes.ts";
 import { eventsOfType, eventTypeOf, isToWebhook } from "./events.ts";
-import { missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
+import { droppedByReceiver, missingDeliveryExcuse, unpublishedTypeExcuse } from "./missing-deliveries.ts";
 import { type AllDeliveries, allDeliveries } from "./probes.ts";
 
 /** A deployment event that the run triggered. */
@@ -27,26 +35,35 @@ interface TriggeredEvent {
   readonly failure: string | null;
   /** The deliveries after the trigger. */
   readonly deliveries: readonly Delivery[];
+  /** A webhook of `agent.*` for the agent of the event; `null` if none was created. Older evidence has no such field. */
+  readonly sameAgent?: RequestedWebhook | null;
 }
 
 interface TriggerOptions {
   /** Whether to call the agent that the event names, and to create a webhook for later events of that agent. */
   readonly isFollowed?: boolean;
+  /** Whether to create a webhook of `agent.*` for the agent that the event names. It should get none of the later deployment events. */
+  readonly isHeard?: boolean;
   /** Triggers without which this one may have nothing to change. */
   readonly after?: readonly Probe[];
 }
 
 /** Triggers a deployment event and waits until a webhook of an earlier probe gets it. */
-const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, after = [] }: TriggerOptions = {}) => {
+const triggered = (
+  event: TriggeredEvent["event"],
+  what: string,
+  { isFollowed, isHeard, after = [] }: TriggerOptions = {},
+) => {
   const trigger = `triggers.${event}` as const;
   return probe(
     `a deployment ${what}, and webhooks are awaited`,
     {
       needs: ["receiver", trigger],
-      requests: isFollowed ? 2 : 0,
+      requests: (target) => (isFollowed ? 2 : isHeard && !hasFewRequests(target) ? 1 : 0),
       stage: "exclusive",
       after,
       ...(isFollowed ? { creates: { webhooks: 1 } } : {}),
+      ...(isHeard ? { creates: { webhooks: 1 }, createsFew: {} } : {}),
     },
     async ({ client, given, target, time, recorder, outages }): Promise<TriggeredEvent> => {
       if (outages.count() > 0 && !hasWebhooks(recorder))
@@ -56,7 +73,8 @@ const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, a
       const arrived = (): Delivery[] => given.receiver.deliveries().slice(before).filter(isToWebhook);
       if (failure === null) await awaitCondition(() => arrived().some((each) => eventTypeOf(each) === event), time);
       await awaitUnexpected(time);
-      const agent = isFollowed && failure === null ? agentOfEvent(arrived(), event) : null;
+      const named = failure === null ? agentOfEvent(arrived(), event) : null;
+      const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
       // On a real clock, failed deliveries of the main agent are still being retried. Another invoke would disturb
       // them.
@@ -71,10 +89,19 @@ const triggered = (event: TriggeredEvent["event"], what: string, { isFollowed, a
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
       }
-      return { event, failure, deliveries };
+      const sameAgent =
+        isHeard && named !== null && named !== agentIdOf({ target }) && !hasFewRequests(target)
+          ? await createWebhookOfSameAgent(client, given.receiver, named)
+          : null;
+      return { event, failure, deliveries, sameAgent };
     },
   );
 };
+
+async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agent: string): Promise<RequestedWebhook> {
+  const options = { name: "deployed-agent", events: ["agent.*"], agent, isSigned: true };
+  return requestedWebhookOf(await createWebhook(client.since("1.1"), withHooksSince(receiver, "1.1"), options));
+}
 
 /** Whether both webhooks of deployment events were created since the target was last away. A restarted target may have forgotten earlier ones. */
 const hasWebhooks = (recorder: Recorder): boolean =>
@@ -143,7 +170,7 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`);
 }
 
-const created = triggered("deployment.created", "is created");
+const created = triggered("deployment.created", "is created", { isHeard: true });
 const updated = triggered("deployment.updated", "is updated", { isFollowed: true });
 const healthChanged = triggered("deployment.health_changed", "changes its health");
 /** A target may remove only the deployment that the first trigger created. */
@@ -157,9 +184,32 @@ const deploymentCheck = (
   trigger: ReturnType<typeof triggered>,
 ): Check => check(clause, { ...webhookProbes, triggered: trigger, all: allDeliveries }, judgeDelivered);
 
+export const isOfDeployment = (delivery: Delivery): boolean =>
+  deploymentEvents.some((event) => event === eventTypeOf(delivery));
+
+const sameAgentProbes = { created, all: allDeliveries };
+
+/** Judges that a webhook of `agent.*` gets no deployment event of its own agent. */
+function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameAgentProbes>): Finding<never> {
+  if (sameAgent === undefined || sameAgent === null)
+    return unproven("no webhook of `agent.*` was created for an agent that only a deployment event names");
+  if (!isSuccess(sameAgent.exchange))
+    return unproven(`no webhook of \`agent.*\` was created (${outcomeOf(sameAgent.exchange)})`);
+  const { hook, agent, exchange } = sameAgent;
+  const foreign = deliveriesTo(all.deliveries, hook).find(isOfDeployment);
+  if (foreign !== undefined)
+    return breach("no deployment event to a webhook of `agent.*`", formatValue(eventTypeOf(foreign)), foreign);
+  const isLater = (each: Delivery): boolean =>
+    getPath(deliveryJson(each), "agent_id") === agent && each.receivedMs > exchange.answer.endMs;
+  if (!all.deliveries.filter(isOfDeployment).some(isLater))
+    return unproven("no later deployment event of this agent was delivered");
+  return droppedByReceiver(all, [sameAgent]) ?? holds();
+}
+
 /** HOOK-13 comes last, because its trigger removes the deployment. */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),
+  check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),
   deploymentCheck("HOOK-12", updated),
   deploymentCheck("HOOK-14", healthChanged),
   deploymentCheck("HOOK-13", deleted),

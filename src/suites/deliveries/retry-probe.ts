@@ -7,7 +7,6 @@ import { probe } from "../../run/probe.ts";
 import type { Client } from "../../run/send/client.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { deliveryPolicy } from "../../spec/events.ts";
-import type { RequirementSet } from "../../spec/requirements.ts";
 import { maxBody } from "../invoke/probes.ts";
 import { isSuccess } from "../shared/response.ts";
 import {
@@ -19,6 +18,7 @@ import {
   type Reach,
   type RequestedWebhook,
   requestedWebhookOf,
+  withHooksSince,
 } from "../webhooks/create-webhook.ts";
 import { agentWithoutWebhooks } from "../webhooks/idle-agents.ts";
 import { redirectedHook } from "./events.ts";
@@ -148,11 +148,6 @@ export const failingReceivers = probe(
     return { reach, webhooks, invoked, heldForMs, passed, unwatched: [] };
   },
 );
-
-const withHooksSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
-  ...receiver,
-  open: (name, plan) => receiver.open(name, { ...plan, since }),
-});
 
 async function openWebhooks(
   { client, receiver, time }: { readonly client: Client; readonly receiver: Receiver; readonly time: RunClock },

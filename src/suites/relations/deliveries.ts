@@ -1,18 +1,18 @@
 import { is2xx } from "../../base/http-status.ts";
 import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
-import { statusOf } from "../../evidence/exchange.ts";
-import type { Delivery } from "../../evidence/delivery.ts";
+import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
+import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
 import { isTimestamp } from "../../rules/bodies/timestamps.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
-import type { EvidenceOf } from "../../run/judge/check.ts";
-import { type Finding, inapplicable, unproven } from "../../run/judge/finding.ts";
-import { eventTypeOf } from "../deliveries/events.ts";
-import { allDeliveries } from "../deliveries/probes.ts";
+import { check, type EvidenceOf } from "../../run/judge/check.ts";
+import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
+import { eventsOfType, eventTypeOf } from "../deliveries/events.ts";
+import { allDeliveries, timingOutWithWebhooks } from "../deliveries/probes.ts";
 import { allExchanges } from "../shared/all-exchanges.ts";
-import { unitMismatch } from "../shared/durations.ts";
-import { reportedTokens } from "../shared/response.ts";
-import { eventsOf, isEventStream } from "../stream/events.ts";
+import { streamTimeMismatch, unitMismatch } from "../shared/durations.ts";
+import { hasStatus, outcomeOf, reportedTokens } from "../shared/response.ts";
+import { eventsOf, isEventStream, readEvents } from "../stream/events.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
 import {
   dataOf,
@@ -93,6 +93,10 @@ function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
+/** Whether a stream took as long for the harness as for the server. A server may go on after its client has left. */
+const isWholeStream = (exchange: Exchange): boolean =>
+  isEventStream(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
+
 /** Pairs each event that ends an execution with a later one of the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
@@ -102,6 +106,33 @@ const endsOfExecutions = (
       ? []
       : others.filter((each) => isSameExecution(first, each)).map((second) => ({ first, second })),
   );
+
+const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
+
+/** Whether a completion is about an invoke that timed out. Two request ids show a gateway that sent one query twice. */
+function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
+  const [query, sent] = [getPath(dataOf(completed, "input"), "query"), getPath(sentJson(invoked.request), "query")];
+  const [id, other] = [completed, timeout].map((each) => dataOf(each, "request_id"));
+  if (!isText(id) || !isText(other)) return isText(query) && query === sent;
+  const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
+  return id === other && agent === itsAgent && (query === undefined || query === sent);
+}
+
+/** Judges that an execution that timed out did not complete as well. Only the target's own 500 proves the timeout. */
+function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
+  if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
+  const timeouts = eventsOfType(deliveries, "agent.timeout");
+  if (timeouts.length === 0) return unproven("no `agent.timeout` came; see HOOK-10");
+  const ends = eventsOfType(arrived.deliveries, "agent.completed").flatMap((completed) =>
+    timeouts
+      .filter((timeout) => isOfTimeout(completed, timeout, invoked))
+      .map((timeout) => [timeout, completed] as const),
+  );
+  const [found] = ends;
+  return found === undefined
+    ? holds()
+    : breach("`agent.timeout` alone, as the response is 500", "also `agent.completed` of the same execution", ...found);
+}
 
 export const deliveryRelations = [
   onReports("HOOK-42", "request_id", ({ first, second }) =>
@@ -122,20 +153,22 @@ export const deliveryRelations = [
       ? compare("tokens_used", dataOf(second, "tokens_used"), reportedTokens(first), isCount)
       : undefined,
   ),
-  relation(
-    "HOOK-42",
-    { ...on, slow: slowWithWebhook },
-    {
-      as: "execution_time",
-      between,
-      pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
-      judge: ({ second, tookMs }) => {
-        const seconds = dataOf(second, "execution_time");
-        return typeof seconds === "number" ? unitMismatch("data.execution_time", seconds, tookMs) : undefined;
-      },
-      otherwise: noPair,
+  relation("HOOK-42", on, {
+    as: "execution_time",
+    also: [slowWithWebhook],
+    between,
+    pairs: ({ all, arrived }) => reportedExecutions(all)(arrived),
+    judge: ({ first, second, tookMs }) => {
+      const seconds = dataOf(second, "execution_time");
+      if (typeof seconds !== "number") return undefined;
+      if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
+      // The server may measure after an advance of the clock that followed the stream.
+      const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
+      const done = readEvents(first, "done")[0]?.data["execution_time"];
+      return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });
     },
-  ),
+    otherwise: noPair,
+  }),
   onReports("HOOK-43", "as the response", (pair) => {
     const [end, type] = [endOf(pair), isCompleted(pair.second) ? "completed" : "failed"];
     if (end === null) return undefined;
@@ -159,4 +192,5 @@ export const deliveryRelations = [
           },
     otherwise: unproven("no execution has two deliveries"),
   }),
+  check("HOOK-43", timedOutProbes, judgeTimeout, { as: "timed out", since: "1.1" }),
 ];

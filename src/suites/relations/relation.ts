@@ -15,6 +15,8 @@ export interface Pair {
 interface RelationOptions<E, T extends Pair, R extends string> {
   /** The last part of the check's id. */
   readonly as?: string;
+  /** Probes that add pairs. The check also works without them. */
+  readonly also?: readonly Probe[];
   /** The pairs in two or three words. The coverage of a report names them so. */
   readonly between: string;
   /** All pairs of the run. */
@@ -32,11 +34,12 @@ export const comparedPairs = "pairs compared";
 export const relation = <const K extends JudgedId, const P extends Probe | Probes, T extends Pair>(
   clause: K,
   on: P,
-  { as, between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,
+  { as, also = [], between, pairs, judge, otherwise }: RelationOptions<EvidenceOf<P>, T, ReadingOf<K>>,
 ): Check =>
   checkEvery(clause, on, {
     ...(as !== undefined && { as }),
     since: "1.1",
+    also,
     matrix: { description: `every pair of the run: ${between}`, cells: [], coverageProbe: null },
     noun: "pairs",
     members: (evidence: EvidenceOf<P>) =>

@@ -113,6 +113,22 @@ describe("a delivery and the response to its request", () => {
     expect(kindOf("HOOK-43/as the response", withDeliveries([stream], completed()))).toBe(expected);
   });
 
+  const lasting = (ms: number, done: object = {}): Exchange =>
+    streamed([event("start", {}), event("done", done)], { sent: { query }, endMs: 1000 + ms });
+
+  it.each<readonly [string, Exchange, number, string]>([
+    ["in seconds", lasting(2000), 1.9, "holds"],
+    ["in seconds, of a slow server", lasting(10), 1.9, "holds"],
+    ["in milliseconds", lasting(2000), 1900, "breach"],
+    ["far beyond that of `done`", lasting(500, { execution_time: 0.012 }), 6, "breach"],
+    ["rounded, unlike that of `done`", lasting(500, { execution_time: 0.004 }), 1, "holds"],
+    ["against a `done` that was rounded to zero", lasting(500, { execution_time: 0 }), 1.6, "holds"],
+  ])("a stream's duration %s", (_, stream, seconds, expected) => {
+    const later = exchange({ path: "/usage", method: "GET", sentMs: 50_000 });
+    const arrived = completed({ execution_time: seconds });
+    expect(kindOf("HOOK-42/execution_time", withDeliveries([stream, later], arrived))).toBe(expected);
+  });
+
   it("is not matched by ids that several responses have", () => {
     const other = exchange({ sent: { query: "Hello." }, json: response });
     const about = completed({ input: undefined, tokens_used: 7 });
@@ -127,6 +143,26 @@ describe("the deliveries of one execution", () => {
     ["completed, and another agent's failure", "unproven", [completed(), failed({ input: { query: "Bye." } })]],
   ])("%s: %s", (_, expected, deliveries) => {
     expect(kindOf("HOOK-43/one end", withDeliveries([invoked()], ...deliveries))).toBe(expected);
+  });
+});
+
+const timedOut = (data: object = {}): Delivery =>
+  delivery({ event: { type: "agent.timeout", data: { request_id: "r1", ...data } } });
+
+describe("an execution that timed out", () => {
+  const crash = { status: 500, json: {} };
+  it.each<readonly [string, ExchangeOptions, readonly Delivery[], string]>([
+    ["and did nothing else", crash, [timedOut()], "holds"],
+    ["and completed", crash, [timedOut(), completed()], "breach"],
+    ["and completed, by its query", crash, [timedOut({ request_id: undefined }), completed()], "breach"],
+    ["and completed, by its id", crash, [timedOut(), completed({ input: {} })], "breach"],
+    ["after a gateway had sent it twice", crash, [timedOut(), completed({ request_id: "r2" })], "holds"],
+    ["while another completed", crash, [timedOut(), completed({ input: { query: "Bye." } })], "holds"],
+    ["for a gateway alone", { status: 504, json: {} }, [timedOut(), completed()], "unproven"],
+    ["without an event", crash, [completed()], "unproven"],
+  ])("%s", (_, made, deliveries, expected) => {
+    const ended = { invoked: invoked({}, made), deliveries };
+    expect(kindOf("HOOK-43/timed out", { ended, arrived: { deliveries } })).toBe(expected);
   });
 });
 

@@ -65,6 +65,27 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
+/** The same for streams, whose duration the harness measures more exactly. */
+const maxStreamFactor = 10;
+const maxStreamExtraSeconds = 2;
+const maxDoneFactor = 100;
+
+/** Returns a mismatch if a delivery says that a stream took far longer than it did, or than its `done` says. */
+export function streamTimeMismatch(
+  seconds: number,
+  { done, tookMs }: { readonly done: unknown; readonly tookMs: number },
+): Mismatch | null {
+  const tookSeconds = tookMs / 1000;
+  if (seconds > maxStreamExtraSeconds + maxStreamFactor * tookSeconds)
+    return {
+      expected: "`data.execution_time`, in seconds",
+      actual: `${seconds}, although the stream took ${tookSeconds.toFixed(3)} s`,
+    };
+  const isBeyondDone = typeof done === "number" && done > 0 && seconds > maxDoneFactor * done;
+  if (!isBeyondDone || seconds <= tookSeconds + roundingSeconds) return null;
+  return { expected: `\`data.execution_time\` about ${done}, as in \`done\``, actual: `${seconds}` };
+}
+
 /**
  * The longest time in milliseconds that an execution of an agent may have taken on the target's clock. The bound is the
  * longest request to the agent that was sent before `untilMs`. Infinite without such a request, or if a batch may have

@@ -4,6 +4,7 @@ import { bodyJson, type Exchange } from "../../evidence/exchange.ts";
 import { generateSecret } from "../../evidence/secret.ts";
 import { type Hook, type Receiver, ReceiverError, type Reply } from "../../receiver/receiver.ts";
 import { type Client, isSegment } from "../../run/send/client.ts";
+import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Target } from "../../target/target.ts";
 import { isSuccess } from "../shared/response.ts";
 
@@ -90,6 +91,12 @@ export async function createWebhook(
   });
   return { hook: address.name, events, agent, exchange, address };
 }
+
+/** The receiver, with addresses whose deliveries checks of earlier sets do not judge. */
+export const withHooksSince = (receiver: Receiver, since: RequirementSet): Receiver => ({
+  ...receiver,
+  open: (name, plan) => receiver.open(name, { ...plan, since }),
+});
 
 /** Omits the address, which cannot be stored as JSON. */
 export const requestedWebhookOf = ({ hook, events, agent, exchange }: OpenedWebhook): RequestedWebhook => ({

@@ -19,9 +19,9 @@ const completed = overrideJson("executionEventData").when(({ stage }) => stage.k
 
 const failure: ExecutionStage = { kind: "failed", message: "The agent failed.", details: "It did not." };
 
-const lateCompletion = (elapsedMs: number): ExecutionStage => ({
+const completion = (elapsedMs: number): ExecutionStage => ({
   kind: "completed",
-  text: "Too late.",
+  text: "Done.",
   usage: { prompt: 1, completion: 2 },
   elapsedMs,
 });
@@ -76,7 +76,7 @@ export const executionFaults = faults("Events / Webhook events 2", {
     ["HOOK-17"],
   ),
   "timed-out-and-completed": fault("HOOK-43", "An execution that times out is also told as completed.").by(() => ({
-    endStages: (end) => (end.kind === "timeout" ? [end, lateCompletion(end.timeoutMs)] : [end]),
+    endStages: (end) => (end.kind === "timeout" ? [completion(end.timeoutMs), end] : [end]),
   })),
   "completed-and-failed": fault("HOOK-43", "An execution that completes is also told as failed.").by(() => ({
     endStages: (end) => (end.kind === "completed" ? [end, failure] : [end]),

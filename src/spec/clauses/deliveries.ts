@@ -108,7 +108,7 @@ export const deliveryClauses = {
   ),
   "HOOK-43": must(
     events,
-    "An execution completes, fails or times out: `agent.completed` excludes `agent.failed` and `agent.timeout`, and these events agree with the response.",
+    "An execution ends once: `agent.completed` excludes `agent.failed` and a later `agent.timeout`, and these events agree with the response.",
     { since: "1.1" },
   ),
 } as const satisfies ClauseTable;

@@ -3,7 +3,7 @@ import { formatValue } from "../../base/format-value.ts";
 import { getPath, isObject } from "../../base/json.ts";
 import { type Exchange, sentJson, statusOf } from "../../evidence/exchange.ts";
 import { type Delivery, deliveryJson } from "../../evidence/delivery.ts";
-import { isTimestamp } from "../../rules/bodies/timestamps.ts";
+import { isTimestamp, unixMsOf } from "../../rules/bodies/timestamps.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { check, type EvidenceOf } from "../../run/judge/check.ts";
 import { breach, type Finding, holds, inapplicable, unproven } from "../../run/judge/finding.ts";
@@ -111,27 +111,37 @@ const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
 /** Whether a completion is about an invoke that timed out. Two request ids show a gateway that sent one query twice. */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
+  const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
+  if (agent !== itsAgent) return false;
   const [query, sent] = [getPath(dataOf(completed, "input"), "query"), getPath(sentJson(invoked.request), "query")];
   const [id, other] = [completed, timeout].map((each) => dataOf(each, "request_id"));
   if (!isText(id) || !isText(other)) return isText(query) && query === sent;
-  const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
-  return id === other && agent === itsAgent && (query === undefined || query === sent);
+  return id === other && (query === undefined || query === sent);
 }
 
-/** Judges that an execution that timed out did not complete as well. Only the target's own 500 proves the timeout. */
+/** Whether an execution was called completed before it was called timed out. Afterwards, its agent may still end, or be tried again. */
+function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
+  const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
+    const created = getPath(deliveryJson(each), "created");
+    return isText(created) ? unixMsOf(created) : NaN;
+  });
+  return completedMs <= timeoutMs;
+}
+
+/** Judges that an execution that timed out had not completed. Only the target's own 500 proves the timeout. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
   const timeouts = eventsOfType(deliveries, "agent.timeout");
   if (timeouts.length === 0) return unproven("no `agent.timeout` came; see HOOK-10");
   const ends = eventsOfType(arrived.deliveries, "agent.completed").flatMap((completed) =>
     timeouts
-      .filter((timeout) => isOfTimeout(completed, timeout, invoked))
+      .filter((timeout) => isOfTimeout(completed, timeout, invoked) && isBeforeTimeout(completed, timeout))
       .map((timeout) => [timeout, completed] as const),
   );
   const [found] = ends;
   return found === undefined
     ? holds()
-    : breach("`agent.timeout` alone, as the response is 500", "also `agent.completed` of the same execution", ...found);
+    : breach("`agent.timeout` alone, as the response is 500", "also `agent.completed` of the same execution, created no later", ...found);
 }
 
 export const deliveryRelations = [

@@ -122,6 +122,7 @@ describe("a delivery and the response to its request", () => {
     ["in milliseconds", lasting(2000), 1900, "breach"],
     ["far beyond that of `done`", lasting(500, { execution_time: 0.012 }), 6, "breach"],
     ["rounded, unlike that of `done`", lasting(500, { execution_time: 0.004 }), 1, "holds"],
+    ["as in `done`, of an execution that is shown again", lasting(20, { execution_time: 7 }), 7, "holds"],
     ["against a `done` that was rounded to zero", lasting(500, { execution_time: 0 }), 1.6, "holds"],
   ])("a stream's duration %s", (_, stream, seconds, expected) => {
     const later = exchange({ path: "/usage", method: "GET", sentMs: 50_000 });
@@ -146,8 +147,9 @@ describe("the deliveries of one execution", () => {
   });
 });
 
-const timedOut = (data: object = {}): Delivery =>
-  delivery({ event: { type: "agent.timeout", data: { request_id: "r1", ...data } } });
+const timedOut = (data: object = {}, event: object = {}): Delivery =>
+  delivery({ event: { type: "agent.timeout", data: { request_id: "r1", ...data }, ...event } });
+const timedOutAt = (created: unknown): Delivery => timedOut({}, { created });
 
 describe("an execution that timed out", () => {
   const crash = { status: 500, json: {} };
@@ -157,6 +159,10 @@ describe("an execution that timed out", () => {
     ["and completed, by its query", crash, [timedOut({ request_id: undefined }), completed()], "breach"],
     ["and completed, by its id", crash, [timedOut(), completed({ input: {} })], "breach"],
     ["after a gateway had sent it twice", crash, [timedOut(), completed({ request_id: "r2" })], "holds"],
+    ["before its agent ended nonetheless", crash, [timedOutAt("2026-03-04T05:06:06.9Z"), completed()], "holds"],
+    ["after it had completed", crash, [timedOutAt("2026-03-04T05:06:08Z"), completed()], "breach"],
+    ["at an unknown time", crash, [timedOutAt(undefined), completed()], "holds"],
+    ["while an agent with the same query completed", crash, [timedOut({}, { agent_id: "bard" }), completed()], "holds"],
     ["while another completed", crash, [timedOut(), completed({ input: { query: "Bye." } })], "holds"],
     ["for a gateway alone", { status: 504, json: {} }, [timedOut(), completed()], "unproven"],
     ["without an event", crash, [completed()], "unproven"],

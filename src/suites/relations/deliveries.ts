@@ -141,7 +141,11 @@ function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<ty
   const [found] = ends;
   return found === undefined
     ? holds()
-    : breach("`agent.timeout` alone, as the response is 500", "also `agent.completed` of the same execution, created no later", ...found);
+    : breach(
+        "`agent.timeout` alone, as the response is 500",
+        "also `agent.completed` of the same execution, created no later",
+        ...found,
+      );
 }
 
 export const deliveryRelations = [

@@ -78,7 +78,7 @@ export const requestFaults = faults("Endpoints / Common request rules", {
           ? fieldError("invalid-input", "query", "must come first")
           : base.validateBody(body, violations, operation),
     }),
-    ["INV-1", "SSE-1"],
+    ["INV-1", "INV-13", "SSE-1"],
   ),
   "usage-in-another-shape": fault(
     ["REQ-7", "USE-2", "USE-3", "USE-4"],

@@ -41,8 +41,8 @@ export const limitPublished: HeaderRule = {
     const { limit } = answer;
     if (limits === null || limit === null) return undefined;
     const { perHour, perMinute } = limits;
-    const isPublished = limit === perHour || isMinuteLimit(limit, limits) || isOfMonth(answer, limits);
-    return isPublished ? null : `${limit}, not ${perHour} or ${perMinute}`;
+    const isOfHourOrMinute = limit === perHour || isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
+    return isOfHourOrMinute || isOfMonth(answer, limits) ? null : `${limit}, not ${perHour} or ${perMinute}`;
   },
 };
 
@@ -116,13 +116,13 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaders[name].header);
 
-/**
- * Whether a `Limit` may be the minute's: the published number, with or without the burst on top. A burst that is not
- * published may have any size.
- */
-export const isMinuteLimit = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
-  limit === perMinute ||
-  (burst === null ? limit !== null && limit > perMinute && limit < perHour : limit === perMinute + burst);
+/** Whether a `Limit` may be the minute's: the published number, with or without the burst on top. */
+export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
+  limit === perMinute || (burst !== null && limit === perMinute + burst);
+
+/** Whether a `Limit` may be the minute's with a burst on top that is not published. */
+export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
+  burst === null && limit !== null && limit > perMinute && limit < perHour;
 
 /** Whether a limit is the hour's and cannot be the minute's. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>

@@ -62,7 +62,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      leavesStreamsOpen = true;
+      // Streams of a later requirement set come first, and must leave the first set one to judge (SSE-28).
+      leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
     const state = stateOf(endpointOf(request.url));

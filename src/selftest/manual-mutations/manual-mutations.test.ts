@@ -82,7 +82,13 @@ const wrong: readonly (readonly [what: string, clauses: readonly string[], Manua
   [
     "a temperature between the ends is refused",
     ["INV-13"],
-    { exchange: where(both(answersOf("invoke", 200), asks('"temperature":0.7')), status(400), text(errorText(400))) },
+    {
+      exchange: where(
+        both(answersOf("invoke", 200), asks('"temperature":0.7'), ({ since }) => since === undefined),
+        status(400),
+        text(errorText(400)),
+      ),
+    },
   ],
   ["errors of webhooks, alerts, keys and operations are HTML", ["SVC-1"], html(both(elsewhere, anError))],
   ["every error is declared as HTML", ["REQ-4"], { exchange: where(anError, declared("text/html")) }],

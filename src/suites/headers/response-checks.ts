@@ -1,6 +1,7 @@
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 import {
+  hasUnpublishedBurst,
   type HeaderRule,
   headerRules,
   isMinuteLimit,
@@ -176,12 +177,15 @@ export const responseChecks: readonly Check[] = [
   ...byRuleAlone,
 ];
 
+const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
+  isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
+
 /** Two different limits of a minute for one tier whose burst is not published. Any one of them could be right. */
 function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, AcceptedSample>();
   for (const each of cases) {
     const { limits, sample } = each;
-    if (limits === null || limits.burst !== null || !isMinuteLimit(sample.limit, limits)) continue;
+    if (limits === null || limits.burst !== null || !isOfMinute(sample.limit, limits)) continue;
     const first = firstOf.get(limits.perMinute) ?? each;
     firstOf.set(limits.perMinute, first);
     if (first.sample.limit === sample.limit) continue;
@@ -201,7 +205,7 @@ function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "h
       // The headers of a 429 describe the window that refused the request. Other responses may describe another one.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
-        : [isMinuteLimit(limit, limits) ? "minute" : "hour"],
+        : [isOfMinute(limit, limits) ? "minute" : "hour"],
     ),
   );
   if (windows.size > 1) return "tighter";

@@ -59,11 +59,7 @@ export const survivors: readonly Survivor[] = [
   row(unspecifiedStatus, any, "* 403", "Content-Type"),
   row(unspecifiedPath, "a rate header left out", "other paths 200"),
   row(unspecifiedStatus, "a rate header left out", "other paths 403"),
-  row(
-    "A 404 may come before the key is looked at, and its headers speak of the address.",
-    "a limit of 0",
-    "health 404",
-  ),
+  row("A 404 may come before the key is looked at, and its headers speak of the address.", "a limit of 0", "* 404"),
   row(unspecifiedPath, "a limit that is not published", "other paths *"),
   row(
     "A 404 may come before the key is looked at, and its headers speak of the address.",

@@ -147,24 +147,29 @@ describe("the deliveries of one execution", () => {
   });
 });
 
-const timedOut = (data: object = {}, event: object = {}): Delivery =>
-  delivery({ event: { type: "agent.timeout", data: { request_id: "r1", ...data }, ...event } });
-const timedOutAt = (created: unknown): Delivery => timedOut({}, { created });
+const timeoutOf = (data: object = {}, envelope: object = {}): Delivery =>
+  delivery({ event: { type: "agent.timeout", data: { request_id: "r1", ...data }, ...envelope } });
+const timeoutAt = (created: unknown): Delivery => timeoutOf({}, { created });
 
 describe("an execution that timed out", () => {
   const crash = { status: 500, json: {} };
   it.each<readonly [string, ExchangeOptions, readonly Delivery[], string]>([
-    ["and did nothing else", crash, [timedOut()], "holds"],
-    ["and completed", crash, [timedOut(), completed()], "breach"],
-    ["and completed, by its query", crash, [timedOut({ request_id: undefined }), completed()], "breach"],
-    ["and completed, by its id", crash, [timedOut(), completed({ input: {} })], "breach"],
-    ["after a gateway had sent it twice", crash, [timedOut(), completed({ request_id: "r2" })], "holds"],
-    ["before its agent ended nonetheless", crash, [timedOutAt("2026-03-04T05:06:06.9Z"), completed()], "holds"],
-    ["after it had completed", crash, [timedOutAt("2026-03-04T05:06:08Z"), completed()], "breach"],
-    ["at an unknown time", crash, [timedOutAt(undefined), completed()], "holds"],
-    ["while an agent with the same query completed", crash, [timedOut({}, { agent_id: "bard" }), completed()], "holds"],
-    ["while another completed", crash, [timedOut(), completed({ input: { query: "Bye." } })], "holds"],
-    ["for a gateway alone", { status: 504, json: {} }, [timedOut(), completed()], "unproven"],
+    ["and did nothing else", crash, [timeoutOf()], "holds"],
+    ["and completed", crash, [timeoutOf(), completed()], "breach"],
+    ["and completed, by its query", crash, [timeoutOf({ request_id: undefined }), completed()], "breach"],
+    ["and completed, by its id", crash, [timeoutOf(), completed({ input: {} })], "breach"],
+    ["after a gateway had sent it twice", crash, [timeoutOf(), completed({ request_id: "r2" })], "holds"],
+    ["before its agent ended nonetheless", crash, [timeoutAt("2026-03-04T05:06:06.9Z"), completed()], "holds"],
+    ["after it had completed", crash, [timeoutAt("2026-03-04T05:06:08Z"), completed()], "breach"],
+    ["at an unknown time", crash, [timeoutAt(undefined), completed()], "holds"],
+    [
+      "while an agent with the same query completed",
+      crash,
+      [timeoutOf({}, { agent_id: "bard" }), completed()],
+      "holds",
+    ],
+    ["while another completed", crash, [timeoutOf(), completed({ input: { query: "Bye." } })], "holds"],
+    ["for a gateway alone", { status: 504, json: {} }, [timeoutOf(), completed()], "unproven"],
     ["without an event", crash, [completed()], "unproven"],
   ])("%s", (_, made, deliveries, expected) => {
     const ended = { invoked: invoked({}, made), deliveries };

@@ -23,7 +23,6 @@ import { getPath, isObject } from "../../base/json.ts";
 import { hasZone, isTimestamp } from "../../rules/bodies/timestamps.ts";
 import { deliveriesTo } from "../webhooks/await-deliveries.ts";
 import { invokedWithWebhooks } from "../webhooks/probes.ts";
-import { secretKindsCheck } from "../webhooks/secret-probe.ts";
 
 const webhookProbes = { sent: invokedWithWebhooks, all: allDeliveries };
 type WebhookEvidence = EvidenceOf<typeof webhookProbes>;
@@ -289,5 +288,4 @@ export const deliveries = suite("Webhook deliveries", [
     },
     { as: "no deployment event" },
   ),
-  secretKindsCheck,
 ]);

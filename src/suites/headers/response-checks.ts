@@ -118,7 +118,7 @@ const byRule = ({ expected, judge }: HeaderRule) => ({
 });
 
 /** Judges times in headers. Leaves out a response if the target's clock was moved meanwhile: some of its times may be of before. */
-const unlessClockMoved =
+const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(judge: (subject: T) => string | null | undefined) =>
   (subject: T): string | null | undefined =>
     subject.sample.sentClockMs === subject.sample.headClockMs ? judge(subject) : undefined;
@@ -128,7 +128,7 @@ const byRuleAlone = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => {
     const options = byRule(rule);
-    const judge = rule.clause === "HDR-16" ? unlessClockMoved(options.judge) : options.judge;
+    const judge = rule.clause === "HDR-16" ? unlessClockAdvanced(options.judge) : options.judge;
     return checkSamples(rule.clause, { ...options, judge });
   });
 
@@ -170,7 +170,7 @@ export const responseChecks: readonly Check[] = [
         ...each,
         subject: withContext(resetContextOf(evidence.samples))(each.subject.sample),
       })),
-    judge: unlessClockMoved(({ resets, sample }: { readonly resets: ResetContext; readonly sample: Sample }) =>
+    judge: unlessClockAdvanced(({ resets, sample }: { readonly resets: ResetContext; readonly sample: Sample }) =>
       resetMismatchInRun(resets, sample),
     ),
   }),

@@ -130,6 +130,7 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
 
 /** Judges that an execution that timed out had not completed. Only the target's own 500 proves the timeout. */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
+  if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
   const timeouts = eventsOfType(deliveries, "agent.timeout");
   if (timeouts.length === 0) return unproven("no `agent.timeout` came; see HOOK-10");

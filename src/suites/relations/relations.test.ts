@@ -169,7 +169,7 @@ describe("an execution that timed out", () => {
       "holds",
     ],
     ["while another completed", crash, [timeoutOf(), completed({ input: { query: "Bye." } })], "holds"],
-    ["for a gateway alone", { status: 504, json: {} }, [timeoutOf(), completed()], "unproven"],
+    ["for a gateway alone", { status: 504, json: {} }, [timeoutOf(), completed()], "inapplicable"],
     ["without an event", crash, [completed()], "unproven"],
   ])("%s", (_, made, deliveries, expected) => {
     const ended = { invoked: invoked({}, made), deliveries };

@@ -47,6 +47,8 @@ const shownByMoreOnly: Readonly<Record<string, readonly string[]>> = {
   "hour-says-none-left-too-early": ["HDR-12"],
   "last-usage-in-text": ["USE-4"],
   "third-page-counts-twice": ["HDR-12"],
+  "deliveries-count-twice": ["HDR-12"],
+  "crash-answers-200": ["ERR-18"],
   "timeout-ends-silently": ["SSE-5"],
 };
 

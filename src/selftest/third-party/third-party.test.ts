@@ -86,9 +86,14 @@ describe.skipIf(!goVendor.isHere()).concurrent("a vendor in Go, who had nothing 
     async ({ those }) => {
       const { red } = await findings(those);
       const rows = those.map(({ name }) => ({ name, clauses: clausesOf(name) }));
-      const missed = rows.filter(
-        ({ clauses }) => clauses.length > 0 && !clauses.some((clause) => red.includes(clause)),
-      );
+      const isMissed = (clauses: readonly string[], found: readonly string[]): boolean =>
+        clauses.length > 0 && !clauses.some((clause) => found.includes(clause));
+      const missed: typeof rows = [];
+      // Defects of one server may hide each other where it is slow, so a missed one is tried again by itself.
+      for (const row of rows.filter(({ clauses }) => isMissed(clauses, red))) {
+        const alone = await findings(those.filter(({ name }) => name === row.name));
+        if (isMissed(row.clauses, alone.red)) missed.push(row);
+      }
       const broken = new Set(rows.flatMap(({ clauses }) => clauses));
       expect({ missed, unexplained: red.filter((clause) => !broken.has(clause)) }).toEqual({
         missed: [],

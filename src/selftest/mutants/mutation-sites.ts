@@ -2,6 +2,8 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { isObject, tryParseJson, getPath } from "../../base/json.ts";
 import { endpointCalled, type EndpointName } from "../../spec/endpoints.ts";
 import { headerNames } from "../../spec/headers.ts";
+import { type AllSamples, allSamples } from "../../suites/headers/probes.ts";
+import { memoizeByObject } from "../../base/memoize.ts";
 import { hasValidKey } from "../../suites/shared/all-exchanges.ts";
 import type { CleanRun } from "./clean-run.ts";
 import { type AnsweredExchange, headerOf, isAnswered } from "./edits.ts";
@@ -45,10 +47,23 @@ function siteOf(run: CleanRun, exchange: AnsweredExchange): MutationSite {
   const { method, url } = exchange.request;
   const endpoint = endpointCalled(method, url, run.paths)?.endpoint ?? null;
   const { status } = exchange.answer;
-  const trait = traitOf(exchange, endpoint);
+  const trait =
+    traitOf(exchange, endpoint) ?? (idsWhileAdvanced(run).has(exchange.id) ? "while the clock was advanced" : null);
   const name = `${endpoint ?? "other paths"} ${status}${trait === null ? "" : `, ${trait}`}`;
   return { run, exchange, endpoint, status, hasValidKey: hasValidKey(exchange, run), name };
 }
+
+/** Ids of the requests that waited for their response while the clock was advanced. */
+const idsWhileAdvanced = memoizeByObject(
+  ({ results }: CleanRun): ReadonlySet<string> =>
+    new Set(
+      (results.get(allSamples.name) ?? [])
+        .flatMap(({ result }) => (result.kind === "ran" ? (result.evidence as AllSamples).keys : []))
+        .flatMap(({ samples }) => samples)
+        .filter(({ sentClockMs, headClockMs }) => sentClockMs !== headClockMs)
+        .map(({ id }) => id),
+    ),
+);
 
 /** Returns a trait that distinguishes a response from others of its endpoint and status; `null` if there is none. */
 function traitOf(

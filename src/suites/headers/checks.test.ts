@@ -133,8 +133,20 @@ describe("their values", () => {
     [
       "HDR-14",
       "before and after the clock was moved",
-      withSamples([sample({ ...plain, reset: at + 121, headClockMs: 61_000 })]),
+      withSamples([sample({ ...plain, reset: at + 121, resetAfter: 1, headClockMs: 61_000 })]),
       "unproven",
+    ],
+    [
+      "HDR-16",
+      "in milliseconds, while the clock was moved",
+      withSamples([sample({ ...plain, resetAfter: 60_000, headClockMs: 61_000 })]),
+      "breach",
+    ],
+    [
+      "HDR-14",
+      "in milliseconds, while the clock was moved",
+      withSamples([sample({ ...plain, reset: (at + 60) * 1000, headClockMs: 61_000 })]),
+      "breach",
     ],
     ["HDR-14", "by `Date`", withSamples([sample(plain)]), "holds"],
     ["HDR-14", "milliseconds", withSamples([sample({ ...plain, reset: (at + 60) * 1000 })]), "breach"],

@@ -39,14 +39,13 @@ const mistakes = [
 ];
 const errors = [...mistakes, failingInvoked];
 const streams = [streamedWithAllFeatures, streamedSlowly, failedInStream];
-/** Probes that wait some seconds. Responses after the wait show other durations. */
+/** Probes that wait some seconds. After the wait, a health report must show other durations. */
 const slowProbes = [allowanceWatched, streamAccounted];
 const healthProbes = [healthChecked, degradedChecked, laterChecked, unknownChecked];
 
 /**
- * Additional probes for clauses about every response, stream or delivery of a run. If only such a clause is selected,
- * its own probes prove little, so these are sent too. They create nothing on the target unless the clause is about
- * that.
+ * Additional probes for clauses about every response, stream or delivery. If only such a clause is selected, its own
+ * probes prove little, so these run too. They create nothing on the target unless the clause is about creating.
  */
 const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "KEY-4": [everyKeyUsed],
@@ -90,7 +89,7 @@ const companions: Readonly<Partial<Record<ClauseId, readonly Probe[]>>> = {
   "LIM-6": [streamed],
 };
 
-/** Adds the companions of each check's clause. */
+/** Adds to each check the companion probes of its clause. */
 export const withCompanions = ({ title, checks }: Suite): Suite => ({
   title,
   checks: checks.map((check) => ({ ...check, companions: companions[check.clause] ?? [] })),

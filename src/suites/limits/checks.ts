@@ -41,8 +41,8 @@ import { spareKeyChecks } from "./spare-key-checks.ts";
 import type { TimedRetry } from "./timed-retry.ts";
 
 /**
- * Tells whether more or fewer requests were admitted than the tier publishes; `null` if an admissible limiter explains
- * the history.
+ * Returns whether the target admitted more (`over`) or fewer (`under`) requests than the key's tier publishes. Returns
+ * `null` if some limiter that the document allows explains the history.
  */
 function findBreach(use: RunKeyHistory, admitted: number, published: number) {
   const judged = judgeKeyHistory(use);
@@ -61,7 +61,10 @@ const describeBreach = ({ expected, actual, witness }: LimitBreach): Finding<nev
 const failing = (where: string): Finding<never> =>
   unproven(`requests ${where} the limit got neither a success nor a 429`);
 
-/** Whether invoke is not limited at all: `Remaining` never changes while far more than a minute's limit is admitted. */
+/**
+ * Whether invoke seems to have no limit: more requests than the minute's limit were admitted, and `Remaining` never
+ * changed.
+ */
 function isUnlimited({ first, samples, limits }: MinuteExhausted): boolean {
   const invokes = samples.filter(({ kind }) => kind === "invoke").slice(-first.invoked);
   const remainingValues = new Set(invokes.flatMap(({ remaining }) => remaining ?? []));
@@ -92,14 +95,15 @@ const judgeHealth = (refused: readonly Exchange[], health: readonly Exchange[], 
 };
 
 /**
- * Whether a 429 says that the window has requests left. Then concurrency or tokens caused the refusal, not the rate.
+ * Whether a 429 reports `Remaining` above 0. The cause of the refusal is then a concurrency slot or the month's tokens,
+ * not the request rate.
  */
 const reportsAllowance = (refusal: Exchange): boolean =>
   (wholeNumberHeader(refusal, headerNames.rateRemaining) ?? 0) > 0;
 
 /**
- * Judges that a stream is refused while the hour's limit is exhausted. An admitted stream is a breach only if invokes
- * before and after it are refused until the same reset.
+ * Judges that a stream is refused while the hour's limit is exhausted. An admitted stream is a breach only if the
+ * invokes before and after it are both refused and report the same reset time.
  */
 function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<never> {
   const { stream, afterStream, refused, limits: numbers, beganFresh } = use;
@@ -125,21 +129,22 @@ function judgeStreamBeyondHour(use: HourExhausted, isOver: boolean): Finding<nev
 }
 
 /**
- * Returns how many requests were admitted in the hour that the refusal reports. A sliding limiter also counts part of
- * the hour before, and frees requests all the time. It therefore reports a full hour only if this hour alone is used
- * up.
+ * Counts the requests admitted in the hour whose reset time the refusal reports. If they are fewer than the limit per
+ * hour, the target may use a sliding window, which also counts earlier requests and frees some all the time.
  */
 function admittedInWindow({ samples }: HourExhausted, refusal: Sample): number {
   if (refusal.resetAfter === null) return 0;
   const windowMs = hourMs - refusal.resetAfter * 1000 + toleranceMs;
-  // Compares the clock's advances alone: a test clock may stand still in between.
+  // Compares only how far the run has advanced the test clock. Real time does not count, because the clock may stand
+  // still between two advances.
   const isInWindow = ({ headClockMs }: Sample): boolean =>
     headClockMs <= refusal.sentClockMs && refusal.sentClockMs - headClockMs <= windowMs;
   return samples.filter((each) => isAdmitted(each) && isInWindow(each)).length;
 }
 
 /**
- * Judges a `Limit` header that includes the burst: the target must then admit more than the minute's limit (HDR-10).
+ * Judges HDR-10 for a `Limit` header that adds the burst to the minute's limit: the target must then admit more than
+ * the minute's limit.
  */
 function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const { perMinute, burst } = use.limits;
@@ -147,7 +152,7 @@ function judgeLimitWithBurst(use: MinuteExhausted): Finding<never> {
   const isReported = use.samples.some((each) => each.kind === "invoke" && isAdmitted(each) && each.limit === withBurst);
   if (burst === null || !isReported || withBurst === use.limits.perHour)
     return inapplicable("no response reports the minute's limit with the burst on top");
-  // A minute may overlap two windows. Only the requests of one window prove a breach.
+  // Uses only the first burst, which lies in one window. Requests of a whole minute may lie in two windows.
   const { admitted, end } = use.first;
   if (admitted > perMinute) return holds();
   if (end !== "refused" || !use.beganFresh) return unproven("other requests than this run's counted in the minute");
@@ -165,7 +170,7 @@ export const limits = suite("Limits", [
     if (found?.side === "over") return describeBreach(found.judged);
     if (use.first.end === "failing") return failing("beyond");
     const { burst, perMinute } = use.limits;
-    // If the burst's size is not known, it may explain the extra requests.
+    // If the tier's burst is not documented, it may be large enough to explain the extra requests.
     if (burst === null && use.first.admitted > perMinute)
       return unproven(
         `${use.first.admitted} of ${perMinute} were admitted, and the burst of the tier is not documented`,
@@ -207,7 +212,7 @@ export const limits = suite("Limits", [
     if (minuteBreach(use)?.side !== "under") return unproven("an admissible limiter explains the refusal");
     const [refusal] = use.refused;
     const saidSeconds = refusal === undefined ? null : retryAfterSeconds(refusal);
-    // A wait longer than a burst's comes from the minute's limit.
+    // A burst limit never asks for a longer wait, so the refusal came from the minute's limit.
     if (saidSeconds === null || saidSeconds > maxBurstSeconds) return unproven("the minute admits too few (LIM-2)");
     if (use.first.end !== "refused") return failing("below");
     return breach(`a burst of ${burst} is admitted`, `refused after ${use.first.admitted}`, ...use.refused);
@@ -252,7 +257,7 @@ export const limits = suite("Limits", [
       : breach("an error body: an `error` object", formatValue(bodyJson(refusal)), refusal);
   }),
   check("LIM-13", minuteExhausted, ({ early, retried }) =>
-    // If the early request was admitted, there is no 429 whose `retry_after` could be tried.
+    // If the early request was admitted, no refusal is left whose `retry_after` could be tested.
     early !== null && isSuccess(early.exchange) ? holds() : judgeRetry(retried),
   ),
   check("LIM-13", hourExhausted, ({ retried }) => judgeRetry(retried), { as: "hour" }),

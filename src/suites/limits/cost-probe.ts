@@ -11,16 +11,16 @@ import { coverageProbe } from "../shared/coverage-probe.ts";
 import { ensureAllowance, unpaced } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 
-/** Number of requests of one kind in a row. The second and the third show their cost. */
+/** How often each request is sent in a row. The second and the third show its cost. */
 const times = 3;
-/** Kinds of requests that other probes repeat anyway. */
+/** Endpoints and statuses that this probe skips, because other probes repeat them anyway. */
 const isKnown: ReadonlySet<string> = new Set(["usage 200", "health 200"]);
 /**
- * Maximum number of kinds to repeat, with a test clock and without one: on a real clock, each request may have to wait
- * for a window.
+ * Maximum number of pairs of endpoint and status to repeat, with a test clock and without one. On a real clock, each
+ * request may have to wait for a window.
  */
 const maxKinds = { clock: 14, real: 5 } as const;
-/** The longest body to send again. */
+/** Maximum length of a body that is sent again. */
 const maxBodyLength = 1000;
 
 const kindsAtMost = (target: Target): number => {
@@ -29,8 +29,8 @@ const kindsAtMost = (target: Target): number => {
 };
 
 /**
- * Repeats one request of each kind that runs no agent and creates nothing, and reads usage in between. The ledger can
- * then tell what a request of each kind costs.
+ * Repeats one request for each endpoint and status that runs no agent and creates nothing. Reads usage after each. The
+ * ledger (`ledger.ts`) then computes what such a request costs.
  */
 export const costsMeasured = probe(
   "requests of each kind are repeated, for what they cost",
@@ -67,8 +67,8 @@ function repeat({ request }: Exchange, { client, target }: ProbeContext): Promis
 }
 
 /**
- * The last request of each kind that can be sent again without effect: a GET, or a POST that was rejected for its
- * content.
+ * The last request for each endpoint and status that can be repeated without effect: a GET, or a POST that got 400 or
+ * 404.
  */
 function repeatable({ recorder, target, client, readOnly }: ProbeContext): Exchange[] {
   const found = new Map<string, Exchange>();
@@ -87,7 +87,7 @@ function repeatable({ recorder, target, client, readOnly }: ProbeContext): Excha
   return [...all.filter(isRead), ...all.filter((each) => !isRead(each))];
 }
 
-/** Whether a request has a short body, if any, and no headers but those that every request has. */
+/** Whether a request has at most a short body, and no headers except `Authorization`, `Accept` and `Content-Type`. */
 const isPlain = ({ request: { headers, body } }: Exchange): boolean =>
   (body.kind === "none" || (body.kind === "text" && body.text.length <= maxBodyLength)) &&
   headers.every(([name, value]) => /^(authorization|accept)$/i.test(name) || isJsonType(name, value));
@@ -99,13 +99,15 @@ const isJsonType = (name: string, value: string): boolean =>
 const maxKeys = 5;
 /** Smallest limit per minute of a key to measure with. */
 const minPerMinute = 20;
-/** Number of reads before two health requests, and after them. Together they show three usual costs to compare with. */
+/**
+ * Number of GET requests before the two health requests, and after them. Together they show the usual cost three times.
+ */
 const readings = { before: 2, after: 3 } as const;
 const healthTimes = 2;
 
 /**
- * Keys other than the main key that may read, restricted ones first. Leaves out keys near their quota and keys that
- * sign.
+ * Keys other than the main key that may send GET requests, restricted keys first. Leaves out keys that sign requests,
+ * have a token quota, are bound to addresses or have expired.
  */
 function otherKeys(target: Target): TargetKey[] {
   if (hasFewRequests(target)) return [];
@@ -122,8 +124,8 @@ function otherKeys(target: Target): TargetKey[] {
 }
 
 /**
- * Sends health requests with each other key, between reads that cost one. The ledger then knows what a health request
- * costs the key.
+ * Sends health requests with each key except the main key, between GET requests that cost one. The ledger (`ledger.ts`)
+ * then computes what a health request costs the key.
  */
 export const healthCostMeasured = probe(
   "health is read between other requests with every other key, for what it costs",
@@ -142,7 +144,7 @@ export const healthCostMeasured = probe(
   },
 );
 
-/** Returns whether the requests were sent. On a real clock, does not wait for a window. */
+/** Sends the requests for one key. Returns `false` if it sent none: on a real clock, it does not wait for a window. */
 async function measureHealth(key: TargetKey, context: ProbeContext): Promise<boolean> {
   const { recorder, target, discovery } = context;
   const time = withReservedWait(Number.POSITIVE_INFINITY, context.time);

@@ -12,12 +12,15 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { ensureAllowance, hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 import { useExpiryMs } from "./timed-retry.ts";
 
-/** The smallest published limit, assumed if the tier is unknown. */
+/** The smallest limit per minute in the document. Assumed for a key whose tier is unknown. */
 const smallestPerMinute = 10;
 
 /** Responses that show how different kinds of requests change `Remaining` of one key. */
 export interface CountingResponses {
-  /** The control: the next invoke (`before`) follows without a request in between, so its cost is known. */
+  /**
+   * An invoke, directly followed by the invoke `before`. The fall of `Remaining` between these two shows the cost of
+   * one invoke.
+   */
   readonly first: Exchange;
   readonly before: Exchange;
   /** Consecutive streams; empty if no agent is known to stream. */
@@ -25,13 +28,13 @@ export interface CountingResponses {
   readonly afterStreams: Exchange;
   readonly health: readonly Exchange[];
   readonly afterHealth: Exchange;
-  /** Requests with invalid keys that resemble the valid key. */
+  /** Requests with invalid keys that differ from the valid key only in the last character. */
   readonly strangers: readonly Exchange[];
   readonly afterStrangers: Exchange;
   /** Requests with the valid key, but another spelling of the `Authorization` header. */
   readonly spelled: readonly Exchange[];
   readonly afterSpelled: Exchange;
-  /** A health report some seconds later, with no counted request in between; `null` if there was no time to wait. */
+  /** A health report read some seconds later, with no counted request in between. `null` if the run may not wait. */
   readonly later: Exchange | null;
   /** Requests whose connection broke before a response. Each may or may not have been counted. */
   readonly lost: readonly Exchange[];
@@ -60,7 +63,8 @@ export const allowanceWatched = probe(
     const streams: Exchange[] = [];
     if (streaming !== undefined) {
       const sized = await client.stream(streaming, { query: longQuery, parameters: { chunk_size: 8 } }, unpaced);
-      // If `chunk_size` is rejected (another clause judges that), a plain stream shows how a stream is counted.
+      // If the target rejects `chunk_size`, a stream without it shows how a stream is counted. Another clause judges
+      // the rejection.
       if (isSuccess(sized) || hasStatus(sized, 429)) streams.push(sized);
       else before = await invoke();
     }
@@ -68,7 +72,7 @@ export const allowanceWatched = probe(
       streams.push(await client.stream(streaming, { query: longQuery }, unpaced));
     const afterStreams = await invoke();
     const health = await times(3, () => client.health(agent));
-    // This probe needs only whether these reads are counted. Other clauses judge the responses.
+    // These reads only add to the requests that must not be counted. Other clauses judge their responses.
     for (const other of [target.agents.degraded, target.agents.unhealthy])
       if (other !== undefined) await client.health(other);
     const afterHealth = await invoke();
@@ -98,11 +102,14 @@ export const allowanceWatched = probe(
   },
 );
 
-/** Requests on the same key that were sent since the given request and got no response. */
+/** Requests with the same key, sent at or after the given one, that got no response. */
 const unansweredSince = ({ key, sentMs }: Exchange, recorder: Recorder): Exchange[] =>
   recorder.exchanges().filter((each) => each.key === key && each.sentMs >= sentMs && each.answer.kind === "unanswered");
 
-/** Whether to send another stream. One is enough if `Remaining` fell. If not, a refill may have hidden its cost. */
+/**
+ * Whether to send another stream. One stream is enough if `Remaining` fell. If `Remaining` stayed the same, a refill of
+ * the allowance may have hidden the stream's cost.
+ */
 function needsStream(before: Exchange, streams: readonly Exchange[], isFound: boolean): boolean {
   const last = streams.at(-1);
   if (last === undefined) return true;
@@ -132,7 +139,8 @@ export const twoKeys = probe(
         recorder,
         perMinute: limitsOf(each.key, target)?.perMinute ?? smallestPerMinute,
       });
-    // If the keys share an allowance, earlier use of the main key must not block the first request of the second key.
+    // If both keys share one allowance (a fault), earlier use of the main key must not block the second key's first
+    // request.
     if (time.canAdvance) await time.passTime(useExpiryMs, "earlier use of both keys must expire");
     await ensure(client, 3);
     await ensure(other, 2);
@@ -146,7 +154,10 @@ export const twoKeys = probe(
 const incomparable = (what: string): Finding<never> =>
   unproven(`${what} report different windows, or no \`X-RateLimit-Remaining\``);
 
-/** Returns `unproven` if a request without a response may have lowered `Remaining`, else `null`. */
+/**
+ * Returns `unproven` if a request without a response was sent between two others: it may have lowered `Remaining`.
+ * Otherwise returns `null`.
+ */
 const unansweredBetween = (lost: readonly Exchange[], from: Exchange, to: Exchange): Unproven | null =>
   lost.some(({ sentMs }) => sentMs >= from.sentMs && sentMs <= to.sentMs)
     ? unproven("a request without a response may have been counted")
@@ -158,8 +169,8 @@ function notAdmitted(...exchanges: readonly Exchange[]): Finding<never> | null {
 }
 
 /**
- * Returns `unproven` if the invokes do not lower `Remaining` one by one (HDR-12). Such a `Remaining` cannot show
- * whether other requests count.
+ * Returns `unproven` if `Remaining` does not fall by one from invoke to invoke (HDR-12). `Remaining` then cannot show
+ * whether other requests count. Otherwise returns `null`.
  */
 function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | null {
   const falls = invokes.slice(1).map((each, index) => fallBetween(sampleOf(invokes[index] ?? each), sampleOf(each)));
@@ -167,7 +178,10 @@ function remainingUnreliable(...invokes: readonly Exchange[]): Finding<never> | 
   return isReliable ? null : unproven("`Remaining` does not fall by one with each request (HDR-12)");
 }
 
-/** Judges that nothing between two invokes was counted: `Remaining` falls by at most 1 from one to the other. */
+/**
+ * Judges that no request between two invokes was counted: `Remaining` falls by at most 1 from the first invoke to the
+ * second.
+ */
 function judgeOnlyLastCounted(lost: readonly Exchange[], from: Exchange, to: Exchange, what: string): Finding<never> {
   const missing = notAdmitted(from, to);
   if (missing !== null) return missing;
@@ -233,7 +247,7 @@ export const countingChecks: readonly Check[] = [
       notAdmitted(afterStrangers, afterSpelled) ?? remainingUnreliable(first, before, afterHealth, afterStrangers);
     if (missing !== null) return missing;
     const admitted = spelled.filter(isSuccess);
-    // A server that accepts only one spelling of a key cannot count two spellings apart.
+    // If the server rejects every other spelling, a key has only one spelling, and so only one allowance.
     if (admitted.length === 0) return holds();
     const from = sampleOf(afterStrangers);
     const fall = fallBetween(from, sampleOf(afterSpelled));
@@ -259,7 +273,10 @@ export const countingChecks: readonly Check[] = [
   ),
 ];
 
-/** Whether a response reports the same limit but more requests left. It then belongs to another window. */
+/**
+ * Whether a response reports the same limit as an earlier one, but more requests left. The two responses then belong to
+ * different windows.
+ */
 function hasMoreLeft(exchange: Exchange, before: Exchange): boolean {
   const [a, b] = [sampleOf(exchange), sampleOf(before)];
   return a.limit === b.limit && (a.remaining ?? 0) > (b.remaining ?? 0) + 1;

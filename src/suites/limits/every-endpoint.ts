@@ -8,10 +8,10 @@ import { type EndpointName, publishedEndpoints } from "../../spec/endpoints.ts";
 import { type AllExchanges, allExchanges, endpointOf } from "../shared/all-exchanges.ts";
 import { isSameWindow } from "../shared/compare-samples.ts";
 
-/** The states of a key in which every endpoint but health refuses a request. */
+/** States of a key in which every endpoint except health refuses requests. */
 const usedUp: readonly string[] = ["minute used up", "hour used up"] satisfies readonly KeyState[];
 
-/** Endpoints that run agents. They are also refused, alone, if a key's tokens are spent. */
+/** Endpoints that run agents. When the month's tokens are spent, a target may refuse only these. */
 const runningAgents: readonly EndpointName[] = ["invoke", "stream", "batch"];
 
 /** A request that was sent while a limit of its key was used up. */
@@ -21,7 +21,7 @@ interface LateRequest {
   readonly sample: Sample;
 }
 
-/** A late request that was admitted, and the refusals next to it. */
+/** An admitted late request, and the refused requests before and after it. */
 interface AdmittedLate {
   readonly window: readonly LateRequest[];
   readonly admitted: LateRequest;
@@ -29,15 +29,18 @@ interface AdmittedLate {
   readonly after: LateRequest;
 }
 
-/** Fewer refusals of endpoints that run no agent do not show that a limit of requests is used up. */
+/** Minimum number of refusals by endpoints that run no agent. Fewer do not prove that a request limit is used up. */
 const minRefused = 3;
-/** Fewer requests of an endpoint do not make a pattern. */
+/** Minimum number of admitted requests to one endpoint, and of windows with one. Fewer may be chance. */
 const minAdmitted = 3;
 const minWindows = 2;
-/** The greatest chance, that a limiter gave back the admitted requests, at which they still prove a breach. */
+/** The admitted requests are a breach only if the chance that all of them used returned allowance is below this. */
 const maxChance = 1e-4;
 
-/** The late requests of each key and window, in order. Leaves out windows whose limit may not have been used up. */
+/**
+ * Groups the late requests by key and used-up limit, in order of sending. Leaves out groups whose limit may not have
+ * been used up.
+ */
 function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
   const late = all.exchanges.flatMap((exchange): LateRequest[] => {
     const endpoint = endpointOf(exchange, all);
@@ -52,7 +55,7 @@ function lateRequests(all: AllExchanges): (readonly LateRequest[])[] {
 const showsUsedUp = ({ endpoint, sample }: LateRequest): boolean =>
   isRefused(sample) && !runningAgents.includes(endpoint);
 
-/** Returns the admitted requests that are between two refusals of the same window without requests left. */
+/** Returns the admitted requests between two refusals that both report the same window and `Remaining: 0`. */
 const admittedBetween = (window: readonly LateRequest[]): AdmittedLate[] =>
   window.flatMap((admitted, at) => {
     if (!isAdmitted(admitted.sample)) return [];
@@ -67,12 +70,12 @@ const isOneWindow = (one: Sample, other: Sample): boolean =>
   isSameWindow(one, other) &&
   one.remaining === 0 &&
   other.remaining === 0 &&
-  // A clock that was moved meanwhile gives requests back.
+  // If the run advanced the test clock in between, the window may have given requests back.
   one.sentClockMs === other.sentClockMs;
 
 /**
- * Returns the chance that a limiter gave back a request between the two refusals. No limiter with the reported limit
- * gives back more than that in a minute.
+ * Returns the chance that the limiter gave back a request between the two refusals. No limiter gives back more than its
+ * whole limit in a minute.
  */
 function chanceOfReturn({ before, after }: AdmittedLate): number {
   const returnMs = minuteMs / (before.sample.limit ?? Number.POSITIVE_INFINITY);
@@ -84,13 +87,13 @@ const isPattern = (admitted: readonly AdmittedLate[]): boolean =>
   new Set(admitted.map(({ window }) => window)).size >= minWindows &&
   admitted.reduce((chance, each) => chance * chanceOfReturn(each), 1) < maxChance;
 
-/** Judges that no endpoint but health is always admitted while the others are always refused. */
+/** Judges that no endpoint except health is always admitted while all others are always refused. */
 function judgeEveryEndpoint(all: AllExchanges): Finding<never> {
   const late = lateRequests(all);
   if (late.length === 0) return inapplicable("no limit was certainly used up while other endpoints were requested");
   const endpointsThat = (is: (sample: Sample) => boolean): ReadonlySet<EndpointName> =>
     new Set(late.flat().flatMap(({ endpoint, sample }) => (is(sample) ? [endpoint] : [])));
-  // An endpoint that got both shows that requests came back, or that another limit is broken.
+  // If an endpoint was both admitted and refused, the window gave requests back, or another limit is broken.
   if (!endpointsThat(isAdmitted).isDisjointFrom(endpointsThat(isRefused))) return holds();
   const byEndpoint = Map.groupBy(late.flatMap(admittedBetween), (each) => each.admitted.endpoint);
   const pattern = [...byEndpoint.values()].find(isPattern);

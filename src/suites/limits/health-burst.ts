@@ -13,7 +13,9 @@ import { hasStatus } from "../shared/response.ts";
 
 /** Health requests that were sent in sequence. */
 interface HealthBurst {
-  /** More requests than the smallest tier admits in a minute; `null` if no key's tier is known. */
+  /**
+   * Number of requests to send, one more than the smallest tier admits in a minute. `null` if no key's tier is known.
+   */
   readonly wanted: number | null;
   readonly samples: readonly Sample[];
   /** One more request, sent if a request of the burst was refused. */
@@ -21,7 +23,7 @@ interface HealthBurst {
   readonly hasClock: boolean;
 }
 
-/** The most requests to send: more would take long on a real clock. */
+/** Maximum number of requests. More would take long on a real clock. */
 const maxBurst = 250;
 
 const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number => perMinute + (burst ?? perMinute);
@@ -29,7 +31,10 @@ const allowanceOf = ({ limits: { perMinute, burst } }: TierUnderTest): number =>
 const smallestTier = (target: Target): TierUnderTest | null =>
   tiersUnderTest(target).toSorted((one, other) => allowanceOf(one) - allowanceOf(other))[0] ?? null;
 
-/** Health has no limit. A limit that applies by mistake is that of the key, so the probe uses the key of the smallest tier. */
+/**
+ * Sends more health requests than a tier admits in a minute, because health must not be limited. Uses the key of the
+ * smallest tier: if a target limits health by mistake, it applies the key's own limit.
+ */
 const healthRepeated = probe(
   "health is read more often than a tier allows",
   {

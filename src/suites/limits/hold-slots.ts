@@ -9,19 +9,20 @@ import type { RoleAssignment } from "../../target/target.ts";
 import { hasStatus } from "../shared/response.ts";
 import { hello, unpaced, waitIfAllowed } from "./exhaust.ts";
 
-// Functions by which probes hold all slots of a key, and try again while a slot may still be held.
+// Functions for probes that hold all concurrency slots of a key. They retry while the server may not have released a
+// slot yet.
 
-/** Real pauses before each try, because a server may release slots late. */
+/** Real pauses before each try: a server may release a slot some time after its response. */
 export const pausesMs = [0, 400, 1200] as const;
 export const maxSlowMs = 60_000;
 
-/** Maximum number of slots for which the probes test all slots. More would take too many requests. */
+/** A key's slots are all tested up to this number. Testing more slots would take too many requests. */
 const maxTestedSlots = 40;
 export const triesFor = ({ concurrent }: TierLimits): number => Math.min(maxTestedSlots, concurrent) + 1;
 
 /**
- * The number of requests of a probe that uses up all slots several times, and how long it waits if they exceed the
- * minute's limit.
+ * Request count and waiting time of a probe that sends more requests than there are slots. The wait is needed if the
+ * requests exceed the minute's limit.
  */
 export const costOfTries = (requestsOfTries: (tries: number) => number) => {
   const requests = ({ limits }: { readonly limits: TierLimits }): number => requestsOfTries(triesFor(limits));
@@ -32,7 +33,10 @@ export const costOfTries = (requestsOfTries: (tries: number) => number) => {
   };
 };
 
-/** Sends requests in sequence, until one is refused with 429 or enough were sent. */
+/**
+ * Sends requests in sequence, until a response is a 429, `tries` were sent, or `isEnough` holds. Sends none if `before`
+ * is a 429.
+ */
 export async function sendUntilRefused(
   before: Exchange,
   tries: number,
@@ -44,14 +48,15 @@ export async function sendUntilRefused(
   return sent;
 }
 
-/** Waits for a response, but at most one second: a request without a response by then is waiting for a slot. */
+/** Waits for a response, at most one second. A request without a response after that time is queued for a slot. */
 export const settledOrWaiting = (finished: Promise<unknown>): Promise<unknown> =>
   Promise.race([finished, sleep(1000, null, { ref: false })]);
 
 /**
- * Holds all slots. Tries again after a pause while some requests are refused. An advance of the clock leaves no real
- * time for responses in transit. So if an extra request was admitted and responses are slow, the slots are held once
- * more at a slower pace.
+ * Holds all slots of a key. Retries after a pause while some requests are refused.
+ *
+ * An advance of the test clock leaves no real time for responses in transit. If an extra request was admitted and
+ * responses are slow, the slots are therefore held once more at a slower pace.
  */
 export async function holdAtPace<T>(
   hold: (tripMs: number) => Promise<T>,
@@ -73,14 +78,16 @@ export async function holdAtPace<T>(
 export const agentsFollowClock = (time: RunClock): boolean => time.canAdvance && !time.agentsUseRealTime();
 
 /**
- * Real pause for responses at each step of the advanced clock. Round trips longer than `outrunTripMs` need longer
- * pauses.
+ * Real pause after each advance of the test clock, for responses in transit. If round trips take longer than
+ * `outrunTripMs`, the pause is longer too.
  */
 const quickTripMs = 2;
 const outrunTripMs = 40;
 const maxTripMs = 1500;
 
-/** Estimates a round trip with a margin: twice the longest time that a request of this key without an agent took. */
+/**
+ * Estimates the time of a round trip: twice the longest time that a request on this key took without running an agent.
+ */
 function estimateTripMs(samples: readonly Sample[]): number {
   const trips = samples.flatMap(({ kind, status, sentMs, headMs, sentClockMs, headClockMs }) =>
     status !== null && (kind === "health" || kind === "other") && sentClockMs === headClockMs ? [headMs - sentMs] : [],
@@ -88,10 +95,10 @@ function estimateTripMs(samples: readonly Sample[]): number {
   return Math.min(maxTripMs, 2 * Math.max(0, ...trips));
 }
 
-/** Step by which the target's clock is advanced. The time of a response is known only to this precision. */
+/** Step by which the test clock is advanced. The time of a response is known only to this precision. */
 export const stepMs = 500;
 
-/** Invokes an agent. As long as the response is a 429, tries again after each pause. */
+/** Invokes an agent. If the response is a 429, retries after each pause of `pausesMs`. */
 export async function invokeWithRetries(
   client: Client,
   agent: string | RoleAssignment,
@@ -107,8 +114,8 @@ export async function invokeWithRetries(
 }
 
 /**
- * Retries once more after a minute. An exhausted rate recovers in the next minute, but a slot that was never released
- * does not.
+ * Invokes an agent, and retries after a minute if the response is a 429. After a minute the request rate has recovered,
+ * but a slot that was never released is still taken.
  */
 export async function invokeAfterMinute(client: Client, agent: string, time: RunClock): Promise<Exchange> {
   const after = await invokeWithRetries(client, agent);

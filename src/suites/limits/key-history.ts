@@ -36,34 +36,37 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { elapsedSeconds, fallBetween } from "../shared/compare-samples.ts";
 import { isSuccess } from "../shared/response.ts";
 
-/** A read that was observed to count against the allowance, as an invoke does. It runs no agent. */
+/** A GET request that was observed to count against the allowance as an invoke does. It runs no agent. */
 export type CountedRead = "usage" | "list";
 
-/** All requests that the run sent on one key. */
+/** All requests that the run sent with one key. */
 export interface RunKeyHistory extends KeyHistory<Sample> {
   /** Whether the run advances the target's clock. Between two advances, that clock may stand still or run. */
   readonly hasClock: boolean;
-  /** Older evidence has `readsCount` instead. */
+  /** The kind of GET request that counts. Absent in older evidence, which has `readsCount` instead. */
   readonly countedRead?: CountedRead | null;
-  /** Whether a read of usage is a counted read. */
+  /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
-  /** Earlier requests that no longer count, but whose slots a slow server may not have released yet. */
+  /**
+   * Requests from before the wait that expired earlier use. They no longer count, but a slow server may still hold
+   * their concurrency slots.
+   */
   readonly stragglers: readonly Sample[];
   /**
-   * Requests that the key's limits may or may not have counted: those with another spelling of the key, those with an
-   * invalid key that begins like it, and those of probes that only a later requirement set has.
+   * Requests that may or may not count for the key. They spell the key differently, have an invalid key with the same
+   * beginning, or come from probes of a later requirement set.
    */
   readonly lookalikes: readonly Sample[];
 }
 
-/** Collects every request of the run on a key. The target file may name a key several times. */
+/** Collects every request that the run sent with a key. A target file may list one key under several names. */
 export function keyHistoryOf(
   key: TargetKey,
   limits: TierLimits,
   { target, recorder, discovery, idleSinceMs, requirements = firstRequirements }: KeyHistoryContext,
 ): RunKeyHistory {
   const isLater = ({ sentMs }: Sample | Exchange): boolean => sentMs >= (idleSinceMs ?? 0);
-  // An earlier request whose slot may still be held.
+  // Requests that ended shortly before the wait began: the server may still hold their concurrency slots.
   const isStraggler = (sample: Sample): boolean =>
     idleSinceMs !== null && !isLater(sample) && sample.endMs >= idleSinceMs - slotReleaseMs;
   const names = Object.values(target.keys).flatMap((each) => (each.key === key.key ? [each.name] : []));
@@ -91,7 +94,10 @@ export interface KeyHistoryContext {
   readonly recorder: Recorder;
   readonly discovery: Discovery;
   readonly idleSinceMs: number | null;
-  /** The requirement set that judges the history. Requests of later sets may or may not have counted. Default: 1.0. */
+  /**
+   * The requirement set by which the history is judged. Requests of probes from later sets are treated as perhaps
+   * counted. Default: 1.0.
+   */
   readonly requirements?: RequirementSet;
 }
 
@@ -101,8 +107,8 @@ function resembles({ request }: Exchange, key: string): boolean {
 }
 
 /**
- * Judges a history against every admissible limiter. A clock that the run advances may stand still or run between
- * advances, so a breach must follow from both assumptions.
+ * Judges a key's history against every limiter that the document allows. A clock that the run advances may stand still
+ * or run between two advances, so a breach must follow from both assumptions.
  */
 export const judgeKeyHistory = memoizeByObject((use: RunKeyHistory): HistoryJudgement => {
   const clocks = use.hasClock ? (["stands", "runs"] as const) : (["runs"] as const);
@@ -136,7 +142,7 @@ function historyOf(
   };
 }
 
-/** The span of the target's clock in which a limiter decided on a request. */
+/** The span, by the target's clock, in which the server decided whether to admit the request. */
 function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
   const runs = clock === "runs" ? 1 : 0;
   return {
@@ -146,18 +152,24 @@ function decidedIn(sample: Sample, clock: "stands" | "runs"): Span {
 }
 
 /**
- * Whether it is uncertain that a request counts. The document leaves open whether a read counts and whether it is
- * refused at the limit. A read of usage certainly counts if reads were observed to count and requests were left.
+ * Whether a request may or may not have counted. The document does not say whether a GET request counts, or is refused
+ * at the limit. A GET request of the kind that was observed to count certainly counts if requests were left.
  */
 const countsPerhaps = (sample: Sample, countedRead: CountedRead | null): boolean =>
   isRefusedRead(sample, countedRead) ||
   (isAdmitted(sample) && !isAgentCall(sample) && !(sample.kind === countedRead && (sample.remaining ?? 0) > 0));
 
-/** Whether a request is a refused read. Reads may have a limit of their own, so this proves nothing about invokes. */
+/**
+ * Whether a request is a refused GET request. Such requests may have a separate limit, so the refusal proves nothing
+ * about invokes.
+ */
 const isRefusedRead = ({ kind, status }: Sample, countedRead: CountedRead | null): boolean =>
   (kind === "usage" || kind === countedRead) && status === 429;
 
-/** Returns a read that counts against the allowance, as the headers of the discovery's reads show. */
+/**
+ * Returns a GET request that counts against the allowance, according to the headers of discovery's own requests. `null`
+ * if none was observed to count.
+ */
 export function countedReadOf({ listing, usage, again: [first, second] = [] }: Discovery): CountedRead | null {
   if (fallsByOne(listing, usage)) return "usage";
   if (first === undefined || second === undefined || !fallsByOne(first, second)) return null;
@@ -165,8 +177,8 @@ export function countedReadOf({ listing, usage, again: [first, second] = [] }: D
 }
 
 /**
- * Returns a read that a burst can send instead of invokes, so that fewer agents run. If the headers cannot be read, the usage
- * reports of the run show whether reads count.
+ * Returns a GET request that a burst can send instead of invokes, so that fewer agents run. If the headers do not show
+ * whether GET requests count, the run's usage reports may.
  */
 export function burstReadOf({
   discovery,
@@ -187,7 +199,10 @@ const requestsUsedIn = (exchange: Exchange): number | null =>
     ? (usageCountIn(bodyJson(exchange), "requests")?.used ?? null)
     : null;
 
-/** Whether two reports of usage, with nothing but other reads in between, differ by the number of reads. */
+/**
+ * Whether `requests.used` of two usage reports differs by exactly the number of GET requests from the first report to
+ * the second. Only GET requests may lie in between.
+ */
 function addsToUsage(exchanges: readonly Exchange[]): boolean {
   const inOrder = exchanges
     .filter((each) => sampleOf(each).kind !== "health")
@@ -206,7 +221,9 @@ function addsToUsage(exchanges: readonly Exchange[]): boolean {
 const fallsByOne = (from: Exchange, to: Exchange): boolean =>
   statusOf(from) === 200 && statusOf(to) === 200 && fallBetween(sampleOf(from), sampleOf(to))?.fell === 1;
 
-/** Returns the counted read from evidence of this version (`countedRead`) or of an older one (`readsCount`). */
+/**
+ * Returns the GET request that counts, from evidence of this version (`countedRead`) or of an older one (`readsCount`).
+ */
 export const countedReadIn = ({
   countedRead,
   readsCount,
@@ -217,8 +234,8 @@ const decided = (sample: Sample, clock: "stands" | "runs", outcome: DecisionOutc
   decisionOfResponse(sample, decidedIn(sample, clock), outcome);
 
 /**
- * Maximum number of requests that were certainly admitted within one span of this length, even if the target's clock
- * runs.
+ * Maximum number of requests that were certainly admitted within one span of this length. Assumes that the target's
+ * clock runs between two advances.
  */
 export const maxAdmittedWithin = (samples: readonly Sample[], windowMs: number): number =>
   maxInClosedWindow(
@@ -231,8 +248,8 @@ export const minuteReached = ({ samples, limits }: RunKeyHistory): boolean =>
   maxAdmittedWithin(samples, minuteMs) >= limits.perMinute;
 
 /**
- * Whether the minute before a request admitted as many requests as the limit per minute allows. If not, something else
- * refused the request.
+ * Whether as many requests as the limit per minute were admitted in the minute before a request. If not, the limit per
+ * minute did not cause its refusal.
  */
 export function minuteReachedBefore(request: Exchange, { samples, limits }: RunKeyHistory): boolean {
   const refused = samples.find(({ id }) => id === request.id) ?? sampleOf(request);
@@ -242,10 +259,9 @@ export function minuteReachedBefore(request: Exchange, { samples, limits }: RunK
 }
 
 /**
- * Judges that no request is admitted in a window after `Remaining: 0` was reported (HDR-19).
+ * Judges HDR-19: after a response with `Remaining: 0`, no request of that window is admitted.
  * @param name the limit that was exhausted
- * @param isOver whether more requests were admitted than any limiter with the published numbers admits, which is
- * another breach
+ * @param isOver whether more requests were admitted than the published numbers allow, which is another breach
  */
 export function judgeExhaustedWindow(use: RunKeyHistory, name: LimitName, isOver: boolean): Finding<never> {
   if (isOver) return unproven("more are admitted than published (LIM-1, LIM-3)");

@@ -11,27 +11,29 @@ import { costsMeasured, healthCostMeasured } from "./cost-probe.ts";
 import { admissibleCosts, type Charge, chargesOf, costsOne, groupOf, type RequestKind, usualCosts } from "./ledger.ts";
 import { judgeUsageGrowth, observeKeyUsage } from "./usage-ledger.ts";
 
-/** Chooses the kinds of requests that a clause covers. */
+/** Whether a clause covers a kind of request. */
 type Judges = (kind: RequestKind) => boolean;
 
 const isStream: Judges = ({ endpoint, outcome }) => endpoint === "stream" && outcome === "2xx";
 /**
- * Whether requests of a kind are free. A health request that is refused for its key may cost as much as any other
- * refusal.
+ * Whether a kind of request must cost nothing. A successful health request must; a health request that is refused for
+ * its key may cost 1, like any other refusal.
  */
 const isFree: Judges = (kind) => admissibleCosts(kind).max === 0;
 
-/** How often a wrong cost must be observed: a single one may come from another client of the key. */
+/** How often a wrong cost must be observed. A single wrong cost may come from another client of the key. */
 const minInstances = 2;
-/** Number of wrong costs to examine. A fault shows in all of them. */
+/** Maximum number of wrong costs to examine in a group. A fault shows in all of them. */
 const maxSuspects = 20;
-/** Number of requests of other kinds that must have cost as much as usual at about the same time. */
+/** Minimum number of controls: requests of other kinds, sent at about the same time, with their usual cost. */
 const minControls = 3;
-/** Time between a charge and its controls, in ms. */
+/** Maximum time between a charge and its controls, in ms. */
 const nearMs = 15_000;
-/** A control must take at least this share of the charge's time, so that a window could have given back as much. */
+/**
+ * A control must take at least this share of the charge's time. In a shorter time, the window may give back nothing.
+ */
 const minControlSpan = 0.7;
-/** Refills count as the explanation, unless the chance that they happened at every charge is below this. */
+/** If a window gave back a request at every charge with a chance below this, the charges are a breach. */
 const maxChance = 0.001;
 
 interface Ledger {
@@ -39,7 +41,7 @@ interface Ledger {
   readonly hasClock: boolean;
 }
 
-/** Judges what requests cost, over the whole run. `isMeant` chooses the kinds of requests. */
+/** Judges the costs of all requests of a run. `isMeant` chooses the kinds of requests that the clause covers. */
 function judgeCosts(samples: AllSamples, all: AllExchanges, isMeant: Judges): Finding<never> {
   const charges = chargesOf(samples)(all);
   const others = charges.filter(
@@ -77,7 +79,9 @@ const groupCharges = (
   return found;
 };
 
-/** Finds charges of a group that are too high. A few are enough: a server may charge too much only now and then. */
+/**
+ * Finds charges of a group that are too high. Two are enough, because a target may charge too much only now and then.
+ */
 function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   if (first === undefined) return null;
@@ -91,8 +95,8 @@ function findTooHigh(group: string, own: readonly Charge[], ledger: Ledger): rea
 }
 
 /**
- * Whether a request may have been overcharged for the same reason as a suspect. It has the same trait, or is next to a
- * request of the suspected kind.
+ * Whether a control may itself be overcharged for the same reason as the suspected charge. Then it has the same trait,
+ * such as a parameter, or directly precedes or follows a request of the suspected kind.
  */
 const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean =>
   control.between.includes(groupOf(kind)) ||
@@ -100,7 +104,10 @@ const isSuspected = (control: Charge, { kind }: Charge, trait: string): boolean 
     [...control.groups, ...control.valueGroups].some((each) => each === `${groupOf(control.kind)}${trait}`) &&
     !trait.startsWith(" with the key "));
 
-/** Finds charges of a group that are too low. Most must be: a window may give back requests at any time. */
+/**
+ * Finds charges of a group that are too low. More than half must be, because a window may give back requests at any
+ * time.
+ */
 function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] | null {
   const [first] = own;
   const { hasClock } = ledger;
@@ -113,13 +120,13 @@ function findTooLow(own: readonly Charge[], ledger: Ledger): readonly Charge[] |
   return free.length >= minInstances && free.length > leavingAny(free, hasClock) ? free : null;
 }
 
-/** Number of earlier requests that may have left a rolling window during one of the charges. */
+/** Number of earlier requests that may have left a rolling window during one of these charges. */
 const leavingAny = (charges: readonly Charge[], hasClock: boolean): number =>
   new Set(charges.flatMap(({ from, to, account }) => requestsLeaving(from, to, account.samples, hasClock))).size;
 
 /**
- * Whether a window may have given back a request at each of the charges. In a minute, a bucket refills at most its
- * whole limit. Requests from before the run may leave a window at any time.
+ * Whether a window may have given back a request at each of the charges. A token bucket refills at most its whole limit
+ * in a minute. Requests from before the run may leave a window at any time.
  */
 function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
   if (charges.some(({ account }) => !account.isFresh)) return true;
@@ -131,8 +138,8 @@ function isGivenBack(charges: readonly Charge[], hasClock: boolean): boolean {
 }
 
 /**
- * Whether requests of other kinds had their usual cost at about the time of a charge. Then nobody else used the key, no
- * window gave back requests, and nothing was charged late.
+ * Whether enough requests of other kinds had their usual cost at about the time of a charge. They rule out another
+ * client of the key, returned requests and requests that are charged late.
  */
 function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Charge) => boolean = () => true): boolean {
   const { cost, kind, account } = charge;
@@ -152,13 +159,13 @@ function isUndisturbed(charge: Charge, { charges }: Ledger, isFit: (control: Cha
 }
 
 /**
- * Whether requests of this usual cost can be controls. Free requests cannot: they do not show whether a window gave
- * back requests.
+ * Whether a kind with this usual cost can provide controls. For a cost that is too low, free requests cannot: they do
+ * not show whether a window gave back requests.
  */
 const isControl = (cost: number | undefined, isTooLow: boolean): boolean =>
   cost !== undefined && (!isTooLow || cost === 1);
 
-/** The cost of each kind that most of its charges show, if it is admissible. */
+/** The usual cost of each kind, if the document allows that cost. */
 const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMap<string, number> => {
   const kinds = new Map(charges.map(({ kind }) => [groupOf(kind), kind]));
   return new Map(
@@ -171,13 +178,16 @@ const usualAdmissible = memoizeByObject((charges: readonly Charge[]): ReadonlyMa
   );
 });
 
-/** Whether both requests belong to one window, so that a refill at the one would also show at the other. */
+/**
+ * Whether both charges lie in the same window and take about the same time. A refill during the charge would then also
+ * show in the control.
+ */
 const sharesWindow = (control: Charge, charge: Charge): boolean =>
   isSameWindow(control.from, charge.from) &&
   control.from.sentClockMs === charge.from.sentClockMs &&
   spanMs(control) >= minControlSpan * spanMs(charge);
 
-/** Time for each request, from the first head to the last. */
+/** Time from the first request to the last response, divided by the number of requests. */
 const spanMs = ({ from, to, count }: Charge): number => (to.headMs - from.sentMs) / count;
 
 function describeWrong(
@@ -227,7 +237,7 @@ export const ledgerChecks: readonly Check[] = [
   }),
 ];
 
-/** Part of the suite of headers. */
+/** Added to the suite `headers`. */
 export const remainingLedger: Check = check(
   "HDR-12",
   evidence,
@@ -235,7 +245,7 @@ export const remainingLedger: Check = check(
   options,
 );
 
-/** Part of the suite of keys. */
+/** Added to the suite `keys`. */
 export const keyUsageLedger: Check = observe(
   "KEY-10",
   evidence,
@@ -243,7 +253,7 @@ export const keyUsageLedger: Check = observe(
   options,
 );
 
-/** Part of the suite of usage. */
+/** Added to the suite `usage`. */
 export const usageLedger: Check = check(
   "USE-7",
   evidence,

@@ -9,50 +9,48 @@ import { agentInPath, type AllExchanges, endpointOf } from "../shared/all-exchan
 import { textKindOf } from "../coverage/texts.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
-/**
- * Requests to one endpoint with one outcome. The endpoint is `null` for a path or method that the document does not
- * define.
- */
+/** An endpoint and an outcome. The endpoint is `null` for a path or method that the document does not define. */
 export interface RequestKind {
   readonly endpoint: EndpointName | null;
   /** `2xx`, or the status of an error. */
   readonly outcome: string;
 }
 
-/** A request in the ledger of its key. */
+/** A request of a key, with the groups for which its cost is measured. */
 interface Entry {
   readonly kind: RequestKind;
   readonly sample: Sample;
   /**
-   * The groups in which the request is counted: its kind alone, and its kind with an agent, a parameter or the key.
-   * Each may have a cost of its own.
+   * Groups to which the request belongs: its kind alone, and its kind with its agent, each parameter name, or its key.
+   * Requests of one group may share a wrong cost.
    */
   readonly groups: readonly string[];
   /**
-   * Smaller groups: the kind with one value of a parameter, a text or a page. They are only judged for too high a cost.
+   * Smaller groups: the kind with one value of a parameter, text or page. They are judged only for costs that are too
+   * high.
    */
   readonly valueGroups: readonly string[];
 }
 
 /**
- * The cost of requests of the same groups, measured by the fall of `Remaining` between the response before and the last
- * of them.
+ * The measured cost of consecutive requests of the same groups: the fall of `Remaining` from the response before them
+ * to a response after them.
  */
 export interface Charge {
   readonly kind: RequestKind;
   readonly groups: readonly string[];
   readonly valueGroups: readonly string[];
-  /** The share of the allowance that each of the requests used up. */
+  /** How far each of the requests lowered `Remaining`. */
   readonly cost: number;
   /** Number of requests. */
   readonly count: number;
   readonly from: Sample;
   readonly to: Sample;
-  /** The kinds of the responses before and after. Their own requests are part of the measured fall. */
+  /** The kinds of the requests `from` and `to`. Their own cost may be part of the measured fall. */
   readonly between: readonly string[];
   /**
-   * Whether the target's clock was moved in between. A window may then have given back requests, so the cost may be
-   * higher.
+   * Whether the run advanced the test clock between `from` and `to`. The window may then have given back requests, so
+   * the true cost may be higher.
    */
   readonly isLowerBound: boolean;
   readonly account: KeySamples;
@@ -61,7 +59,7 @@ export interface Charge {
 export const groupOf = ({ endpoint, outcome }: RequestKind): string => `${endpoint ?? "other paths"} ${outcome}`;
 
 /**
- * The lowest and highest cost that the document allows for a kind of request. Refusals may be free. A batch may count
+ * The lowest and highest cost that the document allows for a kind of request. An error may be free. A batch may count
  * once or by its entries.
  */
 export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly min: number; readonly max: number } {
@@ -71,13 +69,13 @@ export function admissibleCosts({ endpoint, outcome }: RequestKind): { readonly 
   return { min: 1, max: endpoint === "batch" ? Infinity : 1 };
 }
 
-/** Whether requests of a kind always cost one. The responses around them then show what other requests cost. */
+/** Whether the document allows only the cost 1 for a kind. Such requests show what the requests between them cost. */
 export const costsOne = (kind: RequestKind): boolean => {
   const { min, max } = admissibleCosts(kind);
   return min === 1 && max === 1;
 };
 
-/** The costs of all requests of a run, for each key. Judges the requests of other probes, and sends none. */
+/** Measures the costs of all requests of a run, for each key. Uses the requests of all probes, and sends none. */
 export const chargesOf = memoizeByObject((samples: AllSamples) =>
   memoizeByObject((all: AllExchanges): readonly Charge[] => {
     const exchanges = new Map(all.exchanges.map((each) => [each.id, each]));
@@ -91,9 +89,8 @@ export const chargesOf = memoizeByObject((samples: AllSamples) =>
 );
 
 /**
- * The requests of a key until it is refused with 401 for good. Then it has no allowance: a request that is not refused
- * for it, as for an agent that does not exist, may count for the client's address. So may all of a key that is never
- * let in.
+ * Returns the requests of a key up to its last admitted one, if the key then only got 401; else all. A rejected key has
+ * no allowance: the target may count its other errors, such as a 404, for the client's address.
  */
 function whileLetIn(samples: readonly Sample[]): readonly Sample[] {
   const lastMs = samples.findLast(isAdmitted)?.sentMs;
@@ -116,10 +113,10 @@ function entryOf(sample: Sample, key: string, exchange: Exchange | undefined, al
   };
 }
 
-/** Thousands of load requests are kept without their exchanges. They go to few endpoints. */
+/** Thousands of burst requests are kept as samples without their exchanges. They go to few endpoints. */
 const endpointOfSample = ({ kind }: Sample): EndpointName | null => (kind === "other" ? null : kind);
 
-/** Properties of a request on which its cost may depend, and their values. */
+/** Properties of a request on which its cost may depend: names (`traits`), and names with values (`values`). */
 interface Traits {
   readonly traits: readonly string[];
   readonly values: readonly string[];
@@ -152,7 +149,8 @@ const traitsOf = memoizeByObject((exchange: Exchange): Traits => {
 });
 
 /**
- * Splits the requests of a key where two overlap, or where one got no response: `Remaining` then shows no single cost.
+ * Splits the requests of a key into series of consecutive requests. A series ends where two requests overlap or one got
+ * no response, because `Remaining` then shows no single cost.
  */
 function seriesOf(samples: readonly Sample[]): Sample[][] {
   const found: Sample[][] = [[]];
@@ -163,8 +161,8 @@ function seriesOf(samples: readonly Sample[]): Sample[][] {
 }
 
 /**
- * Finds the costs in the series of a key: of a request that follows one of its own kind, and of requests between two
- * others of known cost. This works whether a response shows `Remaining` before or after its own request is counted.
+ * Measures costs in the series of a key: of a request after one of its own kind, and of requests between two others of
+ * known cost. This works whether or not a response's `Remaining` already counts its own request.
  */
 function chargesIn(series: readonly (readonly Entry[])[], account: KeySamples, keylessMs: readonly number[]): Charge[] {
   const charge = (entry: Omit<Entry, "sample">, count: number, [from, to]: Pair, own: number): Charge[] => {
@@ -206,7 +204,7 @@ const commonGroups = ([one, other]: Pair): Pick<Entry, "groups" | "valueGroups">
 const isAlike = (one: Entry, other: Entry): boolean =>
   one.groups.join() === other.groups.join() && one.valueGroups.join() === other.valueGroups.join();
 
-/** Splits a series where the groups of the requests change. */
+/** Splits a series into runs of requests with the same groups. */
 function runsOf(series: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
   for (const entry of series) {
@@ -217,7 +215,7 @@ function runsOf(series: readonly Entry[]): Entry[][] {
   return runs;
 }
 
-/** The usual cost of each kind: the one that more than half of its charges show. */
+/** Returns the cost that more than half of a kind's charges show, for each kind that has one. */
 export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, number> {
   const exact = charges.filter(({ isLowerBound }) => !isLowerBound);
   const ofKinds = Map.groupBy(exact, ({ groups }) => groups[0] ?? "");
@@ -231,8 +229,8 @@ export function usualCosts(charges: readonly Charge[]): ReadonlyMap<string, numb
 }
 
 /**
- * Finds kinds whose responses can be compared: both show `Remaining` after their own request is counted, or both
- * before. Between requests that cost one, it then falls by one.
+ * Finds pairs of kinds that both report `Remaining` after the request itself is counted, or both before. For such a
+ * pair, `Remaining` always falls by one from one request to the next, if each costs one.
  */
 function comparableKinds(
   pairs: readonly Pair[],
@@ -256,7 +254,9 @@ function comparableKinds(
 
 const pairName = (...kinds: readonly string[]): string => kinds.toSorted().join(" and ");
 
-/** How far `Remaining` fell between two responses of one window. `null` if something else may have changed it. */
+/**
+ * Returns how far `Remaining` fell between two responses of one window; `null` if something else may have changed it.
+ */
 export function fallWithin(
   from: Sample,
   to: Sample,

@@ -34,30 +34,30 @@ import {
   useExpiryMs,
 } from "./timed-retry.ts";
 
-/** An exhausted minute. */
+/** Evidence of a key whose limit per minute was used up. */
 export interface MinuteExhausted extends RunKeyHistory {
   readonly beganFresh: boolean;
   readonly first: ExhaustResult;
-  /** Single requests beyond the limit. */
+  /** Invokes sent one by one after the first refusal. */
   readonly refused: readonly Exchange[];
-  /** Health, read while the minute was exhausted. */
+  /** Health reports read while the minute's limit was used up. */
   readonly health: readonly Exchange[];
   readonly early: TimedRetry | null;
   readonly retried: TimedRetry | null;
-  /** Use of the sibling key while the first key was exhausted. */
+  /** Result of invokes with another key of the same tier, while the first key was refused. */
   readonly twin: SiblingKeyResult;
-  /** A read of usage, sent only if no invoke was refused. */
+  /** A `GET /usage`, sent only if no invoke was refused. */
   readonly other: Exchange | null;
 }
 
 /**
- * Time left in the window at the start of the burst. Well below a minute, so that a `retry_after` that always names the
- * whole window is noticed.
+ * Seconds left in the window when the burst starts. Well below 60, so that a `retry_after` that always names the whole
+ * window is detected.
  */
 const tailSeconds = 40;
-/** Margin between two bursts: the clock tolerance of both, and the time to send them. */
+/** Minimum time between two bursts: twice the clock tolerance, and the time to send the requests. */
 export const marginMs = 2 * toleranceMs + 200;
-/** More requests than any admissible limiter admits at once, whenever its windows begin. */
+/** More requests than any limiter that the document allows can admit at once, wherever its windows begin. */
 export const beyondMinute = ({ perMinute, burst }: TierLimits): number => 2 * (perMinute + (burst ?? perMinute)) + 2;
 
 export const minuteExhausted = tierProbe(
@@ -105,8 +105,8 @@ export const minuteExhausted = tierProbe(
     const retried = await retryWhenDue(sender, refused.at(-1));
     const twin = await useSiblingAgain(context, siblingUse, idleSinceMs);
     const history = () => keyHistoryOf(tested.key, limits, { target, recorder, discovery, idleSinceMs });
-    // On a real clock, earlier requests of the run may count in this minute. The limit was then reached after all, and
-    // another minute would be wasted.
+    // Without a test clock, requests of earlier probes may count in this minute. If they explain the early refusal,
+    // nothing needs to be sent again.
     const isShort =
       first.end === "refused" &&
       first.admitted + first.failed < limits.perMinute &&
@@ -120,13 +120,13 @@ export const minuteExhausted = tierProbe(
   },
 );
 
-/** Options to exhaust a whole minute. */
+/** Options to use up the allowance of one whole minute. */
 const wholeMinute = (limits: TierLimits): ExhaustOptions => ({
   max: beyondMinute(limits),
   expected: limits.perMinute,
 });
 
-/** Number of requests of the last minute that may still count. */
+/** Number of requests of the last minute that may still count. At most one below the limit. */
 function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeContext): number {
   const sinceMs = time.now() - minuteMs;
   const counted = recorder.samplesOf(key.name).filter((each) => each.kind !== "health" && isAdmitted(each));
@@ -134,8 +134,8 @@ function countRecent({ tested: { key, limits }, time, recorder }: LimitsProbeCon
 }
 
 /**
- * Exhausts the next window as well. A key that was used before has its whole allowance only there, and two values of
- * `Reset` show the window's length.
+ * Uses up the next windows as well. Earlier requests may have used part of the first window's allowance. Also, two
+ * values of `Reset` show the length of a window.
  */
 async function exhaustAgain(sender: KeySender): Promise<void> {
   const options = { ...wholeMinute(sender.limits), expected: sender.limits.perMinute - 1, trustedFrom: 0 };
@@ -149,23 +149,23 @@ async function exhaustAgain(sender: KeySender): Promise<void> {
 }
 
 /**
- * Maximum number of windows to exhaust in a row. Several are needed to distinguish a window that is too short from a
- * burst across a boundary.
+ * Maximum number of windows to use up in a row. With fewer, a burst that crosses a window's boundary looks like a
+ * window that is too short.
  */
 const maxWindows = 5;
 
-/** A burst, with its time by the target's clock. */
+/** A burst, with its start and duration by the target's clock. */
 interface Burst extends BurstResult {
   readonly beganMs: number;
   readonly lastedMs: number;
 }
 
 /**
- * Sends a second burst if the first exceeded the minute's limit, because the first may have crossed the boundary of two
- * fixed windows. The second burst lies at another point of the minute, so it cannot cross that boundary.
+ * Sends a second burst at another offset within the minute. The first burst exceeded the minute's limit, perhaps only
+ * because it crossed the boundary of two fixed windows. The second cannot cross that boundary.
  *
- * Earlier use may have kept the first burst below the limit plus the burst allowance. If only the second exceeds that
- * sum, a third is compared with it.
+ * Requests from before the burst may have kept the first burst below the limit plus the burst allowance. If only the
+ * second burst exceeds that sum, a third burst is compared with it.
  */
 async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<void> {
   const { perMinute, burst } = sender.limits;
@@ -178,7 +178,7 @@ async function exhaustAtOtherPhases(sender: KeySender, first: Burst): Promise<vo
 
 async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Burst> {
   const { time, limits } = sender;
-  // Windows may start at a request, so the one that opened this window must be more than a minute old.
+  // On some servers a window starts at its first request. After this wait, the window that was open has ended.
   await waitIfAllowed(time, marginMs, "a second burst needs a minute of its own");
   const minGapMs = earlier.lastedMs + marginMs;
   const phaseNowMs = (time.targetMs() - earlier.beganMs) % minuteMs;
@@ -191,8 +191,8 @@ async function burstAtOtherPhase(sender: KeySender, earlier: Burst): Promise<Bur
 }
 
 /**
- * Exhausts the minute once more, after earlier use has expired. No slot, burst or earlier refusal can then explain an
- * early end.
+ * Uses up the minute's limit once more, after all earlier requests have expired. If it is refused early again, then
+ * neither a concurrency slot nor earlier use is the reason.
  */
 async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBefore: number): Promise<void> {
   const idleMs = hasClock ? useExpiryMs : minuteOverMs;
@@ -201,12 +201,12 @@ async function exhaustCarefully(sender: KeySender, hasClock: boolean, admittedBe
   if (end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** Offset of the second burst within the minute, so that no boundary of fixed windows lies in both bursts. */
+/** Offset of the second burst within the minute. Large enough that no boundary of fixed windows lies in both bursts. */
 const phaseMs = 23_000;
 
 /**
- * Exhausts a whole minute in one burst, twice, without earlier use. Only this detects a rolling limit that is off by
- * one.
+ * Uses up a whole minute's limit in one burst, twice, each time with no earlier request that still counts. Only such a
+ * burst shows whether a rolling limit is off by one.
  */
 async function burstTwice(sender: KeySender): Promise<void> {
   for (let burst = 0; burst < 2; burst++) {
@@ -216,14 +216,15 @@ async function burstTwice(sender: KeySender): Promise<void> {
 }
 
 /**
- * Sends the first request of a window and waits until only its tail is left. Returns the number of admitted requests.
+ * Sends the first request of a window, then waits until `tailSeconds` of the window are left. Returns the number of
+ * admitted requests, 0 or 1.
  */
 async function enterTail(sender: KeySender): Promise<number> {
   const { perMinute } = sender.limits;
   let sample = await invokeSample(sender);
   if (sample.limit === perMinute && sample.resetAfter !== null && sample.resetAfter < tailSeconds) {
-    // After this wait the first request counts in no window, even if the limiter also weighs the window before, or its
-    // clock is wrong. Otherwise a minute that is too short might go unnoticed.
+    // After this wait the first request counts in no window, even if the limiter also counts the previous window or its
+    // clock is wrong. If the request still counted, the probe might miss a window that is too short.
     await sender.time.passTime(sample.resetAfter * 1000 + minuteMs + 2 * toleranceMs + 1000, "a new window must begin");
     sample = await invokeSample(sender);
   }

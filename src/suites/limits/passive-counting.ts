@@ -7,19 +7,23 @@ import { probe } from "../../run/probe.ts";
 import { fallBetween, inOrder } from "../shared/compare-samples.ts";
 
 /**
- * An admitted request and the next one on its key, with only health reads in between. No two of these requests overlap.
+ * An admitted request and the next one with the same key. Only health requests lie in between, and none of these
+ * requests overlap.
  */
 export interface ConsecutivePair {
   readonly from: Sample;
   readonly to: Sample;
   readonly health: number;
-  /** Number of events of `from`, if it is a complete stream. */
+  /** Number of events of the stream `from`; 0 if `from` is not a complete stream. */
   readonly events: number;
 }
 
-/** How `Remaining` changed over requests that other probes sent. */
+/** Evidence of how `Remaining` changed from one request of other probes to the next. */
 export interface PassiveCounting {
-  /** Pairs to judge; `null` if the key has enough requests for a probe of its own. */
+  /**
+   * Pairs of requests to judge. `null` if the key's limit is large enough for `allowanceWatched`, a probe that tests
+   * the same with requests of its own.
+   */
   readonly neighbours: readonly ConsecutivePair[] | null;
 }
 
@@ -35,7 +39,8 @@ export const passivelyCounted = probe(
           answer.kind === "answered" && answer.ending.kind === "complete" ? [[id, answer.events.length]] : [],
         ),
     );
-    // Requests of later sets are not judged here, but may have used the allowance in between.
+    // Requests of probes from later requirement sets are not judged here, but they may have used the allowance in
+    // between.
     const isUnjudged = ({ since }: { readonly since?: string }): boolean => isLaterThan(firstRequirements, since);
     const keylessMs = recorder
       .allExchanges()
@@ -50,7 +55,7 @@ export const passivelyCounted = probe(
 interface OtherRequests {
   /** Number of events of each complete stream, by the id of its exchange. */
   readonly eventsOf: ReadonlyMap<string, number>;
-  /** When requests without a key were sent. */
+  /** Times of requests without a known key. They may have counted too. */
   readonly keylessMs: readonly number[];
 }
 
@@ -79,16 +84,19 @@ const hasKeyless = (keylessMs: readonly number[], from: Sample, to: Sample): boo
 
 const fallOf = ({ from, to }: ConsecutivePair): number | null => fallBetween(from, to)?.fell ?? null;
 
-/** Minimum number of pairs that prove a breach. A single fall may come from another client of the key. */
+/**
+ * Minimum number of pairs that prove a breach. In a single pair, another client of the key may have lowered
+ * `Remaining`.
+ */
 const minPairs = 2;
-/** Minimum number of health reads in between that would show if they were counted. */
+/** Minimum number of health requests in a pair. If they were counted, `Remaining` would fall by at least 3. */
 const minHealthReads = 2;
-/** Minimum number of events of a stream, so that counted chunks would show. */
+/** Minimum number of events of a stream. If each were counted, `Remaining` would fall by at least 3. */
 const minEvents = 3;
 
 /**
- * Whether `Remaining` falls by 1 from one invoke to the next, and never by more. If not, `Remaining` proves nothing
- * about requests in between.
+ * Whether `Remaining` falls by 1 between invokes, and never by more. If not, it does not show whether other requests
+ * count.
  */
 function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
   const plain = all.filter(({ from, to, health }) => health === 0 && from.kind === "invoke" && to.kind === "invoke");
@@ -99,7 +107,9 @@ function isRemainingReliable(all: readonly ConsecutivePair[]): boolean {
 const remainingUnreliable = (): Finding<never> =>
   unproven("`Remaining` was not observed to fall by 1 with each invoke (HDR-12)");
 
-/** Judges that health reads between two requests are not counted, for a key with few requests (HLT-16). */
+/**
+ * Judges HLT-16, for a key with a small limit per minute: health requests between two other requests are not counted.
+ */
 export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
@@ -107,7 +117,10 @@ export function judgeHealthPassively({ neighbours }: PassiveCounting): Finding<n
   return judgeFalls(pairs, 1, "`Remaining` falls by 1, for the request after health reports");
 }
 
-/** Judges that a stream is counted once, whatever its number of events (LIM-11). */
+/**
+ * Judges LIM-11, for a key with a small limit per minute: a stream counts as one request, whatever its number of
+ * events.
+ */
 export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<never> {
   if (neighbours === null) return probedSeparately();
   if (!isRemainingReliable(neighbours)) return remainingUnreliable();
@@ -122,8 +135,8 @@ export function judgeStreamsPassively({ neighbours }: PassiveCounting): Finding<
 }
 
 /**
- * Pairs of the request before a stream and the request after it. The stream's own headers may be from before or after
- * it was counted.
+ * Pairs of the request before a stream and the request after it. The stream's own `Remaining` is not used, because it
+ * may be computed before or after the stream is counted.
  */
 const pairsAroundStreams = (neighbours: readonly ConsecutivePair[]): ConsecutivePair[] =>
   neighbours.flatMap((after) => {

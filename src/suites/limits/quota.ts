@@ -15,23 +15,31 @@ import { describeStatus, hasStatus, isSuccess, outcomeOf, reportedTokens } from 
 import { eventsOf } from "../stream/events.ts";
 import { ensureAllowance, hello, unpaced } from "./exhaust.ts";
 
-/** An invoke or a stream, with the month's tokens that the target reported as used before it. */
+/** An invoke or a stream, with the tokens of the month that the target had reported as used before it. */
 export interface QuotaCall {
   readonly usedBefore: number;
   readonly exchange: Exchange;
 }
 
 export interface QuotaExhausted {
-  /** Reads of usage: before the first invoke, after each invoke that did not report its tokens, and after the last. */
+  /**
+   * Responses of `GET /usage`: before the first invoke, after each invoke that did not report its tokens, and at the
+   * end.
+   */
   readonly readings: readonly Exchange[];
-  /** Monthly token quota of the key; `null` if neither its tier nor its usage report states it. */
+  /**
+   * Monthly token quota of the key. `null` if neither the target file, the key's tier nor the usage report states it.
+   */
   readonly quota: number | null;
   readonly turns: readonly QuotaCall[];
-  /** Absent in the evidence of earlier versions, and if no invoke was refused for its tokens. */
+  /**
+   * Streams after the refused invoke. `null` if no invoke was refused for its tokens; absent in evidence of earlier
+   * versions.
+   */
   readonly streamed?: StreamedBeyond | null;
 }
 
-/** Streams that were requested after the refused invoke. */
+/** Streams that were requested after an invoke had been refused for the month's tokens. */
 export interface StreamedBeyond {
   readonly streams: readonly QuotaCall[];
   /** An invoke after the streams. */
@@ -39,11 +47,11 @@ export interface StreamedBeyond {
 }
 
 const maxCalls = 12;
-/** Number of invokes after the quota was reached. */
+/** Maximum number of invokes after the quota was reached. */
 const maxBeyond = 2;
-/** Number of streams after an invoke was refused. The first one may still have tokens left. */
+/** Maximum number of streams after the refused invoke. The first one may still use up remaining tokens. */
 const maxStreams = 2;
-/** Requests for these streams: each stream, a read of usage after it, and one more invoke. */
+/** Number of requests for these streams: each stream, a read of usage after each, and one more invoke. */
 const requestsBeyond = 2 * maxStreams + 1;
 
 export const quotaExhausted = probe(
@@ -69,14 +77,15 @@ export const quotaExhausted = probe(
     for (let beyond = 0; quota !== null && beyond < maxBeyond && turns.length < maxCalls;) {
       if (used >= quota) beyond += 1;
       await ensureAllowance(own, 1, allowance);
-      // Unpaced: for tokens, `retry_after` is the time to the next month.
+      // Does not wait for `retry_after`: in a refusal for tokens, it may be the time to the next month.
       const exchange = await own.invoke(given["agents.answering"], hello, unpaced);
       turns.push({ usedBefore: used, exchange });
       if (!isSuccess(exchange) && (statusOf(exchange) ?? 0) < 500) break;
       const tokens = reportedTokens(exchange);
       used = tokens === null ? (tokensIn(await read(), "used") ?? used) : used + tokens;
     }
-    // Comes before the last read, which may wait for the next month if the refusal names it.
+    // Must come before the last read of usage: that read may wait for the next month if the refusal's headers report
+    // it.
     const streamed = await streamBeyond(context, { readings, quota, turns }, used);
     if (turns.length > 0) await read();
     const last = turns.at(-1);
@@ -90,8 +99,8 @@ export const quotaExhausted = probe(
 );
 
 /**
- * Streams with a key whose invoke was refused for tokens. Returns `null` if none was refused, or too few requests are
- * left.
+ * Requests streams with a key whose invoke was refused for tokens. Returns `null` if no invoke was refused, or too few
+ * requests are left in the window.
  */
 async function streamBeyond(
   { client, given, target, time }: ProbeContext<"keys.nearQuota" | "agents.answering">,
@@ -115,16 +124,21 @@ async function streamBeyond(
   return { streams, control: await own.invoke(given["agents.answering"], hello, unpaced) };
 }
 
-/** A number in the usage report's `tokens`; `null` if absent. */
+/** Returns a number in the `tokens` object of a usage report; `null` if it is absent. */
 export function tokensIn(reading: Exchange, name: "used" | "limit"): number | null {
   const value = getPath(usageField(bodyJson(reading), "tokens"), name);
   return isSuccess(reading) && typeof value === "number" ? value : null;
 }
 
-/** Whether the quota had been reached before an invoke. The invoke that reaches the quota may still succeed. */
+/**
+ * Whether the quota had been reached before an invoke or stream was sent. The request that reaches the quota may still
+ * succeed.
+ */
 const isBeyond = ({ usedBefore }: QuotaCall, quota: number | null): boolean => quota !== null && usedBefore >= quota;
 
-/** Finds the refusal for tokens: it comes after the quota was reached, or while the window has requests left. */
+/**
+ * Returns the last invoke if it was refused for tokens: the quota had been reached, or the window had requests left.
+ */
 function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   const last = turns.at(-1);
   if (last === undefined || !isRefusal(last.exchange)) return null;
@@ -132,10 +146,12 @@ function refusalIn({ turns, quota }: QuotaExhausted): Exchange | null {
   return isBeyond(last, quota) || hasAllowance ? last.exchange : null;
 }
 
-/** Whether a response has a status with which a server may refuse for exhausted tokens. */
+/**
+ * Whether a response has a status that a server may use to refuse for used-up tokens. The document names none (LIM-20).
+ */
 const isRefusal = (exchange: Exchange): boolean => hasStatus(exchange, 402, 403, 429);
 
-/** Whether usage grew by more than the responses reported. */
+/** Whether the usage reports grew by more tokens than the responses reported. */
 function overstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   const used = readings.map((each) => tokensIn(each, "used")).filter((each) => each !== null);
   const calls = [...turns, ...(streamed?.streams ?? [])];
@@ -144,17 +160,20 @@ function overstates({ readings, turns, streamed }: QuotaExhausted): boolean {
   return (used.at(-1) ?? 0) - (used[0] ?? 0) > sumOf(reported.map((each) => each ?? 0));
 }
 
-/** Whether a stream has an event of this name. A server may also refuse by an `error` event in the stream. */
+/** Whether a successful stream has an event of this name. A server may refuse by an `error` event inside the stream. */
 const hasEvent = (exchange: Exchange, wanted: "done" | "error"): boolean =>
   isSuccess(exchange) && eventsOf(exchange).some(({ name }) => name === wanted);
 
-/** Whether a stream used tokens until its end. Without tokens to use, an agent may continue. */
+/**
+ * Whether a stream ended with `done` and reported used tokens. A stream that used none may be allowed without tokens
+ * left.
+ */
 const hasSpentTokens = (exchange: Exchange): boolean =>
   hasEvent(exchange, "done") && (reportedTokens(exchange) ?? 0) > 0;
 
 /**
- * Judges that streams are refused where invokes are refused for tokens. While any tokens are left, a stream may be
- * admitted.
+ * Judges that streams are refused when invokes are refused for the month's tokens (LIM-19). A stream that begins with
+ * any tokens left may succeed.
  */
 function judgeStreamsBeyond(evidence: QuotaExhausted): Finding<never> {
   const { quota, streamed } = evidence;

@@ -12,28 +12,34 @@ import { judgeKeyHistory, keyHistoryOf, type RunKeyHistory } from "./key-history
 import { type LimitsProbeContext, useExpiryMs } from "./timed-retry.ts";
 
 /**
- * Result of an invoke with another key of the tier, while the first key is exhausted. It detects limiters that count by
- * tier instead of by key.
- * - `none`: there is no such key; `isElsewhere` says whether another tier has two keys.
- * - `not asked`: the other key was not used, because the first key was never refused.
+ * Result of an invoke with the sibling key (another key of the same tier), while the first key is exhausted. Detects a
+ * limiter that counts by tier instead of by key.
+ * - `none`: no key of this tier has a sibling; `isElsewhere` says whether another tier has two keys.
+ * - `not asked`: the sibling key was not used, because the first key was never refused.
  */
 export type SiblingKeyResult =
   | { readonly kind: "none"; readonly isElsewhere: boolean }
   | { readonly kind: "not asked" }
   | {
       readonly kind: "asked";
-      /** Control, sent before the allowance was exhausted; `null` if no earlier use of the key can count. */
+      /**
+       * An invoke with the sibling key before the first key was exhausted. `null` if no earlier use of the sibling key
+       * can count.
+       */
       readonly before: Exchange | null;
       readonly after: Exchange;
-      /** Invoke after the first key got its allowance back; `null` if the sibling was not refused. */
+      /**
+       * An invoke with the sibling key after the first key was admitted again. `null` if the sibling key was not
+       * refused.
+       */
       readonly again: Exchange | null;
-      /** History of the sibling key. */
+      /** All requests of the run with the sibling key. */
       readonly use: RunKeyHistory;
     };
 
 /**
- * Sends a control request if the sibling key may have been used before the run. An unused key needs none, and the
- * request would use up an allowance that both keys share.
+ * Invokes an agent with the sibling key, if that key may have been used before the run. A key that was never used needs
+ * no control, and on a faulty target this request would use up an allowance that both keys share.
  */
 export async function sendSiblingControl({
   client,
@@ -45,7 +51,7 @@ export async function sendSiblingControl({
   return client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
 }
 
-/** Requests on the sibling key while the first key was exhausted, or the reason why there are none. */
+/** Invokes with the sibling key while the first key was exhausted, or the reason why there are none. */
 type SiblingUse =
   | Exclude<SiblingKeyResult, { kind: "asked" }>
   | { readonly before: Exchange | null; readonly after: Exchange };
@@ -61,14 +67,14 @@ export async function useSibling(
   const invoke = (): Promise<Exchange> => client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced);
   const first = await invoke();
   if (statusOf(first) !== 429) return { before, after: first };
-  // The refusal may have been for a slot that was released late.
+  // The cause of the refusal may be a concurrency slot that the server had not released yet.
   await sleep(slotReleaseMs + 100);
   return { before, after: await invoke() };
 }
 
 /**
- * Uses the sibling key again after the first key got its allowance back. If it is now admitted, its first refusal was
- * not for monthly tokens.
+ * Invokes with the sibling key again after the first key was admitted again. If the sibling key is now admitted, the
+ * month's tokens were not the cause of its first refusal.
  */
 export async function useSiblingAgain(
   { client, given, tested: { siblingKey, limits }, target, recorder, discovery, time }: LimitsProbeContext,
@@ -78,14 +84,15 @@ export async function useSiblingAgain(
   if ("kind" in used) return used;
   if (siblingKey === null) return { kind: "not asked" };
   const isRefused = statusOf(used.after) === 429;
-  // If both keys share a rolling window, the first key may have taken the only request that had become free.
+  // On a faulty target, both keys share a rolling window. The first key may then have taken the only request that had
+  // become free.
   if (isRefused && time.canAdvance) await time.passTime(useExpiryMs, "use that both keys may share must expire");
   const again = isRefused ? await client.as(siblingKey).invoke(given["agents.answering"], hello, unpaced) : null;
   const use = keyHistoryOf(siblingKey, limits, { target, recorder, discovery, idleSinceMs });
   return { kind: "asked", ...used, again, use };
 }
 
-/** Judges that a key is admitted although another key of its tier is exhausted (LIM-9). */
+/** Judges LIM-9: a key is admitted although another key of its tier is exhausted. */
 export function judgeSibling(sibling: SiblingKeyResult): Finding<never> {
   if (sibling.kind === "none")
     return sibling.isElsewhere

@@ -6,20 +6,23 @@ import { hasStatus, isSuccess, outcomeOf } from "../shared/response.ts";
 import { failuresBeyondSlots, slotsHeld } from "./slot-probes.ts";
 import { failedStreamsBeyondSlots, streamsHeld } from "./stream-slot-probes.ts";
 
-/** Minimum duration of a request to an agent with the role `slow`. */
+/** Minimum duration of an invoke of an agent with the role `slow`. */
 const minSlowMs = 1000;
 
-/** Whether a stream went on after a time: at least two events came later. A single last event may have been delayed. */
+/**
+ * Whether a stream went on after a time: at least two of its events came later. A single later event may just have been
+ * delayed.
+ */
 export const continuesAfter = ({ answer: stream }: Exchange, ms: number): boolean =>
   stream.kind === "answered" && stream.events.filter(({ atMs }) => atMs > ms).length >= 2;
 
-/** The first extra request that succeeded while all streams went on. */
+/** Returns the first extra request that succeeded while all streams went on. */
 const findAdmittedExtra = (streams: readonly Exchange[], extras: readonly Exchange[]): Exchange | undefined =>
   extras.find((each) => isSuccess(each) && streams.every((stream) => continuesAfter(stream, each.answer.endMs)));
 
 /**
- * When a stream sent its first event; infinite if it sent none. With only its headers sent, a stream may still wait for
- * a slot.
+ * Time of a stream's first event; infinite if it sent none. The time of its headers proves nothing: after its headers,
+ * a stream may still wait for a slot.
  */
 const firstEventMs = ({ answer }: Exchange): number =>
   (answer.kind === "answered" ? answer.events[0]?.atMs : undefined) ?? Number.POSITIVE_INFINITY;
@@ -96,7 +99,7 @@ export const slotChecks: readonly Check[] = [
   ),
   check("LIM-6", slotsHeld, ({ concurrent, held, extra, after }) => {
     const [refused] = refusals(held);
-    // Counts the extra request too, because it may have overtaken the others.
+    // Counts the extra request as well: it may have taken a slot before one of the held requests did.
     const admitted = [...held, extra].filter(isSuccess).length;
     if (refused === undefined || admitted >= concurrent)
       return admitted >= concurrent ? holds() : unproven(`only ${admitted} of ${concurrent} slow requests succeeded`);
@@ -173,8 +176,8 @@ export const slotChecks: readonly Check[] = [
       if (open.length < concurrent)
         return unproven(`of ${concurrent} streams at once, only ${open.length} were opened`);
       if (findAdmittedExtra(open, extras) === undefined) return unprovenIfRefused(after) ?? holds();
-      // Counts streams beyond the slots. If none of the extra streams is refused, streams hold no slot at all, which is
-      // another breach.
+      // Counts the streams that ran beyond the slots. If no extra stream was refused, streams hold no slots at all.
+      // LIM-18 judges that.
       const beyond = more.filter(
         (each) => isSuccess(each) && open.every((stream) => continuesAfter(stream, firstEventMs(each))),
       );

@@ -24,32 +24,32 @@ import {
 } from "./hold-slots.ts";
 
 /**
- * Bounds of the real time after which all sent requests have arrived. Opening a connection takes a few round trips. A
- * health read measures one round trip.
+ * Bounds of the real pause after which all sent requests have arrived. The pause is `roundTrips` times the duration of
+ * a health request, because opening a connection takes a few round trips.
  */
 const minArrivalMs = 10;
 const maxArrivalMs = 500;
 const roundTrips = 4;
 
-/** All slots held by slow invokes, and one more request. */
+/** Evidence of a key whose concurrency slots were all held by slow invokes while one more request was sent. */
 export interface SlotsHeld {
   readonly concurrent: number;
-  /** Concurrent requests, as many as the published slots. */
+  /** The slow invokes, as many as the key has slots. */
   readonly held: readonly Exchange[];
   readonly extra: Exchange;
   /**
-   * Invokes on another key of the tier: while the held requests were in flight, and after all had ended. `null` if
-   * there is no such key.
+   * Invokes with another key of the tier: `during` while the slow invokes ran, `after` when all had ended. `null` if
+   * the tier has one key.
    */
   readonly twin: { readonly during: Exchange; readonly after: Exchange } | null;
-  /** Health of another agent, read while the held requests were in flight. */
+  /** Health report of another agent, read while the slow invokes ran. */
   readonly health: Exchange;
   /**
-   * A batch that was submitted while the held requests were in flight. If it got a 5xx, it was submitted again after
-   * all had ended. `null` if the batch path is not known.
+   * A batch, submitted while the slow invokes ran. If it got a 5xx, it was submitted again (`after`) when all had
+   * ended. `null` if the batch path is not known.
    */
   readonly batch: { readonly during: Exchange; readonly after: Exchange | null } | null;
-  /** Maximum time from the first end of a held request to the end of the extra request, by the target's clock. */
+  /** Maximum time, by the target's clock, from the first end of a slow invoke to the end of the extra request. */
   readonly extraEndedAfterMs: number;
   readonly after: Exchange;
 }
@@ -71,7 +71,8 @@ export const slotsHeld = tierProbe(
     const { client, given, tested, time, target, recorder } = context;
     const { key, limits, siblingKey } = tested;
     const own = client.as(key);
-    // Only with a test clock: on a real clock, requests to other endpoints would outlast the slow agents.
+    // Requests to other endpoints are sent only with a test clock. On a real clock, they would take longer than the
+    // slow agents.
     const elsewhere = time.canAdvance ? requestsInState(context, { key, kind: tested.tier, state: "slots held" }) : [];
     const other = siblingKey === null ? null : client.as(siblingKey);
     const { concurrent, perMinute } = limits;
@@ -139,8 +140,8 @@ export const slotsHeld = tierProbe(
 );
 
 /**
- * Holds all slots of a key again, to request the endpoints that had no room in the first minute. For a key with few
- * requests a minute.
+ * Holds all slots of a key again, to send the requests to other endpoints for which the first minute had no allowance
+ * left.
  */
 async function holdForOthers(
   { client, given, tested: { key, limits }, time }: TierProbeContext<"agents.slow">,
@@ -159,11 +160,14 @@ async function holdForOthers(
   }
 }
 
-/** Failing requests in sequence, more of them than there are slots. They show whether failures release their slots. */
+/**
+ * Failing requests, sent in sequence. There are more of them than concurrency slots, so the last ones are refused
+ * unless the earlier ones released their slots.
+ */
 export interface FailuresBeyondSlots {
   readonly concurrent: number;
   readonly before: Exchange;
-  /** Requests with invalid input, up to the first that was refused with 429. */
+  /** Requests with invalid input, up to the first that got 429. */
   readonly refusedInput: readonly Exchange[];
   /** A valid invoke after the requests with invalid input. */
   readonly between: Exchange;
@@ -171,7 +175,9 @@ export interface FailuresBeyondSlots {
   readonly after: Exchange;
 }
 
-/** Whether a server accepts invalid input. More such requests would each run an agent, and show nothing about slots. */
+/**
+ * Whether the target accepts invalid input. More such requests would each run an agent, and show nothing about slots.
+ */
 const isAccepting = (sent: readonly Exchange[]): boolean => sent.length >= 2 && sent.every(isSuccess);
 
 export const failuresBeyondSlots = tierProbe(

@@ -14,11 +14,14 @@ import { judgeKeyHistory, keyHistoryOf, maxAdmittedWithin, type RunKeyHistory } 
 import { continuesAfter } from "./slot-checks.ts";
 import { type SpareSlots, spareMinuteExhausted, spareSlotsLeft } from "./spare-key-probes.ts";
 
-/** All requests of the run on one key, which was refused, or admitted more often than its tier allows in a minute. */
+/**
+ * All requests that the run sent with a key that was used up. Such a key got a 429, or was admitted more often than its
+ * tier allows in a minute.
+ */
 interface UsedUpKey {
   readonly key: string;
   readonly history: RunKeyHistory;
-  /** When requests on other keys were admitted. */
+  /** Times of admitted requests with other keys. */
   readonly othersMs: readonly number[];
 }
 
@@ -50,7 +53,10 @@ export const usedUpKeys = probe(
 
 const isCounted = (sample: Sample): boolean => isAdmitted(sample) && sample.kind !== "health";
 
-/** Whether a 429 itself names the minute's limit. The hour, a slot or tokens then do not explain it. */
+/**
+ * Whether the headers of a 429 report that the minute's limit is used up. The limit per hour, a slot or the month's
+ * tokens then do not explain the refusal.
+ */
 const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory): boolean =>
   isRefused(sample) &&
   sample.limit === perMinute &&
@@ -58,20 +64,22 @@ const blamesMinute = (sample: Sample, { limits: { perMinute } }: RunKeyHistory):
   sample.resetAfter !== null &&
   sample.resetAfter * 1000 <= minuteOverMs;
 
-/** A refusal for the minute, although the response before it reported that requests were left. */
+/** A refusal for the minute's limit, although the response before it reported requests left. */
 interface Shortfall {
   readonly before: Sample;
   readonly refusal: Sample;
-  /** Requests that were left according to the target's own `Remaining`. */
+  /** The `Remaining` of the response before the refusal. */
   readonly left: number;
-  /** Requests on other keys in the minute before. */
+  /** Number of admitted requests with other keys in the minute before the refusal. */
   readonly others: number;
 }
 
 /**
- * Finds a refusal for the minute right after a response with at least two requests left. In a window of any shape,
- * requests that are left do not vanish unless something else is counted. A separate burst limit may refuse sooner,
- * unless it is as large as the minute.
+ * Finds a refusal for the minute's limit right after a response with at least two requests left. Requests do not vanish
+ * from a window of any shape, unless something else is counted.
+ *
+ * Returns `null` if the burst allowance is smaller than the minute's limit, because a burst limit may then refuse
+ * sooner.
  */
 function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   const { samples, lookalikes, limits } = history;
@@ -89,13 +97,13 @@ function findShortfall({ history, othersMs }: UsedUpKey): Shortfall | null {
   return found[0] ?? null;
 }
 
-/** Some servers update their count late, so it may be off by one. */
+/** Minimum `Remaining` before the refusal. Some servers update the value late, so it may be off by one. */
 const minLeft = 2;
 
 const describeShortfall = ({ key }: UsedUpKey, { before, refusal, left }: Shortfall): string =>
   `429 that says the minute of the key \`${key}\` is used up (${refusal.id}), after \`Remaining: ${left}\` (${before.id})`;
 
-/** Whether requests on other keys explain the refusal: all keys then share one allowance. */
+/** Whether admitted requests with other keys explain the refusal. Then the keys share one allowance. */
 const isShared = ({ left, others }: Shortfall): boolean => others >= left;
 
 function judgeEach(

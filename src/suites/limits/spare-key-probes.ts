@@ -18,14 +18,17 @@ import { beyondMinute, marginMs } from "./minute-probe.ts";
 import { type SpareKey, spareKeyOf, spareKeys } from "./spare-key.ts";
 import { requireEndpoint, retryWhenDue } from "./timed-retry.ts";
 
-/** Requests on the other key before the burst. If both keys share an allowance, the burst gets that many fewer. */
+/**
+ * Number of requests with the partner key before the burst. If both keys share an allowance, the burst is refused that
+ * many requests earlier.
+ */
 const partnerRequests = 3;
 
 const requestsOfMinute = (target: Target): number => spareKeyOf(target)?.limits.perMinute ?? 0;
 
 /**
- * Sends until the spare key is refused. The checks judge the recorded requests of all keys, so the evidence only says
- * whether there was a spare key.
+ * Sends requests with the spare key until one is refused. The checks read the run's recorded requests, so this evidence
+ * says only whether a spare key exists.
  */
 export const spareMinuteExhausted = probe(
   "the minute of a spare key is used up",
@@ -57,8 +60,9 @@ export const spareMinuteExhausted = probe(
 );
 
 /**
- * Uses up a minute of the spare key. If more or fewer requests were admitted than the tier publishes, does it once
- * more: a burst may cross the boundary of two fixed windows. The second burst is at another point of the minute.
+ * Uses up the spare key's limit per minute. If more or fewer requests were admitted than the tier publishes, sends a
+ * second burst: the first may have crossed the boundary of two fixed windows. The second starts at another offset in
+ * the minute.
  */
 async function exhaustSpare(
   sender: KeySender,
@@ -77,24 +81,27 @@ async function exhaustSpare(
   const isOver = total > perMinute + (burst ?? Infinity);
   if (end === "failing" || (total >= perMinute && !isOver)) return;
   const lastedMs = time.now() - beganMs;
-  // Until the run is a minute old, use of the key before the run may explain an early refusal.
+  // In the first minute of the run, requests from before the run may explain an early refusal.
   const waitMs = isOver ? minuteMs + lastedMs + marginMs : minuteOverMs + marginMs - time.now();
   if (!(await waitIfAllowed(time, waitMs, "a second burst must show the limit of the spare key"))) return;
   const again = await exhaust(sender, { ...options, expected: isOver ? perMinute : 0 });
-  // An admitted request shows that hour and tokens are not used up.
+  // If this request is admitted, the limit per hour and the month's tokens did not cause the refusals.
   if (!isOver && again.end === "refused") await retryWhenDue(sender, await invokeUnpaced(sender));
 }
 
-/** The outcome of requests that each took the last free slot, and of an invoke after each. */
+/** A stream and an invalid invoke that each took the last free slot, and a valid invoke after each of the two. */
 interface EndedOnLastSlot {
   readonly stream: Exchange;
   readonly afterStream: Exchange;
-  /** An invoke without a query. `null` if the stream has not released its slot. */
+  /** An invoke without `query`. `null` if the slot of the stream was not released. */
   readonly badInput: Exchange | null;
   readonly afterInput: Exchange | null;
 }
 
-/** Streams that held all slots of the spare key, until their client left. */
+/**
+ * Evidence of streams that held all slots of the spare key until the harness closed them, or the reason why there are
+ * none.
+ */
 export type SpareSlots =
   | { readonly kind: "not needed"; readonly reason: string }
   | { readonly kind: "no agent" }
@@ -103,19 +110,19 @@ export type SpareSlots =
       readonly kind: "left";
       readonly concurrent: number;
       readonly streams: readonly Exchange[];
-      /** One more invoke than there are slots, and whether it was answered while all streams went on. */
+      /** An invoke sent while the streams held all slots, and whether it was answered while they went on. */
       readonly extra: Exchange;
       readonly isAnsweredMeanwhile: boolean;
-      /** Invokes after all streams were closed, up to the first that was admitted. */
+      /** Invokes after all streams were closed. Ends with the first admitted invoke. */
       readonly after: readonly Exchange[];
-      /** Slow streams that then hold all slots but one. Empty if no slot was free. */
+      /** Slow streams that hold all slots except one, opened after that. Empty if no invoke had been admitted. */
       readonly reopened: readonly Exchange[];
-      /** Requests on the last slot, one after the other. `null` if it was not free. */
+      /** Requests sent in sequence, each on the last free slot. `null` if the other slots were not all held. */
       readonly ended: EndedOnLastSlot | null;
     };
 
 const delayMs = 250;
-/** Asks for a stream of about 12 seconds, if the target honours the delay. */
+/** Body that asks for a stream of about 12 seconds. The target need not honour `stream_delay_ms`. */
 const slowBody = {
   query: `Please count: ${Array.from({ length: 48 }, (_, index) => index + 1).join(" ")}`,
   parameters: { stream_delay_ms: delayMs },
@@ -123,14 +130,17 @@ const slowBody = {
 /** Events to read before deciding whether a stream is slow, and the real time to wait for them. */
 const sampleSize = 5;
 const sampleMs = 4000;
-/** Gaps between events count as the requested delay from this share on. */
+/** A stream counts as slow if every gap between its events is at least this share of the requested delay. */
 const minObservedDelayShare = 0.6;
-/** Pauses before each try to be admitted again. A server may notice that a client has left some seconds later. */
+/**
+ * Pauses before each invoke after the streams were closed. A server may take some seconds to notice a closed
+ * connection.
+ */
 const pausesMs = [200, 800, 1000, 1500, 2500] as const;
-/** Pauses after requests that ended by themselves. */
+/** Pauses before each invoke after a request that ended normally. */
 const laterPausesMs = [0, 1500] as const;
 const lastSlotPausesMs = [0, 3000, 2500] as const;
-/** Real time within which the server notices that a connection was closed. */
+/** Real time that a server needs to notice a closed connection on a test network. */
 const networkMs = 50;
 
 const slotRequests = (target: Target): number => {
@@ -138,7 +148,10 @@ const slotRequests = (target: Target): number => {
   return spare === null || !isNeeded(target) ? 0 : 2 * spare.limits.concurrent + 5;
 };
 
-/** With enough requests, the run finds a slow stream for the probes of each tier. */
+/**
+ * Whether this probe has to hold slots. If the main key has enough requests, the run finds a slow stream, and
+ * `streamsHeld` tests the slots of each tier.
+ */
 const isNeeded = (target: Target): boolean =>
   hasFewRequests(target) &&
   target.agents.slowStreaming === undefined &&
@@ -194,7 +207,10 @@ export const spareSlotsLeft = probe(
 
 type Waiting = Pick<RunClock, "sleep" | "now">;
 
-/** Opens slow streams on all slots but one. Tries again while the slot of a closed stream may still be held. */
+/**
+ * Opens slow streams on all slots except one. Retries after a pause, because the server may still hold the slot of a
+ * closed stream.
+ */
 async function holdAllButOne(client: Client, agent: string, concurrent: number, time: Waiting) {
   const held: { readonly stream: PendingExchange; readonly isOpen: boolean }[] = [];
   for (const pauseMs of lastSlotPausesMs) {
@@ -208,7 +224,7 @@ async function holdAllButOne(client: Client, agent: string, concurrent: number, 
     }
     if (held.at(-1)?.isOpen !== false) break;
   }
-  // Earlier tries do not count.
+  // Leaves out streams that were refused before a later try succeeded.
   return held.filter(({ isOpen }, index) => isOpen || index === held.length - 1);
 }
 
@@ -219,7 +235,7 @@ async function endOnLastSlot(
 ): Promise<EndedOnLastSlot> {
   const invoke = (): Promise<Exchange> => client.invoke(answering, hello, unpaced);
   const next = async (): Promise<Exchange | null> => (await untilAdmitted(invoke, laterPausesMs, time)).at(-1) ?? null;
-  // A stream whose client has left may still hold this slot.
+  // The slot may still be held for a stream that the harness has closed.
   const streams = await untilAdmitted(() => client.stream(agent, hello, unpaced), lastSlotPausesMs, time);
   const stream = streams.at(-1) ?? (await invoke());
   const afterStream = (await next()) ?? stream;
@@ -230,7 +246,7 @@ async function endOnLastSlot(
 
 interface TimedStream {
   readonly stream: PendingExchange;
-  /** Whether the first events come with the requested delay. */
+  /** Whether the first events come with about the requested delay. */
   readonly isSlow: () => Promise<boolean>;
 }
 
@@ -249,7 +265,7 @@ function openTimed(client: Client, agent: string, time: Pick<RunClock, "now">): 
   });
   const isSlow = async (): Promise<boolean> => {
     await Promise.race([sampled.promise, stream.finished, sleep(sampleMs, null, { ref: false })]);
-    // The gap before the second event may include the time that the agent takes to begin.
+    // The gap before the second event is left out, because the agent may need time to begin.
     const gapsMs = timesMs.slice(2).map((ms, index) => ms - (timesMs[index + 1] ?? ms));
     return timesMs.length >= sampleSize && gapsMs.every((ms) => ms >= minObservedDelayShare * delayMs);
   };
@@ -265,8 +281,8 @@ const isFinished = ({ finished }: PendingExchange): Promise<boolean> =>
   Promise.race([finished.then(() => true), sleep(networkMs, false)]);
 
 /**
- * Sends again after each pause until a request is admitted. During a pause, the server notices that an earlier request
- * has ended.
+ * Sends a request after each pause until one is admitted. A pause gives the server time to notice that an earlier
+ * request has ended.
  */
 async function untilAdmitted(
   send: () => Promise<Exchange>,

@@ -2,23 +2,23 @@ import { mainKey, tiersUnderTest } from "../../run/plan/needs.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A key other than the main key. Tests of limits may use up its minutes. */
+/** A key other than the main key. Probes may use up its limit per minute without delaying the rest of the run. */
 export interface SpareKey {
   readonly key: TargetKey;
   readonly limits: TierLimits;
   /**
-   * Another key, whose requests must not count against the spare key. `null` if requests on the main key test that
-   * already.
+   * Another key, whose requests must not count for the spare key. `null` if the main key takes this role or no third
+   * key exists.
    */
   readonly partner: TargetKey | null;
 }
 
-/** Largest minute to use up on a spare key. A larger one would cost the rest of the run too many requests. */
+/** Maximum limit per minute of a spare key. To use up a larger one, the run would need too many requests. */
 const maxPerMinute = 20;
 
 /**
- * Returns a spare key of the smallest tier, if the target has one and runs on a real clock. With a test clock, the
- * probes of each tier have time for everything.
+ * Returns a spare key of the tier with the smallest limit per minute. Returns `null` if the target has no such key, or
+ * has a test clock: the probes of each tier then have time to test every limit.
  */
 export function spareKeyOf(target: Target): SpareKey | null {
   const main = mainKey(target);
@@ -32,7 +32,7 @@ export function spareKeyOf(target: Target): SpareKey | null {
   return { key, limits, partner };
 }
 
-/** The keys of a probe that uses the spare key. Empty if there is none. */
+/** Returns the spare key and its partner, as the keys of a probe. Empty if there is no spare key. */
 export function spareKeys(target: Target): readonly TargetKey[] {
   const spare = spareKeyOf(target);
   return spare === null ? [] : [spare.key, ...(spare.partner === null ? [] : [spare.partner])];

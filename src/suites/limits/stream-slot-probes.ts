@@ -23,10 +23,10 @@ import {
 } from "./hold-slots.ts";
 import { requireEndpoint } from "./timed-retry.ts";
 
-/** Streams in sequence that end in an error, more of them than there are slots. */
+/** Streams that each end in an error, sent in sequence. There are more of them than concurrency slots. */
 export interface FailedStreamsBeyondSlots {
   readonly before: Exchange;
-  /** Failed streams, up to the first that was refused with 429. */
+  /** The streams, up to the first that got 429. */
   readonly failed: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -55,10 +55,11 @@ export const failedStreamsBeyondSlots = tierProbe(
 export interface StreamsHeld {
   readonly concurrent: number;
   readonly streams: readonly Exchange[];
-  /** Invokes beyond the slots: one after the streams' first events, and one while the streams go on. */
+  /** Invokes sent while the streams held all slots: one after the streams' first events, and one later. */
   readonly extras: readonly Exchange[];
   /**
-   * More streams, opened one by one while the first streams went on. Empty unless the first extra request was admitted.
+   * Extra streams, opened one by one during the first ones. Empty unless the first invoke beyond the slots was
+   * admitted.
    */
   readonly more: readonly Exchange[];
   readonly after: Exchange;
@@ -88,7 +89,7 @@ export const streamsHeld = tierProbe(
 );
 
 /**
- * Holds all slots by streams, and sends extra requests meanwhile.
+ * Holds all slots with streams. Sends extra invokes while the streams go on.
  * @param tripMs real pause for requests in transit at each step of the advanced clock
  */
 async function holdStreams(
@@ -125,15 +126,15 @@ async function holdStreams(
   return { streams: ended.slice(0, concurrent), extras, more: ended.slice(concurrent) };
 }
 
-/** Whether a response is already complete and meets a condition. */
+/** Whether a response is complete and meets a condition. Does not wait for it. */
 const isResponse = async ({ finished }: PendingExchange, isSuch: (answer: Exchange) => boolean): Promise<boolean> => {
   const answer = await Promise.race([finished, Promise.resolve(null)]);
   return answer !== null && isSuch(answer);
 };
 
 /**
- * Maximum number of extra streams. If the target refuses one of them, it has one or two slots too many. If it refuses
- * none, streams hold no slots.
+ * Maximum number of extra streams. If the target refuses one of them, it has a slot or two too many. If it refuses
+ * none, its streams hold no slots at all.
  */
 const maxExtraStreams = 3;
 
@@ -148,7 +149,7 @@ async function openExtraStreams(own: Client, path: string, options: SendOptions)
   return opened;
 }
 
-/** Whether a stream with {@link briefParameters} was seen to last long enough in real time to hold a slot. */
+/** Whether the run has seen a stream with {@link briefParameters} last long enough, in real time, to hold a slot. */
 function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
   const sentText = JSON.stringify(briefParameters.parameters);
   return recorder
@@ -162,7 +163,7 @@ function holdsSlotBriefly(recorder: Recorder, agent: RoleAssignment): boolean {
     );
 }
 
-/** Waits for a part of a stream's time, well before its end. */
+/** Waits for part of a stream's duration. The stream must still go on afterwards. */
 const passPartOfStream = async (time: RunClock): Promise<void> => {
   await (time.agentsUseRealTime() ? sleep(partOfStreamMs) : time.passUntil(sleep(20), 1000));
 };

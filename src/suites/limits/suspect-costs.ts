@@ -10,11 +10,11 @@ import { ensureAllowance } from "./exhaust.ts";
 import { countedReadOf } from "./key-history.ts";
 import { admissibleCosts, type RequestKind } from "./ledger.ts";
 
-/** Watches the costs of a probe's requests. */
+/** Watches how far each request of a probe lowers `Remaining`. */
 interface CostWatcher {
-  /** Takes the next request of a key into account, with a function that sends it again. */
+  /** Records a request of a key, with a function that sends it again. */
   readonly note: (exchange: Exchange, again: () => Promise<Exchange | null>) => void;
-  /** Repeats requests that seem to have cost too much: a single one may be due to another client. */
+  /** Repeats the requests that seemed to cost too much. A single high cost may come from another client of the key. */
   readonly repeatSuspects: () => Promise<void>;
 }
 
@@ -23,11 +23,11 @@ interface Suspect {
   readonly again: () => Promise<Exchange | null>;
 }
 
-/** Maximum number of requests to repeat, and how often. */
+/** Maximum number of requests to repeat, and how often to repeat each. */
 const maxSuspects = 4;
 const times = 3;
 
-/** Watches a probe that sends its requests in sequence. On a real clock, repeats nothing. */
+/** Watches a probe that sends its requests in sequence. Without a test clock, repeats nothing. */
 export function costWatcher(context: ProbeContext): CostWatcher {
   const suspects: Suspect[] = [];
   const last = new Map<string, Exchange>();
@@ -54,14 +54,14 @@ const kindOf = (exchange: Exchange): RequestKind => ({
   outcome: isSuccess(exchange) ? "2xx" : String(statusOf(exchange)),
 });
 
-/** Whether `Remaining` fell by more between two responses than the second request may cost. */
+/** Whether `Remaining` fell, from one response to the next, by more than the second request may cost. */
 function isDearer(before: Exchange, exchange: Exchange): boolean {
   const [from, to] = [sampleOf(before), sampleOf(exchange)];
   const fall = fallBetween(from, to);
   return fall !== null && fall.fell > admissibleCosts(kindOf(exchange)).max;
 }
 
-/** Sends a request again, between two reads that cost one. */
+/** Sends a request again three times, between GET requests that cost one each. */
 async function repeat({ exchange, again }: Suspect, context: ProbeContext): Promise<void> {
   const { client, recorder, target, time, discovery } = context;
   const key = target.keys[exchange.key ?? ""];

@@ -8,7 +8,7 @@ import { SkipError } from "../../run/skip-reason.ts";
 import { invokeUnpaced, type KeySender, retryPausesMs, waitIfAllowed } from "./exhaust.ts";
 import { burstReadOf, keyHistoryOf } from "./key-history.ts";
 
-/** A request sent some time after a refusal. The bounds of that time are in seconds of the target's clock. */
+/** A request sent some time after a refusal, with bounds of that time in seconds of the target's clock. */
 export interface TimedRetry {
   readonly exchange: Exchange;
   /** `retry_after` of the refusal. */
@@ -19,7 +19,10 @@ export interface TimedRetry {
 
 export type LimitsProbeContext = TierProbeContext<"agents.answering">;
 
-/** Time after which a request no longer counts in any admissible limiter: some add a share of the previous window. */
+/**
+ * Time after which a request no longer counts with any limiter that the document allows. It covers two hours, because
+ * some limiters add a share of the previous window.
+ */
 export const useExpiryMs = 2 * hourMs + 2000;
 
 export const senderOf = (context: LimitsProbeContext): KeySender => ({
@@ -30,11 +33,12 @@ export const senderOf = (context: LimitsProbeContext): KeySender => ({
   countedRead: burstReadOf(context),
 });
 
-/** Statuses of a missing endpoint. Some servers refuse a request before they look for the endpoint. */
+/** Statuses that a request to a missing endpoint may get. Some servers check the key or the limit first. */
 const missingStatuses: readonly number[] = [401, 403, 404, 405, 429];
 
 /**
- * Skips a probe if the target has no such endpoint for any agent. Its requests would show nothing about limits.
+ * Skips a probe if every request of the run to this endpoint shows that the target lacks it. Further requests would
+ * show nothing about limits.
  * @throws {SkipError}
  */
 export function requireEndpoint(
@@ -51,13 +55,16 @@ export function requireEndpoint(
 
 const isUnknown = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
 
-/** State of a key before its allowance is exhausted. */
+/** State of a key before its allowance is used up. */
 export interface Beginning {
   readonly beganFresh: boolean;
   readonly idleSinceMs: number | null;
 }
 
-/** Waits until earlier use of the key no longer counts, if the run can advance the target's clock. */
+/**
+ * Advances the test clock until earlier use of the key no longer counts. Does nothing for an unused key that the target
+ * file calls `fresh`, or without a test clock.
+ */
 export async function expireEarlierUse(context: LimitsProbeContext): Promise<Beginning> {
   requireEndpoint("invoke", context);
   const {
@@ -75,8 +82,8 @@ export async function expireEarlierUse(context: LimitsProbeContext): Promise<Beg
 }
 
 /**
- * Retries well before `retry_after` is over. Returns `null` if `retry_after` is too short for that or the run may not
- * wait.
+ * Sends a request well before `retry_after` is over. Returns `null` if `retry_after` is too short for that, or the run
+ * may not wait.
  */
 export async function retryEarly(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
@@ -86,13 +93,13 @@ export async function retryEarly(sender: KeySender, refusal: Exchange | undefine
   return timedRetry(await invokeUnpaced(sender), refusal, seconds);
 }
 
-/** Retries when `retry_after` is over. Returns `null` if the run may not wait that long. */
+/** Sends a request when `retry_after` is over. Returns `null` if the run may not wait that long. */
 export async function retryWhenDue(sender: KeySender, refusal: Exchange | undefined): Promise<TimedRetry | null> {
   const seconds = reportedWaitSeconds(refusal);
   if (refusal === undefined || seconds === null || seconds < 0) return null;
   if (!(await waitIfAllowed(sender.time, (seconds + 0.5) * 1000, "`retry_after` must pass"))) return null;
   let exchange = await invokeUnpaced(sender);
-  // If the wait only advanced the clock, a late server may still hold the slot.
+  // If the wait only advanced the test clock, a slow server may not have released the slot yet, so a 429 is retried.
   const pausesMs = sender.time.maxClockOffsetMs() > refusal.clockMs ? retryPausesMs : [];
   for (const pauseMs of pausesMs) {
     if (statusOf(exchange) !== 429) break;
@@ -110,7 +117,7 @@ function timedRetry(exchange: Exchange, refusal: Exchange, saidSeconds: number):
   return {
     exchange,
     saidSeconds,
-    // A clock that the run advances may stand still between two advances.
+    // Counts real time only if the run did not advance the clock: a test clock may stand still between two advances.
     atLeastSeconds: Math.max(advancedMs, advancedMs === 0 ? exchange.sentMs - headMsOf(refusal) : 0) / 1000,
     atMostSeconds: (advancedMs + headMsOf(exchange) - refusal.sentMs) / 1000,
   };

@@ -8,28 +8,34 @@ import { type AllExchanges, byEndpoint, endpointOf } from "../shared/all-exchang
 import { isSuccess } from "../shared/response.ts";
 import { fallWithin } from "./ledger.ts";
 
-/** Two reads of a usage within one window of the headers. */
+/** Two reads of the same usage report within one rate-limit window. */
 interface Interval {
   readonly before: Exchange;
   readonly after: Exchange;
-  /** Fall of `Remaining`. */
+  /** How far `Remaining` fell from the first read to the second. */
   readonly fell: number;
   readonly key: KeySamples;
 }
 
 interface UsageInterval extends Interval {
-  /** How many intervals must agree before it is a breach. A single one may just show usage that is updated late. */
+  /** How far `requests.used` grew from the first read to the second. */
   readonly grown: number;
 }
 
-/** How many intervals must agree. They show that usage is not merely behind. */
+/**
+ * Minimum number of intervals in which usage grew exactly as far as `Remaining` fell. They show that the target does
+ * not always update usage late.
+ */
 const minAgreeing = 2;
-/** How many requests must be missing in an interval: one alone may be counted a moment later. */
+/**
+ * Minimum number of requests that usage must miss in an interval. A single missing request may be counted a moment
+ * later.
+ */
 const minMissing = 2;
 
 /**
- * Judges that `requests.used` counts the same requests as `Remaining` between two reads of usage. It does not matter
- * which requests a server counts.
+ * Judges that between two reads of usage `requests.used` grows as far as `Remaining` falls (USE-7). Which requests a
+ * server counts does not matter.
  */
 export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Finding<never> {
   const intervals = intervalsOf("usage", samples, all).flatMap((each): UsageInterval[] => {
@@ -51,7 +57,9 @@ export function judgeUsageGrowth(samples: AllSamples, all: AllExchanges): Findin
   );
 }
 
-/** Observes which numbers of key usage count the requests that `Remaining` counts. */
+/**
+ * Observes which numbers in the response of `GET /keys/usage` change by one with each request that `Remaining` counts.
+ */
 export function observeKeyUsage(samples: AllSamples, all: AllExchanges): Observation {
   const intervals = intervalsOf("keyUsage", samples, all).filter(({ fell }) => fell > 0);
   const [first] = intervals;
@@ -72,7 +80,7 @@ const growthAt = (path: string, before: Exchange, after: Exchange): number => {
   return (to ?? NaN) - (from ?? NaN);
 };
 
-/** The numbers of a JSON value, by path. */
+/** All numbers in a JSON value, by their dotted path. */
 const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   if (typeof value === "number") return new Map([[path, value]]);
   if (typeof value !== "object" || value === null) return new Map();
@@ -81,7 +89,7 @@ const numbersIn = (value: unknown, path = ""): ReadonlyMap<string, number> => {
   );
 };
 
-/** The intervals between consecutive reads of an endpoint, for each key. */
+/** Pairs of consecutive reads of an endpoint with one key, within one rate-limit window. */
 function intervalsOf(
   endpoint: "usage" | "keyUsage",
   { keys, keylessMs }: AllSamples,
@@ -107,7 +115,10 @@ function intervalsOf(
 const isOverlapped = (sample: Sample, samples: readonly Sample[]): boolean =>
   samples.some((each) => each !== sample && each.sentMs < sample.endMs && each.endMs > sample.sentMs);
 
-/** Growth of `requests.used`; `null` if it was not read twice, or its window has ended. */
+/**
+ * Growth of `requests.used` between two reads. `null` if one of them does not state it, or a new period began in
+ * between.
+ */
 function growthBetween(before: Exchange, after: Exchange): number | null {
   const [from, to] = [before, after].map((each) => usageCountIn(bodyJson(each), "requests"));
   if (from === null || to === null || from === undefined || to === undefined) return null;

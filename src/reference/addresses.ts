@@ -52,7 +52,10 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIPv4(address) ? "ipv4" : "ipv6";
 }
 
-/** The addresses of a request: its socket's, and those in its headers. The value of an absent header is empty. */
+/**
+ * The addresses of a request: that of its socket, and the values of its forwarding headers. The value of an absent
+ * header is empty.
+ */
 export interface Hops {
   /** The address at the other end of the socket. */
   readonly peer: string;
@@ -63,7 +66,7 @@ export interface Hops {
 /**
  * Returns the address of the client. Each proxy appends the address from which it got the request, so the list is read
  * from its end. Reading stops at the first hop that is not trusted, because earlier entries could be forged. Source:
- * RFC 7239, 4 and 5.2, and the older `X-Forwarded-For`.
+ * RFC 7239, sections 4 and 5.2 (`Forwarded`), and the older `X-Forwarded-For`.
  */
 export function clientAddress({ peer, forwarded, forwardedFor }: Hops, trusted: AddressSet): string {
   let address = normalizeAddress(peer);
@@ -90,7 +93,10 @@ function splitOutsideQuotes(text: string, separator: "," | ";"): readonly string
   return text.match(pattern) ?? [];
 }
 
-/** Reads `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or `2001:db8::1`, with or without quotes. */
+/**
+ * Reads an address with or without port and quotes: `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711` or
+ * `2001:db8::1`.
+ */
 function addressOf(text: string): string | null {
   const bare = text.trim().replace(/^"(.*)"$/, "$1");
   const address = /^\[([^\]]+)\](?::\w+)?$/.exec(bare)?.[1] ?? /^([\d.]+):\w+$/.exec(bare)?.[1] ?? bare;

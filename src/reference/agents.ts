@@ -1,6 +1,6 @@
 import type { HealthStatus } from "../spec/events.ts";
 
-/** How an execution fails. `afterChunks` is the number of chunks that a stream sends first. */
+/** How an agent fails. `afterChunks` is the number of chunks that a stream sends before the failure. */
 export type Failure =
   | { readonly kind: "none" }
   | { readonly kind: "crash"; readonly afterChunks: number }

@@ -14,8 +14,8 @@ export interface Clock {
 /** A clock that moves only when it is advanced. */
 export interface VirtualClock extends Clock {
   /**
-   * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. At each instant it
-   * waits for `settled`, so that work started at that instant can finish.
+   * Moves the clock forward by `ms`, from timer to timer. Resolves after all due timers have run. Waits for `settled`
+   * at each timer, so that work that the timer has started can finish.
    */
   advance(ms: number, settled?: () => Promise<void>): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function systemClock(): Clock {
 /** Creates a clock that starts at `epochMs`. Does not replace any global timer. */
 export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
   const clock = createClock(epochMs);
-  /** The latest time at which each timer is due. */
+  /** An upper bound of the instant at which each pending timer runs. */
   const dueMs = new Map<Timer, number>();
   const step = async (untilMs: number, settled: () => Promise<void>): Promise<void> => {
     for (;;) {
@@ -54,7 +54,7 @@ export function virtualClock(epochMs: number = virtualEpochMs): VirtualClock {
         run();
       };
       const timer: Timer = clock.setTimeout(due, ms);
-      // fake-timers counts whole milliseconds. A timer set by another timer takes at least 1 ms.
+      // fake-timers counts whole milliseconds, and a timer that another timer sets runs at least 1 ms later.
       dueMs.set(timer, clock.now + Math.max(1, Math.trunc(ms)));
       return timer;
     },

@@ -1,8 +1,11 @@
 import { isObject } from "../base/json.ts";
 
-/** Functions that read and edit plain JSON values. A path is `a.b.c`. An edit of an absent field changes nothing. */
+/**
+ * The functions of this file read and edit plain JSON values. A path is written `a.b.c`. An edit of an absent field
+ * changes nothing.
+ */
 
-/** The fields of an object; none for any other value. */
+/** Returns the fields of an object; none for any other value. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
@@ -37,10 +40,10 @@ export function renameField(value: unknown, from: string, to: string): unknown {
     : value;
 }
 
-/** Writes all but ASCII as `\uXXXX`, as many JSON libraries do. */
+/** Writes each character outside ASCII as `\uXXXX`, as many JSON libraries do. */
 export function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Returns a text, or `null` for any other value. */
+/** Returns the value if it is a text, else `null`. */
 export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);

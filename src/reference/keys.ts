@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import { publishedTiers, type TierName, tierNames, type TierLimits } from "../spec/tiers.ts";
 
-/**
- * The limits of each tier. The document leaves those of Enterprise to an agreement, so they are this server's choice.
- */
+/** The limits of each tier. The document names none for Enterprise, so this server chooses them. */
 export type TierTable = Readonly<Record<TierName, TierLimits>>;
 
 export const referenceTiers: TierTable = {
@@ -51,7 +49,7 @@ function keyOf(name: string, text: string, tier: TierName, traits: Partial<KeyTr
 /** Tokens that the `quota` key has left in the month at the server's start: enough for a few short responses. */
 const quotaTokensLeft = 20;
 
-/** Texts of the standard keys. They are as long and as random as a real key. */
+/** Texts of the standard keys: as long and as random as real keys. */
 const knownTexts: Partial<Readonly<Record<TierName, string>>> = {
   free: "free_4mJ9sQ2vXk7TtB1nLw6Yc3Re",
   pro: "pro_8pZr5HdW0gUf2xNa7KqEj4Vm",
@@ -65,7 +63,7 @@ function standardKey(tier: TierName): ReferenceKey {
   return keyOf(tier, knownTexts[tier] ?? `${tier}_${digest.slice(0, 24)}`, tier);
 }
 
-/** The keys of every server, always the same. Their names are those of a target file. */
+/** The keys of every reference server, always the same. A target file uses the same names for its keys. */
 export const referenceKeys: readonly ReferenceKey[] = [
   ...tierNames.map(standardKey),
   keyOf("expired", "old_3wLq8YtN5dHm1fXc6PbJr2Sz", "free", { expiresInSeconds: 0 }),
@@ -82,7 +80,7 @@ export const referenceKeys: readonly ReferenceKey[] = [
 /** The secret that signs requests. Source: Authentication 4. */
 export const signingSecret = "reference-signing-secret";
 
-/** A key and the instant at which it expires, in Unix milliseconds; `Infinity` for never. */
+/** A key, and the instant at which the key expires in Unix milliseconds; `Infinity` for never. */
 export interface IssuedKey {
   readonly key: ReferenceKey;
   readonly expiresAtMs: number;
@@ -96,7 +94,9 @@ export interface KeyRing {
   issue(tier: TierName, traits: Partial<KeyTraits>, nowMs: number): ReferenceKey;
 }
 
-/** Creates a key ring from its first keys. `write` makes the final text of every key. */
+/**
+ * Creates a key ring with these first keys. `write` turns the standard text of a key into the text that clients send.
+ */
 export function keyRing(first: readonly ReferenceKey[], write: (text: string) => string, startMs: number): KeyRing {
   const byText = new Map<string, IssuedKey>();
   let count = 0;

@@ -4,12 +4,13 @@ import { editField, removeField, renameField, setField } from "./json-edit.ts";
 import type { Override } from "./patch.ts";
 import type { ErrorCause, Operation } from "./api-error.ts";
 
-// Overrides that faults and variants of several sections share.
+// This file has the overrides that faults and variants of several sections share. A decision is a function of
+// `Behaviour`.
 
 type Arguments<D extends keyof Behaviour> = Parameters<Behaviour[D]>;
 type Result<D extends keyof Behaviour> = ReturnType<Behaviour[D]>;
 
-/** Edits the result of a decision. The edit also receives the arguments of the decision. */
+/** Edits the result of a decision. `edit` also receives the arguments of the decision. */
 export const overrideResult =
   <D extends keyof Behaviour>(decision: D) =>
   (edit: (result: Result<D>, ...args: Arguments<D>) => Result<D>): Override =>
@@ -45,7 +46,7 @@ export function overrideSuccessStatus(operation: Operation, status: number): Ove
   return overrideResult("successStatus")((given, asked) => (asked === operation ? status : given));
 }
 
-/** Replaces the status of each third success of one operation. */
+/** Replaces the status of every third success of one operation. */
 export const overrideThirdSuccessStatus =
   (operation: Operation, status: number): Override =>
   (base) => {
@@ -59,17 +60,17 @@ export const overrideThirdSuccessStatus =
     };
   };
 
-/** Replaces the status of these errors. Without `on`, applies to every operation. */
+/** Replaces the status of errors with these causes. Without `on`, applies to every operation. */
 export function overrideErrorStatus(causes: readonly ErrorCause[], status: number, on?: Operation): Override {
   return overrideResult("errorStatus")((given, ...asked) => (appliesTo(causes, on, ...asked) ? status : given));
 }
 
-/** Replaces the code of these errors. Without `on`, applies to every operation. */
+/** Replaces the code of errors with these causes. Without `on`, applies to every operation. */
 export function overrideErrorCode(causes: readonly ErrorCause[], code: string, on?: Operation): Override {
   return overrideResult("errorCode")((given, ...asked) => (appliesTo(causes, on, ...asked) ? code : given));
 }
 
-/** Replaces status and code of these errors. Without `on`, applies to every operation. */
+/** Replaces status and code of errors with these causes. Without `on`, applies to every operation. */
 export function overrideError(causes: readonly ErrorCause[], status: number, code: string, on?: Operation): Override {
   return (base) => ({ ...overrideErrorStatus(causes, status, on)(base), ...overrideErrorCode(causes, code, on)(base) });
 }
@@ -83,7 +84,7 @@ function appliesTo(
   return causes.includes(cause) && (on === undefined || on === operation);
 }
 
-/** Gives every key these traits, on these operations. */
+/** Treats every key as if it had these permissions, on the given operations. */
 export function withKeyTraits(operations: readonly Operation[], traits: Partial<KeyTraits>): Override {
   return (base) => ({
     permits: (key, request) =>

@@ -2,8 +2,8 @@ import type { ClauseId } from "../spec/clauses.ts";
 import { standard, type Behaviour } from "./behaviour/behaviour.ts";
 
 /**
- * Returns decisions that replace some of those of `base`. Each call creates new state, so that servers do not share
- * any.
+ * Returns functions that replace some functions of the behaviour `base`. Each call creates new state, so that servers
+ * do not share any.
  */
 export type Override = (base: Behaviour) => Partial<Behaviour>;
 
@@ -18,8 +18,8 @@ export interface Patch {
   readonly section: string;
   readonly summary: string;
   /**
-   * The clauses that the patch breaks. A variant breaks only advisory clauses. A load fault may break no clause, if the
-   * load's own rules detect it.
+   * The clauses that the patch breaks. A variant breaks only advisory clauses. A load fault may break no clause, if a
+   * load run detects it by a rule of its own.
    */
   readonly breaks: readonly ClauseId[];
   /**

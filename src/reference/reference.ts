@@ -67,7 +67,7 @@ export interface ReferenceOptions {
   readonly onRequest?: (line: RequestLine) => void;
 }
 
-/** Paths that the document leaves open. Source: Endpoints 11 and 12. */
+/** Paths of operations for which the document shows no path. Source: Endpoints 11 and 12. */
 const openPaths = {
   /** Relative to the base URL. */
   batch: "/agents/{agent_id}/batch",
@@ -96,13 +96,16 @@ export interface Reference {
   readonly startedMs: number;
   /** Whether the clock moves only when it is advanced. */
   readonly hasVirtualClock: boolean;
-  /** Paths that the document leaves open. `{agent_id}` stands for an agent. */
+  /** Paths of operations for which the document shows no path. `{agent_id}` stands for an agent. */
   readonly paths: typeof openPaths;
   /** Whether an agent with this id is in service. */
   hasAgent(id: string): boolean;
-  /** Why the server does not deliver to a URL, or `null`. The addresses of a host name are checked when it connects. */
+  /**
+   * Returns why the server does not deliver to a URL, or `null`. The addresses of a host name are checked later, when
+   * the server connects.
+   */
   addressRefusal(url: string): string | null;
-  /** Puts the agent of a configuration file into service, or its next version. */
+  /** Puts the agent of a configuration file into service, in place of an earlier agent with this id. */
   hostAgent(file: AgentFile, id: string, reason: HostingReason): void;
   /** Takes an agent out of service. */
   removeAgent(id: string): void;

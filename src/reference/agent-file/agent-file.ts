@@ -4,7 +4,7 @@ import { deploymentDefaults } from "../agents.ts";
 import { isReservedHeader } from "../behaviour/deliveries.ts";
 import { eventSelectors } from "../behaviour/webhooks.ts";
 
-// Each message of the schema continues the sentence "it must be".
+// In this file, an error message of the schema continues the sentence "it must be", such as "a string".
 
 const textThat = (allowed: string, holds: (value: string) => boolean) => z.string(allowed).refine(holds, allowed);
 
@@ -27,7 +27,7 @@ const allowedSeconds = `a number of seconds above 0, at most ${maxSeconds}`;
 const allowedEvents = "an array of at least one event type";
 const allowedEntrypoints = "an array of at least one entrypoint";
 
-/** Marks a message that is a complete predicate. The prefix "is VALUE; it must be" is then left out. */
+/** Marks an error message that says everything by itself. `describeIssue` then leaves out "is VALUE; it must be". */
 const wholePredicate = { isWholePredicate: true };
 
 const headerName = textThat("the name of a header", (value) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value)).refine(
@@ -109,7 +109,7 @@ const agentFile = z
     entrypoints: file.agent_architecture.entrypoints,
     description: file.description ?? null,
     template: file.template ?? null,
-    /** ISO 8601 without a zone. */
+    /** ISO 8601 without a time zone. */
     createdAt: file.created_at ?? null,
     /** `null` leaves the id to the server. */
     agentId: file.agent_id ?? null,
@@ -121,19 +121,19 @@ const agentFile = z
     authType: file.auth_settings.type,
     envVars: file.env_vars,
     timeoutSeconds: file.deployment.timeout,
-    /** A size with its unit. */
+    /** A size with its unit, such as `512MB`. */
     memory: file.deployment.memory,
     endpoints: file.webhooks.endpoints,
   }));
 
 export type AgentFile = Readonly<z.output<typeof agentFile>>;
 
-/** The content of a file, or all of its problems, one line each. */
+/** The content of an agent configuration file, or all problems of the file, one line each. */
 export type AgentFileResult =
   | { readonly kind: "agent"; readonly file: AgentFile }
   | { readonly kind: "wrong"; readonly problems: readonly string[] };
 
-/** The largest file that is accepted, in bytes. */
+/** Size of the largest accepted agent configuration file, in bytes. */
 export const maxAgentFileBytes = 1024 * 1024;
 
 /** Reads the text of an agent configuration file. Never throws. */
@@ -148,7 +148,7 @@ export function readAgentFile(content: string): AgentFileResult {
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  // The issue of an invalid key contains the problems of that key.
+  // For an invalid key of an object, the real issue is nested in the one that zod reports.
   const [inner = issue] = issue.code === "invalid_key" ? issue.issues : [];
   const path = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
   const place = path.replace(/^\./, "") || "the file";

@@ -6,8 +6,8 @@ import { fileOwner, type NewWebhook } from "../webhooks/webhook.ts";
 import type { AgentFile } from "./agent-file.ts";
 
 /**
- * Returns the agent of a configuration file. The agent cannot run the file's code, so it echoes the query and names the
- * entrypoint that would have run. `loadedAt` (ISO 8601) is its time of creation if the file gives none.
+ * Returns the agent of a configuration file. The server cannot run the file's code, so the agent echoes the query and
+ * names the entrypoint that would have run. `loadedAt` (ISO 8601) is used if the file has no `created_at`.
  */
 export function agentFromFile(file: AgentFile, id: string, loadedAt: string): Agent {
   const functions = new Map(file.entrypoints.map(({ tag, file: path, module }) => [tag, `${path}#${module}`]));
@@ -55,7 +55,10 @@ export function webhooksFromFile(file: AgentFile, agentId: string): readonly New
 /** Why an agent is put into service: at the start of the server, or because its file is new or has changed. */
 export type HostingReason = "start" | "created" | "updated";
 
-/** Puts the agent of a file into service, or its next version, and replaces its webhooks by those of the file. */
+/**
+ * Puts the agent of a file into service, in place of an earlier agent with this id. Replaces that agent's webhooks by
+ * those of the file.
+ */
 export function hostAgentFile(state: ServerState, file: AgentFile, id: string, reason: HostingReason): void {
   const { agents, outbox, clock } = state;
   const createdAt = agents.get(id)?.createdAt ?? isoTime(clock.now());
@@ -65,7 +68,7 @@ export function hostAgentFile(state: ServerState, file: AgentFile, id: string, r
   if (reason !== "start") outbox.emit(deploymentEvent(`deployment.${reason}`, agent));
 }
 
-/** Takes an agent out of service. Its own webhooks still get the event of its removal. */
+/** Takes an agent out of service. Its webhooks are retired only after they have got the event `deployment.deleted`. */
 export function removeHostedAgent(state: ServerState, id: string): void {
   const { agents, outbox } = state;
   const agent = agents.get(id);

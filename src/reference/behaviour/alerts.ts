@@ -9,7 +9,7 @@ export interface Alert {
   /** Name of the key whose usage the alert watches. */
   readonly owner: string;
   readonly type: string;
-  /** Percentage of the window's limit. */
+  /** Percentage of the window's limit. The alert is sent when the used requests reach it. */
   readonly threshold: number;
   readonly webhookUrl: string;
   readonly createdMs: number;
@@ -27,8 +27,8 @@ export type AlertRequest = Pick<Alert, "type" | "threshold" | "webhookUrl">;
 /** Decisions about usage alerts. Source: Endpoints, "8. Create a usage alert". */
 export const standardAlerts = {
   /**
-   * Returns the error in a request to create an alert, or `null`. `addressRefusal` returns why the server may not
-   * deliver to a URL.
+   * Returns the error in a request to create an alert, or `null`. `addressRefusal` returns why the server may not send
+   * to a URL; `null` if it may.
    */
   validateAlert: (body: unknown, addressRefusal: (url: string) => string | null): ApiError | null => {
     const { type, threshold, webhook_url: url } = fieldsOf(body);
@@ -71,7 +71,7 @@ export const standardAlerts = {
   }),
 };
 
-/** Returns the used part of a window in per cent. */
+/** Returns the percentage of a window's requests that are used. */
 export function usedPercent({ limit, remaining }: WindowStatus): number {
   return limit === 0 ? 100 : ((limit - remaining) / limit) * 100;
 }

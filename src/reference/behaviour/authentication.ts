@@ -44,7 +44,7 @@ function writes(operation: Operation): boolean {
   return runsAgent(operation) || operation === "createWebhook" || operation === "createAlert";
 }
 
-/** Compares in constant time, so that the time reveals neither length nor content of the right text. */
+/** Compares two texts in constant time, so that the time reveals neither length nor content of the secret. */
 export function isSameSecret(one: string, other: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
@@ -55,7 +55,10 @@ export const standardAuthentication = {
   requiresKey: (operation: Operation, _credentials: Credentials): boolean => !isServerOwn(operation),
   /** Returns the text of a key, made from its standard text. */
   keyText: (text: string): string => text,
-  /** Returns the `Authorization` that a request without that header counts as having; empty for none. */
+  /**
+   * Returns a key that a request carries outside `Authorization`, written as that header's value; empty for none. A
+   * fault may find one in a cookie.
+   */
   authorizationElsewhere: (_headers: IncomingHttpHeaders, _path: string, _operation: Operation): string => "",
   credentials: (authorization: string): Credentials => {
     if (authorization === "") return { kind: "absent" };
@@ -72,9 +75,9 @@ export const standardAuthentication = {
   },
   /** Returns the name of the account that a request counts against. */
   accountOf: (key: ReferenceKey, _credentials: Credentials): string => key.key,
-  /** Returns the key whose account a request with an invalid key also counts against, or `null`. */
+  /** Returns a valid key against whose limits a request with an invalid key also counts, or `null`. */
   accountChargedForInvalidKey: (_credentials: Credentials, _ring: KeyRing): ReferenceKey | null => null,
-  /** Returns those of the configured proxies whose forwarding headers the server trusts. */
+  /** Returns the proxies whose forwarding headers the server trusts. `named` are the configured ones. */
   trustedProxiesOf: (named: AddressSet): AddressSet => named,
   /** Whether the scope, agents and addresses of a key allow a request. */
   permits: ({ scope, agents, allowedIps }: ReferenceKey, { operation, agentId, address }: AccessRequest): boolean =>

@@ -69,7 +69,7 @@ export const standardDeliveries = {
   selectsType: (events: readonly string[], type: string): boolean => events.some((event) => selects(event, type)),
   /** Whether a webhook gets the events of an agent. `tiedTo` is the webhook's only agent, or `null` for all. */
   selectsAgent: (tiedTo: string | null, agentId: string): boolean => tiedTo === null || tiedTo === agentId,
-  /** Whether a webhook with these counts gets an event that it selects. */
+  /** Whether a webhook gets an event that matches its subscription. `_load` counts the webhook's earlier deliveries. */
   acceptsEvent: (_load: WebhookBacklog): boolean => true,
   /** Returns the id of an event, which is the same for every webhook. `attempt` counts from 1. */
   eventId: (number: number, _attempt: number): string => `evt_${String(number).padStart(6, "0")}`,
@@ -109,12 +109,15 @@ export const standardDeliveries = {
   responseTimeoutMs: (): number => deliveryPolicy.responseTimeoutMs,
   /** Whether a delivery succeeds only after the whole body of the response has arrived, within the same time. */
   awaitsResponseBody: (): boolean => false,
-  /** Whether a response with headers of these names counts. If not, the delivery has failed. */
+  /** Whether a response may count as success, given the names of its headers. If not, the delivery has failed. */
   acceptsResponse: (_headerNames: readonly string[]): boolean => true,
-  /** Whether a redirect is followed by a GET, as browsers do. Its response then counts. */
+  /**
+   * Whether the server follows a receiver's redirect with a GET, as browsers do. The delivery is then judged by the
+   * response to the GET.
+   */
   followsRedirects: (): boolean => false,
   isDelivered: (status: number): boolean => status >= 200 && status <= 299,
-  /** Returns when the next attempt is due; `null` for no further attempt. */
+  /** Returns when the next attempt of a delivery is due; `null` for no further attempt. */
   nextAttemptMs: ({ attemptCount, lastMs, delivered }: DeliveryProgress): number | null => {
     const delayMs = deliveryPolicy.retryDelaysMs[attemptCount];
     return delivered || attemptCount >= deliveryPolicy.maxAttempts || delayMs === undefined ? null : lastMs + delayMs;

@@ -66,14 +66,14 @@ export function formB({ code, message, detail }: ErrorBodyInput): object {
   return { status: "error", error: { code, message, details: detailsOf(detail) } };
 }
 
-/** Makes a body that fits both forms. */
+/** Makes an error body that fits form A and form B. */
 export function bothForms(input: ErrorBodyInput): object {
   const { code, message, status, detail } = input;
   const retry = detail.kind === "limit" ? { retry_after: detail.retryAfterSeconds } : {};
   return { status: "error", error: { code, message, status, ...retry, details: detailsOf(detail) } };
 }
 
-/** Makes the `details` of form B. */
+/** Makes the `details` of an error body of form B. */
 export function detailsOf(detail: ErrorDetail): object {
   switch (detail.kind) {
     case "none":

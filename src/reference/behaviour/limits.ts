@@ -26,7 +26,7 @@ export const standardLimits = {
   tokensPerMonth: ({ tokensPerMonth }: TierLimits): number => tokensPerMonth ?? Number.MAX_SAFE_INTEGER,
   /** Whether a limit on the number of requests may refuse an operation. */
   isLimited: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
-  /** Whether invoke and stream report a limit only if the request is valid otherwise. */
+  /** Whether invoke and stream respond 429 only to requests that are valid otherwise. */
   reportsLimitErrorsLast: (): boolean => false,
   /** Whether an operation takes a slot for concurrent requests. */
   takesSlot: (operation: Operation): boolean => operation !== "health" && !isServerOwn(operation),
@@ -39,14 +39,14 @@ export const standardLimits = {
   countsRefused: (_kind: Refusal["kind"]): boolean => false,
   /** Whether a request remains counted after its response is known. */
   remainsCounted: (_head: HeadInput): boolean => true,
-  /** How often a request is taken back that does not remain counted. */
+  /** How many times a request is uncounted if it does not remain counted. Above 1, the key gains requests. */
   refunds: (): number => 1,
-  /** Whether a counted request is part of the used requests in the usage of its key. */
+  /** Whether `GET /usage` includes a counted request in the key's used requests. */
   isInUsage: (_head: HeadInput): boolean => true,
   /** The number of requests that each chunk of a stream counts as. */
   requestsPerChunk: (): number => 0,
   releasesSlot: (event: ResponseEvent, _head: HeadInput): boolean => event !== "head",
-  /** Milliseconds on the server's clock from the event until the slot is free. */
+  /** Milliseconds on the server's clock from the event until the request's slot is free again. */
   releaseDelayMs: (_event: ResponseEvent, _head: HeadInput): number => 0,
   /** Chooses the window that the headers report, out of at least one window. */
   advertisedWindow: (windows: readonly WindowStatus[]): WindowStatus =>
@@ -55,7 +55,7 @@ export const standardLimits = {
   refusalWindow: (exhausted: WindowStatus, _advertised: WindowStatus): WindowStatus => exhausted,
   /** Makes the window that the headers report when the month's tokens are used up. */
   tokenQuotaWindow: (advertised: WindowStatus, _tokens: TokenCount, _backAtMs: number): WindowStatus => advertised,
-  /** Whether the headers report the window at the time of sending, not at the request's arrival. */
+  /** Whether the rate-limit headers describe the time of the response instead of the request's arrival. */
   refreshesBeforeSending: (): boolean => false,
   rateHeaders: ({ limit, remaining, resetAtMs }: WindowStatus, nowMs: number, _head: HeadInput): readonly Header[] => [
     [headerNames.rateLimit, String(limit)],
@@ -73,8 +73,7 @@ export const standardLimits = {
 };
 
 /**
- * Whether a window has fewer requests left than the other window. If both have the same number, whether it resets
- * later.
+ * Whether window `one` has fewer requests left than `other`. If both have the same number, whether `one` resets later.
  */
 function isTighter(one: WindowStatus, other: WindowStatus): boolean {
   if (one.remaining !== other.remaining) return one.remaining < other.remaining;

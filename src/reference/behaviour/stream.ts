@@ -29,7 +29,7 @@ export interface StreamInput {
 
 export interface Chunk {
   readonly text: string;
-  /** Position in the whole text, from 0. */
+  /** Index of the chunk among all chunks of the whole text, from 0. */
   readonly index: number;
 }
 

@@ -4,7 +4,7 @@ import type { Operation } from "../api-error.ts";
 /** A header: name and value. */
 export type Header = readonly [name: string, value: string];
 
-/** The request and status that a response head belongs to. */
+/** The request that a response head answers, and the status of the response. */
 export interface HeadInput {
   readonly operation: Operation;
   readonly status: number;

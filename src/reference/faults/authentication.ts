@@ -9,7 +9,7 @@ const respond403 = (where: Operation) => overrideErrorStatus(["wrong-key"], 403,
 /** Any authentication scheme and its credentials. */
 const anyScheme = /^(\S+) +(\S+) *$/;
 
-/** Accepts an unknown key in place of the first known key that resembles it. */
+/** Accepts an unknown key as if it were the first known key that it resembles. */
 function acceptSimilar(resembles: (text: string, key: string, operation: Operation) => boolean): Override {
   return (base) => ({
     identify: (credentials, ring, nowMs, operation) => {

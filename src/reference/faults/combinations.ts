@@ -3,7 +3,7 @@ import { apiError, fieldError, type Operation } from "../api-error.ts";
 import { fault, faults, type Override } from "../patch.ts";
 import { withPath } from "./edge-cases.ts";
 
-/** Takes the key from somewhere else if a request has no `Authorization`. */
+/** Takes the key from another header if a request has no `Authorization`. */
 const keyFrom = (find: (name: string, value: string) => string | undefined, on: Operation): Override => {
   return () => ({
     authorizationElsewhere: (headers, _path, operation) => {
@@ -17,7 +17,7 @@ const isDigits = (value: unknown): boolean => typeof value === "string" && /^\d+
 
 const isWord = (value: unknown): boolean => typeof value === "string" && /^[\w+/=]+$/.test(value);
 
-/** Refuses bodies of an operation that meet a condition. */
+/** Responds 400 to requests of an operation whose body meets a condition. */
 const refuseIf =
   (on: Operation, matches: (body: unknown) => boolean): Override =>
   (base) => ({
@@ -27,7 +27,7 @@ const refuseIf =
         : base.validateBody(body, violations, operation),
   });
 
-/** Gives unknown agents another code if the enterprise key asks. */
+/** Changes the error code for an unknown agent, but only in requests with the Enterprise key. */
 const unknownAgentOtherwise =
   (on: Operation): Override =>
   (base) => {
@@ -45,7 +45,7 @@ const unknownAgentOtherwise =
     };
   };
 
-/** Faults that only a combination of several properties of a request shows. */
+/** Faults that only show in requests with several properties at once, such as one endpoint and one kind of key. */
 export const combinationFaults = faults("Errors / Error codes", {
   "key-in-cookie-let-in": fault("AUTH-2", "Usage takes the key from a cookie.").by(
     keyFrom((name, value) => (name === "cookie" ? /api_key=([^;]+)/.exec(value)?.[1] : undefined), "usage"),

@@ -13,7 +13,7 @@ import { racyLimiter } from "./limits.ts";
 
 /** Turns of the event loop that a slow store takes to write: one or two milliseconds on an idle machine. */
 const writingTurns = 300;
-/** Turns of the event loop that delay a write until after a whole burst is decided. */
+/** Turns of the event loop by which a write is late. All requests of a burst are admitted or refused before then. */
 const burstTurns = 2000;
 
 /** Replaces the limiter of the minute. Keeps the standard limiter of the hour. */
@@ -58,8 +58,8 @@ function countsBeforeDeciding(size: WindowSize): Limiter {
     },
     status: (nowMs) => {
       const status = window.status(nowMs);
-      // Several requests may be counted beyond the limit. One of them is left out, because its own refusal is written
-      // after its count was undone.
+      // `excess` counts the refused requests, including the one whose headers are being written. The headers of that
+      // request leave it out.
       return status.remaining > 0 ? status : { ...status, remaining: -Math.max(0, excess - 1) };
     },
   });
@@ -69,7 +69,7 @@ const refusalMs = 2000;
 const eventsPerLoss = 1000;
 const neverMs = 24 * hourMs;
 
-/** Faults that only concurrent requests, or very many requests, reveal. The suites still detect them. */
+/** Faults that show only in concurrent requests, or only in very many requests. The suites still detect them. */
 export const concurrencyFaults = faults("Limits / Request rate 2", {
   "refusals-restart-the-minute": fault(
     "LIM-13",
@@ -81,7 +81,7 @@ export const concurrencyFaults = faults("Limits / Request rate 2", {
   ).by(minute(countsBeforeDeciding)),
 });
 
-/** Faults that only load can detect. */
+/** Faults that only a load run detects, because the suites send too few requests. */
 export const loadFaults = faults(
   "Limits / Request rate 3",
   {

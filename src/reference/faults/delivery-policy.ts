@@ -7,7 +7,7 @@ import { fault, faults, type Override } from "../patch.ts";
 
 type Signing = (bytes: Uint8Array, secret: string) => string | null;
 
-/** Replaces the signature of webhooks that have a secret. */
+/** Replaces the signature of deliveries to webhooks that have a secret. */
 const signature =
   (sign: Signing): Override =>
   (base) => ({
@@ -67,7 +67,7 @@ export const signatureFaults = faults("Events / Delivery security and policy", {
   ),
 });
 
-/** Stops retrying a delivery after some responses. `status` is `null` if no response came in time. */
+/** Makes no further attempt after a response that `isFinal` selects. `status` is `null` if no response came in time. */
 const noRetryAfter =
   (isFinal: (status: number | null) => boolean): Override =>
   (base) => ({

@@ -43,7 +43,7 @@ export function withPath(change: (path: () => string) => Override): Override {
   };
 }
 
-/** Faults that break a rule for all requests in one rare case only. */
+/** Faults that break a rule in one rare case only, such as a 403 or a path that few clients request. */
 export const edgeCaseFaults = faults("What the service does 1", {
   "key-usage-is-html": fault("SVC-1", "Key usage is HTML.").by(
     htmlBody(({ operation, status }) => operation === "keyUsage" && status === 200),

@@ -17,7 +17,7 @@ const isLimit = ({ detail }: ErrorBodyInput) => detail.kind === "limit";
 
 const limitCauses = ["request-limit", "concurrency-limit", "token-quota", "address-limit"] as const;
 
-/** Makes a body that fits neither form: form A without its `status`. */
+/** Makes an error body that fits neither form A nor form B: form A without its `status`. */
 const inNoForm = (value: unknown) => removeField(value, "error.status");
 
 export const errorFaults = faults("Errors", {

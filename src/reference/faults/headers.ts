@@ -25,14 +25,14 @@ function noHeaders(
   );
 }
 
-/** Edits the window that the headers report. */
+/** Edits the window that the rate-limit headers report. */
 function reading(edit: (old: WindowStatus, nowMs: number, head: HeadInput) => WindowStatus): Override {
   return (base) => ({
     rateHeaders: (old, nowMs, head) => base.rateHeaders(edit(old, nowMs, head), nowMs, head),
   });
 }
 
-/** Edits the value of one header. */
+/** Edits the value of one rate-limit header. */
 function value(
   name: string,
   edit: (old: string, reading: WindowStatus, nowMs: number, head: HeadInput) => string,
@@ -45,8 +45,8 @@ function value(
 const isNearlyUsedUp = ({ limit, remaining }: WindowStatus) => limit > 200 && remaining > 0 && remaining < 4;
 
 /**
- * Creates a limiter whose decisions count every request, but whose headers miss some. If several requests arrive within
- * some turns of the event loop, the headers count only one.
+ * Creates a limiter that admits requests by the right count, but reports a wrong count in the headers. Of several
+ * requests within `windowTurns` turns of the event loop, the headers count only one.
  */
 function losesConcurrentCounts(size: WindowSize, windowTurns = 2): Limiter {
   const [exact, advertised] = [fixedWindow(size), fixedWindow(size)];

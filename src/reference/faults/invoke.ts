@@ -12,7 +12,7 @@ import { fieldError, type Operation } from "../api-error.ts";
 
 const body = overrideJson("invokeBody");
 
-/** Refuses bodies with certain fields. */
+/** Responds 400 to bodies with certain fields. */
 export function refuseBody(
   operation: Operation,
   field: string,
@@ -26,7 +26,7 @@ export function refuseBody(
   });
 }
 
-/** Refuses bodies with a parameter, or with some of its values. */
+/** Responds 400 to bodies with a parameter, or with some of the parameter's values. */
 export function refuseParameter(operation: Operation, name: string, matches = (_value: unknown) => true): Override {
   return refuseBody(operation, `parameters.${name}`, ({ parameters }) => {
     return isObject(parameters) && name in parameters && matches(parameters[name]);
@@ -120,7 +120,8 @@ export const invokeFaults = faults("Endpoints / 1. Invoke an agent", {
   "execution-time-too-long": fault(["INV-4", "INV-9"], "`execution_time` is an hour more than the request took.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", 3600 + elapsedMs / 1000)),
   ),
-  // Breaks INV-4 only in some runs: if the clock is moved right after a slow request, a run cannot tell how short the execution was.
+  // Breaks INV-4, which demands seconds, only in some runs. If a run moves the clock right after a slow request, it
+  // cannot tell how short the execution was.
   "execution-time-in-milliseconds": fault("INV-9", "`execution_time` is in milliseconds.").by(
     body((value, { elapsedMs }) => setField(value, "metadata.execution_time", elapsedMs)),
     ["INV-4"],

@@ -19,7 +19,10 @@ import { fault, faults, type Override } from "../patch.ts";
 import { eventLoopTurns } from "../server/wait.ts";
 import type { TierLimits } from "../../spec/tiers.ts";
 
-/** Exempts streams from the hour's limit, but still counts them. `window` creates both limiters. */
+/**
+ * Never refuses a stream because of the hour's limit, but counts each stream. `window` creates the limiters of the hour
+ * and the minute.
+ */
 const hourNotOfStreams =
   (window: (size: WindowSize) => Limiter): Override =>
   (base) => {
@@ -55,7 +58,10 @@ function windows(
   });
 }
 
-/** Creates a limiter whose decisions miss the requests of the last turns of the event loop. Its headers count them. */
+/**
+ * Creates a limiter that admits requests by a late count: it misses the requests of the last `lagTurns` turns of the
+ * event loop. The headers report the right count.
+ */
 export function racyLimiter(size: WindowSize, lagTurns = 8): Limiter {
   const advertised = fixedWindow(size);
   const lagging = fixedWindow(size);
@@ -211,7 +217,7 @@ export const rateFaults = faults("Limits / Request rate", {
 
 const lateMs = 90_000;
 
-/** Delays the release of a slot in matching cases. */
+/** Delays the release of a request's slot in matching cases. */
 function releaseLate(matches: (event: ResponseEvent, head: HeadInput) => boolean): Override {
   return (base) => ({
     releaseDelayMs: (event, head) => (matches(event, head) ? lateMs : base.releaseDelayMs(event, head)),

@@ -7,7 +7,7 @@ import { fault, faults, type Override } from "../patch.ts";
 const list = overrideJson("listBody");
 const usage = overrideJson("usageBody");
 
-/** Leaves matching requests out of the usage of their keys. */
+/** Leaves matching requests out of the requests that `GET /usage` reports as used. */
 const leftOutOfUsage = (matches: (head: HeadInput) => boolean): Override =>
   overrideResult("isInUsage")((isInUsage, head) => isInUsage && !matches(head));
 

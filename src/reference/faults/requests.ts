@@ -28,7 +28,8 @@ export const serviceFaults = faults("What the service does", {
   "usage-not-below-v1": fault(["SVC-3", "USE-1"], "Usage is served below `/v2` only.").by(
     () => ({
       servedPath: (path) => path.replace(/^\/v1\/usage/, "/gone").replace(/^\/v2\/usage/, "/v1/usage"),
-      // The run does not count its read below `/v2`, so the alert's threshold may be reached one request early.
+      // A run that reads `/v2/usage` does not know that the read is counted, too. An alert may therefore come one
+      // request before the run expects it.
     }),
     ["ALR-3"],
   ),

@@ -10,9 +10,9 @@ export interface Refusal {
   readonly roomAtMs: number;
 }
 
-/** The numbers that all accounts of a tier share. */
+/** The limits that all accounts of a tier share. */
 export interface AccountTerms {
-  /** Number of concurrent requests. */
+  /** Greatest number of concurrent requests. */
   readonly slots: number;
   readonly tokensPerMonth: number;
 }
@@ -49,7 +49,7 @@ interface Month {
   readonly toMs: number;
 }
 
-/** The last result. Cached, because most requests fall into the same month. */
+/** The last result of `monthAt`. Cached, because most requests fall into the same month. */
 let lastMonth: Month = { number: 0, fromMs: Infinity, toMs: -Infinity };
 
 function monthAt(nowMs: number): Month {
@@ -67,8 +67,8 @@ export const monthStartMs = (nowMs: number): number => monthAt(nowMs).fromMs;
 export const nextMonthMs = (nowMs: number): number => monthAt(nowMs).toMs;
 
 /**
- * Creates an account. `sinceMs` is an instant in the month of `tokensUsedBefore`. A server may have a million accounts,
- * one for each key. To save memory, an account is a class, and the usual two limiters are fields instead of an array.
+ * Creates an account. `tokensUsedBefore` counts for the month of `sinceMs`. A server may have a million accounts, one
+ * for each key. To save memory, an account is a class, and the usual two limiters are fields instead of an array.
  */
 export function createAccount(
   limiters: readonly Limiter[],

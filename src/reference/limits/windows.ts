@@ -132,8 +132,8 @@ export function anchoredWindow(size: WindowSize): Limiter {
 }
 
 /**
- * Creates a limiter that keeps a log of the requests of the last `windowMs`. Each request frees its place when it is
- * that old.
+ * Creates a limiter that keeps a log of the requests of the last `windowMs`. A request that is older leaves the log and
+ * frees its place.
  */
 export function rollingWindow(size: WindowSize): Limiter {
   let log: number[] = [];
@@ -234,7 +234,9 @@ export const overrideLimiter = (limiter: Limiter, changes: Partial<Limiter>): Li
   ...changes,
 });
 
-/** Hides a limiter from the reported status while the limiter has room. Its remaining requests then seem unlimited. */
+/**
+ * Reports unlimited remaining requests until the limiter refuses one. Until then, the headers describe another window.
+ */
 export const hideUntilRefusal = (limiter: Limiter): Limiter =>
   overrideLimiter(limiter, {
     status: (nowMs) => {

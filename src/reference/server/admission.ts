@@ -48,7 +48,7 @@ export function admitRequest(state: ServerState, request: IncomingRequest): Requ
     : admitAddress(state, request, credentials, identity.cause);
 }
 
-/** Handles a request without a valid key, which the limiter of its address counts. */
+/** Handles a request without a valid key. The limiter of the client's address counts the request. */
 function admitAddress(
   state: ServerState,
   { operation, address, agentId }: IncomingRequest,
@@ -122,7 +122,7 @@ function admitKey(
   return createContext(state, { ...base, error: null }, { counted: cost > 0, slot });
 }
 
-/** Counts a refused request. The wait until the next admission may then be longer. */
+/** Counts a refused request against the limits, and returns the refusal with the wait, which may now be longer. */
 function refusedAndCounted(state: ServerState, refusal: Refusal, operation: Operation, account: Account): Refusal {
   const nowMs = state.clock.now();
   account.count(nowMs);
@@ -196,7 +196,8 @@ function createContext(state: ServerState, input: ContextInput, admission: Admis
       for (let more = isUndone ? behaviour.refunds() : 0; more > 0; more -= 1) account.uncount(arrivedMs, nowMs);
       isCounted = isCounted && !isUndone;
       if (isCounted && !behaviour.isInUsage(head)) state.leftOut.add(account, nowMs);
-      // A long request may outlive the window in which it was counted. A refusal always reports the window that refused it.
+      // The window in which a long request was counted may be over. Its headers then report the current window. A
+      // refusal reports the window that refused it in any case.
       const isOver = nowMs >= window.resetAtMs && admission.advertised === undefined;
       if (isUndone || isOver || behaviour.refreshesBeforeSending())
         window = behaviour.advertisedWindow(account.windows(nowMs));

@@ -35,7 +35,7 @@ const executionBody = (properties: object) =>
     ["query"],
   );
 
-/** A page number in a URL. Larger numbers would lose digits when they are parsed. */
+/** A page number in a URL. Numbers outside these bounds would lose digits when they are parsed. */
 const pageNumber = { ...integer, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 const tokenUsage = partial({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });

@@ -14,7 +14,7 @@ import { addBodyParser, readQuery, apiErrorOf } from "./parsing.ts";
 import { addRoutes } from "./routes.ts";
 import type { ServerState } from "./state.ts";
 
-/** A request and its response, for a log. It names the key, but not its text. */
+/** A request and its response, for a log. `key` is the key's name, never its secret text. */
 export interface RequestLine {
   readonly at: string;
   readonly method: string;
@@ -57,7 +57,7 @@ export async function createApp(
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
   app.decorateRequest("requestContext", null);
   app.decorateRequest("rawBody", null);
-  // Without this listener Node itself responds 417, without the server's headers.
+  // Without this listener, Node itself responds 417 to an unknown `Expect`, and leaves out the server's headers.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   addBodyParser(app, state);
   app.addHook("onRequest", (request, reply, done) => {
@@ -81,7 +81,9 @@ export async function createApp(
   return app;
 }
 
-/** Starts to handle a request. Returns `false` if the response is already sent. */
+/**
+ * Starts to handle a request: authenticates it and checks its limits. Returns `false` if it has already sent an error.
+ */
 function admit(state: ServerState, log: Log | null, request: FastifyRequest, reply: FastifyReply): boolean {
   const operation = request.is404 ? "unknown" : (request.routeOptions.config.operation ?? "unknown");
   const context = open(state, log, request, reply, operation);
@@ -122,7 +124,7 @@ function open(
 }
 
 function addressOf({ trustedProxies, behaviour }: ServerState, { socket, headers }: FastifyRequest): string {
-  // Fast path for the usual case: no proxy.
+  // Most requests come without a proxy: the address of the socket is the client's.
   if (headers.forwarded === undefined && headers["x-forwarded-for"] === undefined)
     return normalizeAddress(socket.remoteAddress ?? "");
   const forwardedFor = [headers["x-forwarded-for"] ?? []].flat().join(",");

@@ -7,7 +7,7 @@ import { invoke } from "./handlers.ts";
 import { disconnectSignal, sleep } from "./wait.ts";
 import { validateAgent } from "./execution.ts";
 
-/** Endpoint 11: accepts a batch and returns the handle of its operation. */
+/** Accepts a batch and returns the handle of its operation. Source: Endpoints, "11. Batch submission". */
 export function submitBatch(context: RequestContext, agentId: string, body: unknown): RouteResult {
   const { state } = context;
   const { behaviour, clock, operations } = state;
@@ -31,7 +31,10 @@ export function submitBatch(context: RequestContext, agentId: string, body: unkn
   return ok(behaviour.handleBody(accepted));
 }
 
-/** Endpoint 10: returns the state of an operation. Operations of other keys count as unknown. */
+/**
+ * Handles `GET /operations/{operation_id}`: returns the state of an operation. Operations of other keys count as
+ * unknown.
+ */
 export function checkOperation({ state, deferredError, accountName }: RequestContext, id: string): RouteResult {
   if (deferredError !== null) return failed(deferredError);
   const operation = state.operations.find(id);
@@ -40,7 +43,7 @@ export function checkOperation({ state, deferredError, accountName }: RequestCon
     : failed(apiError("operation-not-found", "No operation has this id."));
 }
 
-/** Runs the entries in order, on the server's clock. Never rejects. */
+/** Runs the entries of a batch in order, on the server's clock. Never rejects. */
 async function runEntries(
   context: RequestContext,
   accepted: AsyncOperation,
@@ -78,7 +81,10 @@ async function invokeEntry(context: RequestContext, agentId: string, body: unkno
   }
 }
 
-/** Returns the error of a batch entry if the month's tokens are used up. The batch itself counts as one request. */
+/**
+ * Returns the error of a batch entry if the month's tokens are used up. Only this limit applies to an entry: the batch
+ * as a whole counts as one request.
+ */
 function quotaError({ account, state }: RequestContext, nowMs: number): ApiError | null {
   const { used, limit } = account.tokens(nowMs);
   return state.behaviour.needsTokens("batch") && used >= limit

@@ -41,9 +41,9 @@ export function addControlRoutes(app: FastifyInstance, state: ServerState): void
   if (isVirtualClock(state.clock)) addClockRoute(app, state, state.clock);
 }
 
-/** When each key was last used since this start of the server, by the key's name. */
+/** Returns when each key was last used since this start of the server, by the key's name. */
 function keyUse({ startId, ring, lastUsedMs }: ServerState): object {
-  // Accounts have the text of their key as name.
+  // The name of an account is the text of its key.
   const lastUsedAt = (account: string): string | null => {
     const ms = lastUsedMs.get(account);
     return ms === undefined ? null : new Date(ms).toISOString();
@@ -77,7 +77,7 @@ function addClockRoute(app: FastifyInstance, state: ServerState, clock: VirtualC
   );
 }
 
-/** Applies the body of a request to change a deployment. */
+/** Handles `POST /control/deployments`: changes a deployment as the request's body says. */
 function controlDeployment(state: ServerState, body: unknown): RouteResult {
   const { agent_id: agentId, event, status = null } = fieldsOf(body);
   if (typeof agentId !== "string" || agentId === "")
@@ -100,7 +100,7 @@ function changeOf(event: unknown, agentId: string, status: unknown): DeploymentC
   return event === "health_changed" && health !== undefined ? { kind: event, agentId, health } : null;
 }
 
-/** A health status other than the current one. */
+/** Returns a health status other than the agent's current one. */
 function otherHealth(agent: Agent | undefined): HealthStatus {
   return agent?.health === "healthy" ? "degraded" : "healthy";
 }

@@ -36,7 +36,10 @@ export interface IncomingExecution {
   readonly violations: readonly SchemaViolation[];
 }
 
-/** Returns the error of a request to run an agent: that of the agent, of the body, or the deferred error. */
+/**
+ * Returns the error of a request to run an agent, or `null`. The agent or the body may be wrong, or the context may
+ * have a deferred error.
+ */
 export function validateExecution(context: RequestContext, request: IncomingExecution): ApiError | null {
   const { behaviour, agents } = context.state;
   const body = behaviour.validateBody(request.body, request.violations, context.operation);
@@ -118,7 +121,7 @@ function nonNegativeInteger(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
-/** Sends the events of one execution to webhooks. */
+/** Sends the webhook events of one execution, such as `agent.completed`. */
 export interface ExecutionEvents {
   readonly requestId: string;
   /** Sends the event of the execution's end. */
@@ -128,7 +131,8 @@ export interface ExecutionEvents {
 }
 
 /**
- * Sends the event of an execution's start. The event is only added to the outbox, so no request waits for a webhook.
+ * Sends the webhook event of an execution's start. The event is only added to the outbox, so the request does not wait
+ * for a receiver.
  */
 export function emitExecutionStart(context: RequestContext, agent: Agent, input: unknown): ExecutionEvents {
   const { state, operation, arrivedMs } = context;

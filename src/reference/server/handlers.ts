@@ -15,7 +15,7 @@ import {
 } from "./execution.ts";
 import { sleep } from "./wait.ts";
 
-/** Endpoint 1: runs an agent and returns its whole response, or an error. */
+/** Handles `POST /agents/{agent_id}/invoke`: runs an agent and returns its whole response, or an error. */
 export async function invoke(context: RequestContext, request: IncomingExecution): Promise<RouteResult> {
   const { behaviour, clock, agents } = context.state;
   const error = validateExecution(context, request);
@@ -32,7 +32,7 @@ export async function invoke(context: RequestContext, request: IncomingExecution
   return ok(behaviour.invokeBody(input, behaviour.result(input), behaviour.agentVersion(agent)));
 }
 
-/** Endpoint 3: returns an agent's health report. */
+/** Handles `GET /agents/{agent_id}/health`: returns an agent's health report. */
 export function health(context: RequestContext, agentId: string): RouteResult {
   const { behaviour, clock, startedMs, lastRequestMs: lastRequests } = context.state;
   return forAgent(context, agentId, (agent) => {
@@ -43,7 +43,7 @@ export function health(context: RequestContext, agentId: string): RouteResult {
   });
 }
 
-/** Endpoint 12: returns the details of an agent. */
+/** Handles `GET /agents/{agent_id}`: returns the details of an agent. */
 export function describeAgent(context: RequestContext, agentId: string): RouteResult {
   const { behaviour } = context.state;
   return forAgent(context, agentId, (agent) => {
@@ -68,7 +68,7 @@ export interface ListQuery {
   readonly limit?: number;
 }
 
-/** Endpoint 4: returns a page of the list of agents. */
+/** Handles `GET /agents`: returns a page of the list of agents. */
 export function listAgents({ state, deferredError }: RequestContext, query: ListQuery): RouteResult {
   const { behaviour, agents } = state;
   if (deferredError !== null) return failed(deferredError);
@@ -82,13 +82,13 @@ export function listAgents({ state, deferredError }: RequestContext, query: List
   return ok(behaviour.listBody({ ...request, items, total: all.length }));
 }
 
-/** Endpoint 5: returns the usage of a key. */
+/** Handles `GET /usage`: returns the usage of a key. */
 export function usage(context: RequestContext): RouteResult {
   const { state, deferredError } = context;
   return deferredError === null ? ok(state.behaviour.usageBody(usageInput(context))) : failed(deferredError);
 }
 
-/** Endpoint 9: returns the usage of a key, with its permissions. */
+/** Handles `GET /keys/usage`: returns the usage of a key, with its permissions. */
 export function keyUsage(context: RequestContext): RouteResult {
   const { state, key, deferredError, lastUsedMs } = context;
   if (deferredError !== null || key === null)

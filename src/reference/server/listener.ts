@@ -13,8 +13,8 @@ export interface TlsFiles {
 }
 
 /**
- * How long an idle connection stays open. Longer than clients keep one, so that clients close first and no request
- * meets a closing connection.
+ * How long an idle connection stays open. Clients close idle connections earlier, so none sends a request on a
+ * connection that the server is closing.
  */
 const keepAliveMs = 72_000;
 
@@ -24,7 +24,8 @@ const keepAliveMs = 72_000;
  * @throws {Error} Node's own error if certificate and key do not match
  */
 export function createListener(handle: RequestListener, tls: TlsFiles | null): Server {
-  // Fastify instead of Node handles a missing `Host`, because Fastify's response has all headers.
+  // Node would refuse a request without `Host` by itself, without the server's headers. `hostError` in `app.ts` refuses
+  // it instead.
   const options = { requireHostHeader: false };
   const server = tls === null ? createServer(options, handle) : createSecureServer({ ...options, ...tls }, handle);
   server.keepAliveTimeout = keepAliveMs;
@@ -34,8 +35,8 @@ export function createListener(handle: RequestListener, tls: TlsFiles | null): S
 }
 
 /**
- * Responds 400 to bytes that are not an HTTP request, if the connection is still writable. The key cannot be read, so
- * the rate-limit headers are those of the client's address.
+ * Responds 400 to bytes that are not an HTTP request, if the connection is still writable. The key is unknown, so the
+ * rate-limit headers are those of the client's address.
  */
 export function answerMalformed(state: ServerState, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {

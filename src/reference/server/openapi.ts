@@ -1,8 +1,8 @@
 import type { SwaggerTransformObject } from "@fastify/swagger";
 import { rateHeaders } from "../../spec/headers.ts";
 
-// The JSON Schemas of requests validate the requests. Those of responses are only published: a serializer would drop
-// fields that the behaviour adds.
+// The schemas of requests validate requests. The schemas of responses are only published: serializing by them would
+// drop fields that a variant or fault adds.
 
 export const json = "application/json";
 
@@ -29,7 +29,7 @@ const unauthorized: ErrorRow = [401, "The key is missing, wrong or expired."];
 const forbidden: ErrorRow = [403, "The key may not do this, or not from this address."];
 const notAcceptable: ErrorRow = [406, "No media type of the response matches `Accept`."];
 
-/** Errors that several endpoints have. */
+/** Errors of several endpoints: status and description. */
 export const errors = {
   badRequest: [400, "A field is missing or invalid."],
   noAgent: [404, "No agent has this id."],
@@ -46,7 +46,9 @@ const rateLimitHeaders = Object.fromEntries(
   Object.values(rateHeaders).map(({ header, says }) => [header, { ...integer, description: says }]),
 );
 
-/** Makes the schemas of a response and of its errors. Adds the errors about keys. `status` is the status of success. */
+/**
+ * Makes the schemas of an endpoint's responses: the success with `status`, the given errors, and the errors about keys.
+ */
 export function responses(
   description: string,
   content: Readonly<Record<string, object>>,

@@ -17,7 +17,7 @@ export function addBodyParser(app: FastifyInstance, state: ServerState): void {
   });
 }
 
-/** Carries an API error through Fastify. */
+/** An API error that is thrown inside Fastify. {@link apiErrorOf} takes it out again. */
 class ThrownApiError extends Error {
   readonly apiError: ApiError;
 

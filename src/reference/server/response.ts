@@ -95,7 +95,7 @@ function bodyOf(
   return { contentType: behaviour.contentType("json", head), text: behaviour.jsonText(value, head) };
 }
 
-/** Sends a complete response and frees the slot of its request. */
+/** Sends a complete response. Then the request no longer takes a slot for concurrent requests. */
 function send(socket: ServerResponse, context: RequestContext, { status, headers, bytes }: HttpResponse): void {
   const head: HeadInput = { operation: context.operation, status };
   context.onResponseEvent("head", head);

@@ -51,7 +51,7 @@ export interface ServerSetup extends Pick<ServerState, "clock" | "behaviour" | "
   readonly trustedProxies: readonly string[];
 }
 
-/** Number of addresses with an account. Above it, the oldest account is dropped. */
+/** Greatest number of addresses with an account. One more drops the oldest account. */
 const maxAddresses = 10_000;
 
 export function serverState(parts: ServerSetup): ServerState {
@@ -66,7 +66,8 @@ export function serverState(parts: ServerSetup): ServerState {
   }));
   const openAccount = ({ tier, tokensUsedBefore }: ReferenceKey): Account => {
     const limits = tiers[tier];
-    // The account is created at its first request. Its earlier usage belongs to the month in which the server started.
+    // The account is created at the key's first request. `tokensUsedBefore` belongs to the month in which the server
+    // started.
     return createAccount(behaviour.limiters(limits), termsOf(limits), tokensUsedBefore, startedMs);
   };
   const unauthenticated: AccountTerms = { slots: Number.POSITIVE_INFINITY, tokensPerMonth: 0 };
@@ -114,7 +115,7 @@ export interface Conversations {
   addTurn(name: string, query: string): Conversation;
 }
 
-/** Number of kept conversations. Above it, the longest idle one is dropped. */
+/** Greatest number of kept conversations. One more drops the conversation that was idle longest. */
 const maxConversations = 10_000;
 
 interface Memory {
@@ -143,7 +144,7 @@ export interface OperationRegistry {
   find(id: string): AsyncOperation | undefined;
 }
 
-/** Number of kept operations. Above it, the oldest one is dropped. */
+/** Greatest number of kept operations. One more drops the oldest. */
 const maxOperations = 10_000;
 
 export function operationRegistry(): OperationRegistry {
@@ -158,7 +159,10 @@ export function operationRegistry(): OperationRegistry {
   };
 }
 
-/** Counted requests that the usage of an account leaves out, in each hour (UTC). */
+/**
+ * Counts, for each account and the current hour (UTC), the requests that `GET /usage` leaves out although they were
+ * counted.
+ */
 interface LeftOutOfUsage {
   add(account: Account, nowMs: number): void;
   count(account: Account, nowMs: number): number;

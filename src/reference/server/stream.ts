@@ -15,7 +15,10 @@ import {
 import { responseHeaders, rawHeaders } from "./response.ts";
 import { sleep, eventLoopTurns } from "./wait.ts";
 
-/** Endpoint 2: streams the response of an agent to the end, or until the client has left. Never rejects. */
+/**
+ * Handles `POST /agents/{agent_id}/stream`: streams the response of an agent to its end, or until the client has left.
+ * Never rejects.
+ */
 export async function stream(
   context: RequestContext,
   response: ServerResponse,
@@ -108,7 +111,7 @@ async function pause(connection: Connection, step: Exclude<Step, EventStep>, unt
 }
 
 /**
- * Drops the connection, but only after written data is sent. Node sends data after the current turn of the event loop.
+ * Drops the connection after the written data is sent. Node sends data only after the current turn of the event loop.
  */
 async function cut(response: ServerResponse): Promise<void> {
   await eventLoopTurns(1);
@@ -139,7 +142,7 @@ function dataOf({ context }: Connection, input: StreamInput, step: EventStep): u
 }
 
 /**
- * Writes data. Returns whether the socket is full: the agent then waits, so that a slow reader does not fill the
+ * Writes data. Returns whether the socket is full. If so, the caller waits, so that a slow reader does not fill the
  * memory.
  */
 function write({ context, response, chunks }: Connection, writes: readonly Write[]): boolean {
@@ -173,8 +176,8 @@ export interface ChunkWriter {
 }
 
 /**
- * Frames chunks itself. Node writes a chunk in four parts (length, line end, bytes, line end), which costs more than
- * the event in it. Source: RFC 9112, 7.1.
+ * Creates a writer that frames chunks itself. Node writes a chunk in four parts (length, line end, bytes, line end),
+ * which costs more than the event in the chunk. Source: RFC 9112, section 7.1 (chunked transfer coding).
  */
 export function chunkWriter(response: ServerResponse): ChunkWriter {
   // An HTTP/1.0 body has no chunks: it ends with the connection.

@@ -6,7 +6,7 @@ import { failed, ok, type RouteResult } from "./response.ts";
 import type { RequestContext } from "./admission.ts";
 import { validateAgent } from "./execution.ts";
 
-/** Endpoint 6: creates a webhook that belongs to the key of the request. */
+/** Handles `POST /webhooks`: creates a webhook that belongs to the key of the request. */
 export function createWebhook(context: RequestContext, body: unknown): RouteResult {
   const { key, deferredError, state } = context;
   const { behaviour, outbox } = state;
@@ -18,21 +18,22 @@ export function createWebhook(context: RequestContext, body: unknown): RouteResu
 }
 
 /**
- * Returns the error if the key may not call the agents whose events the webhook would get, or if its agent is unknown.
+ * Returns an error if the key may not call the agents whose events the webhook would get, or if the webhook's agent is
+ * unknown.
  */
 function validateReach(
   { key, operation, state: { agents, behaviour } }: RequestContext,
   { agentId }: WebhookRequest,
 ): ApiError | null {
-  // The address was checked on arrival. No agent has the empty id. A key for some agents therefore cannot create a
-  // webhook for all agents.
+  // The empty id stands for all agents. No agent has it, so a key for some agents cannot create a webhook for all. The
+  // client's address was already checked.
   const request = { operation, agentId: agentId ?? "", address: "" };
   if (key !== null && !behaviour.permits({ ...key, allowedIps: null }, request))
     return apiError("forbidden", "This key may create webhooks for its own agents only: name one of them as agent_id.");
   return agentId === null ? null : validateAgent(agents, agentId);
 }
 
-/** Endpoint 7: returns the deliveries of a webhook, newest first. */
+/** Handles `GET /webhooks/{webhook_id}/deliveries`: returns the deliveries of a webhook, newest first. */
 export function listDeliveries(context: RequestContext, id: string): RouteResult {
   const { behaviour, outbox } = context.state;
   return forWebhook(context, id, (webhook) => behaviour.deliveriesBody(webhook, outbox.deliveriesOf(id)));
@@ -57,7 +58,7 @@ function forWebhook(
     : ok(respond(webhook));
 }
 
-/** Endpoint 8: creates a usage alert for the key of the request. */
+/** Handles `POST /alerts`: creates a usage alert for the key of the request. */
 export function createAlert({ key, deferredError, state }: RequestContext, body: unknown): RouteResult {
   const { alerts, behaviour, clock, outbox } = state;
   const error = behaviour.validateAlert(body, (url) => outbox.addressRefusal(url)) ?? deferredError;

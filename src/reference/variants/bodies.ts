@@ -8,11 +8,11 @@ import { fieldError, apiError } from "../api-error.ts";
 
 const metadata = { execution_time: 0.25, tokens_used: 0 };
 
-/** Wraps a body in the envelope, as `data.result`. */
+/** Wraps a body in the document's generic envelope, as `data.result`. */
 export const inResult = (value: unknown) => ({ status: "success", data: { result: value, metadata } });
-/** Wraps a body in the envelope, as `data`. */
+/** Wraps a body in the document's generic envelope, as `data`. */
 export const inEnvelope = (value: unknown) => ({ status: "success", data: value });
-/** Like {@link inEnvelope}, with the envelope's `metadata`. */
+/** Like {@link inEnvelope}, but adds the envelope's `metadata` to the body. */
 const inData = (value: unknown) => ({ status: "success", data: isObject(value) ? { ...value, metadata } : value });
 
 const invoke = overrideJson("invokeBody");

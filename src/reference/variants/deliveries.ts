@@ -8,7 +8,7 @@ const event = overrideJson("eventBody");
 
 const { retryDelaysMs, maxAttempts } = deliveryPolicy;
 
-/** Replaces the delays of retries. They count from the previous attempt or from the first. */
+/** Replaces the delays of retries. A delay counts from the previous attempt or from the first. */
 const retryDelays =
   (delaysMs: readonly number[], from: "previous" | "first"): Override =>
   () => ({

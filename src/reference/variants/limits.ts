@@ -30,7 +30,7 @@ function withLimiters(hour: Shape, minute: Shape): Override {
   });
 }
 
-/** Reports one window only in the headers. */
+/** Reports only this window in the headers. */
 function reportOnly(window: WindowName): Override {
   return (base) => ({
     advertisedWindow: (readings) =>

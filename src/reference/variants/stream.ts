@@ -5,7 +5,7 @@ import { variant, variants } from "../patch.ts";
 
 const maxStreamMs = 60_000;
 
-/** Ends a stream with an error when its waits exceed `maxStreamMs`. */
+/** Ends a stream with an error once its waits add up to more than `maxStreamMs`. */
 function limitDuration(steps: readonly Step[]): readonly Step[] {
   let waitedMs = 0;
   const cut = steps.findIndex((step) => {

@@ -11,7 +11,7 @@ const listed = overrideJson("deliveriesBody");
 const metrics = overrideJson("metricsBody");
 const alert = overrideJson("alertBody");
 
-/** Marks the webhook itself as failed in the list of deliveries, but none of its deliveries. */
+/** Shows a failed delivery as pending in the list of deliveries, and the webhook itself as failed. */
 const markedFailed: Override = (base) => ({
   deliveriesBody: (webhook, deliveries) => {
     const hasFailed = deliveries.some(({ state }) => state === "failed");

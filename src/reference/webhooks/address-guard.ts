@@ -7,7 +7,7 @@ import { addressSet, normalizeAddress } from "../addresses.ts";
 export interface AddressGuard {
   /** Returns why the server does not deliver to a URL, or `null`. `lookup` checks the addresses of a host name. */
   addressRefusal(url: string): string | null;
-  /** Resolves a name for a connection. Fails if one of its addresses is refused. */
+  /** Resolves a host name for a connection. Fails if any address of the name is refused. */
   readonly lookup: LookupFunction;
 }
 
@@ -17,14 +17,14 @@ export type Resolver = (name: string, done: (error: Error | null, addresses: rea
 export interface GuardOptions {
   /** Whether deliveries to the server's own machine are allowed. */
   readonly allowsLoopback: boolean;
-  /** More addresses and CIDRs that are allowed. */
+  /** Addresses and CIDRs that are allowed although they are not public. */
   readonly allowed: readonly string[];
   /**
    * The addresses of this machine. Its services are not meant for webhooks, whatever network their addresses are in.
    * Default: all of the machine's addresses.
    */
   readonly machineAddresses?: readonly string[];
-  /** Default: the system's resolver. */
+  /** Resolves host names. Default: the system's resolver. */
   readonly resolve?: Resolver;
 }
 
@@ -78,12 +78,12 @@ export function addressGuard(options: GuardOptions): AddressGuard {
   };
 }
 
-/** Whether a host is `localhost` or one of its subdomains. Source: RFC 6761, 6.3. */
+/** Whether a host is `localhost` or one of its subdomains. Source: RFC 6761, section 6.3 (special names). */
 function isLocalName(host: string): boolean {
   return /(^|\.)localhost\.?$/.test(host);
 }
 
-/** Whether a server that listens on `host` can be reached from its own machine only. */
+/** Whether only the server's own machine can reach a server that listens on `host`. */
 export function listensOnLoopback(host: string): boolean {
   return isLocalName(host) || equivalentAddresses(host).some((address) => loopbackNetworks.has(address));
 }
@@ -144,7 +144,7 @@ export function equivalentAddresses(address: string): readonly string[] {
     .slice(0, 6)
     .map((group) => group.toString(16))
     .join(":");
-  // RFC 3056, 2: the IPv4 address follows the prefix.
+  // 6to4 (RFC 3056, section 2): the IPv4 address follows the prefix.
   if (groups[0] === 0x2002) return [plain, dotted(groups[1], groups[2])];
   const [high = 0, low = 0] = groups.slice(6);
   // `::` and `::1` have the prefix of IPv4-compatible addresses, but embed no IPv4 address.

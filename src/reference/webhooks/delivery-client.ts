@@ -12,11 +12,11 @@ export interface DeliveryRequest {
   readonly framing: "length" | "chunked";
   /** Milliseconds on the server's clock until the head of the response must have arrived; `Infinity` for no limit. */
   readonly timeoutMs: number;
-  /** Whether the whole body of the response must arrive, too. */
+  /** Whether the delivery succeeds only if the whole body of the response has arrived. */
   readonly awaitsBody: boolean;
-  /** Whether one redirect is followed, by a GET. */
+  /** Whether the client follows one redirect, with a GET. */
   readonly followsRedirects: boolean;
-  /** Whether a response with headers of these names counts, in lower case. */
+  /** Whether a response may count as success, given the names of its headers in lower case. */
   readonly acceptsResponse: (headerNames: readonly string[]) => boolean;
 }
 
@@ -33,7 +33,10 @@ export interface DeliveryClient {
   close(): Promise<void>;
 }
 
-/** Limits in bytes and in milliseconds for reading a response body. Reading the body frees the connection for another request. */
+/**
+ * Largest response body to read, and the longest time for reading it. Reading the body frees the connection for another
+ * request.
+ */
 const maxBodyBytes = 65_536;
 const bodyTimeoutMs = 1000;
 
@@ -112,7 +115,7 @@ async function requestFollowing(
   return request(next, connection);
 }
 
-/** The address to which a response redirects; `null` if it does not. */
+/** Returns the URL to which a response redirects; `null` if the response is no redirect. */
 function redirectOf(url: string, { statusCode, headers: { location } }: Dispatcher.ResponseData): string | null {
   const isRedirect = statusCode >= 300 && statusCode <= 399 && typeof location === "string";
   return isRedirect && URL.canParse(location, url) ? new URL(location, url).href : null;

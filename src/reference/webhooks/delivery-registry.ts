@@ -18,10 +18,10 @@ export interface DeliveryRegistry {
   /** Adds a delivery for each webhook that gets the event. */
   addEvent(event: HostingEvent): readonly Delivery[];
   addNotice(to: Destination, body: unknown): readonly Delivery[];
-  /** Deliveries with another attempt to come. */
+  /** Returns the deliveries that will be attempted again. */
   pending(): readonly Delivery[];
   find(number: number): Delivery | undefined;
-  /** Adds an attempt and returns the new state of the delivery. */
+  /** Adds an ended attempt, and returns the new state of its delivery. */
   endAttempt(before: Delivery, attempt: DeliveryAttempt): Delivery;
   recordsOf(webhookId: string): readonly DeliveryRecord[];
 }
@@ -137,7 +137,7 @@ function jsonCopy(value: unknown): unknown {
   }
 }
 
-/** Returns a delivery after one more attempt. */
+/** Returns the state of a delivery after one more attempt. */
 export function afterAttempt(behaviour: DeliveryBehaviour, before: Delivery, attempt: DeliveryAttempt): Delivery {
   const attempts = [...before.attempts, attempt];
   const progress: DeliveryProgress = {

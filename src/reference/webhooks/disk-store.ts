@@ -50,8 +50,8 @@ function openDatabase(folder: string): Sqlite.DatabaseSync {
   const database = new Database(file);
   // Only the owner may read the file, because it contains secrets of webhooks.
   chmodSync(file, 0o600);
-  // Only one server may use a folder. A server that is killed leaves no lock and loses no writes: the operating system
-  // already has them.
+  // The lock lets only one server use a folder. A server that is killed leaves no lock. It loses no writes either,
+  // because the operating system already has them.
   database.exec(
     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
   );

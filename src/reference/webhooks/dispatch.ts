@@ -24,7 +24,7 @@ export function dispatcher(
   const inFlight = inFlightRequests(receivers);
   const client = deliveryClient(clock, guard);
   const timers = new Map<number, Timer>();
-  /** Queues whose receiver let the last request time out. */
+  /** Queues whose receiver did not respond to the last request in time. */
   const silentQueues = new Set<string>();
   let closed = false;
 
@@ -162,9 +162,7 @@ export function deliveryQueues(maxRunning: () => number): DeliveryQueues {
   };
 }
 
-/**
- * Requests to receivers that are still without a response. A virtual clock waits for them, but only for a limited time.
- */
+/** Requests that still wait for a receiver's response. A virtual clock waits for them, but only for a limited time. */
 export interface InFlightRequests {
   /** Adds a request that is being sent. Call the result when the request has ended. */
   begin(budget: WaitBudget): () => void;

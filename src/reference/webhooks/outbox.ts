@@ -23,27 +23,27 @@ export interface Outbox {
    * if there is one.
    */
   emit(event: HostingEvent): void;
-  /** Sends a message that belongs to no webhook. */
+  /** Sends a message that belongs to no webhook: a usage alert. */
   notify(to: Pick<Destination, "url" | "secret">, body: unknown): void;
-  /** Returns deliveries in order of creation. Of those that have ended, only the last thousand are kept. */
+  /** Returns a webhook's deliveries in order of creation: all that have not ended, and the last thousand that have. */
   deliveriesOf(webhookId: string): readonly DeliveryRecord[];
   metricsOf(webhookId: string): WebhookMetrics;
   /**
-   * Returns why the server does not deliver to a URL, or `null`. The addresses of a host name are checked when it
-   * connects.
+   * Returns why the server does not deliver to a URL, or `null`. The addresses of a host name are checked later, when
+   * the server connects.
    */
   addressRefusal(url: string): string | null;
-  /** Resolves when no request waits for its response, or after a short real time. */
+  /** Resolves when no request waits for a receiver's response, or after a short real time. */
   whenIdle(): Promise<void>;
   /** Aborts all requests. With a data folder, their deliveries remain due for the next start. */
   close(): Promise<void>;
 }
 
-/** The parts of an outbox. */
+/** Everything that an outbox uses. */
 export interface OutboxSetup {
   readonly clock: Clock;
   readonly behaviour: DeliveryBehaviour;
-  /** Storage for the state. Deliveries that are overdue in it are sent at once. */
+  /** Storage for the state. Deliveries in the store that are overdue are sent at once. */
   readonly store: Store;
   readonly guard: AddressGuard;
   readonly receivers: ReceiverLocation;

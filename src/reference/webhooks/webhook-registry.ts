@@ -17,17 +17,17 @@ export interface RegisteredWebhook {
   totals: DeliveryTotals;
   /** Numbers of the kept deliveries, in order of creation. */
   deliveries: number[];
-  /** Number of deliveries with another attempt to come. */
+  /** Number of deliveries that have not ended. */
   pendingCount: number;
 }
 
-/** All webhooks. */
+/** All webhooks of a server, including retired ones. */
 export interface WebhookRegistry {
   add(webhook: NewWebhook): Webhook;
   retire(id: string): void;
   find(id: string | null): RegisteredWebhook | undefined;
   active(): readonly RegisteredWebhook[];
-  /** Returns the webhooks that get an event. */
+  /** Returns the active webhooks that get an event. */
   selecting(event: HostingEvent): readonly RegisteredWebhook[];
 }
 

@@ -4,9 +4,9 @@ import type { Patch } from "../../patch.ts";
 import type { Reference } from "../../reference.ts";
 import type { TierName, TierLimits } from "../../../spec/tiers.ts";
 
-/** A new key, which no request has used yet. */
+/** A key that the server has just issued, so that all its limits are unused. */
 export interface NewKey {
-  /** Safe to print. */
+  /** Name of the key. Unlike `key`, it is no secret and may be printed. */
   readonly name: string;
   readonly key: string;
 }

@@ -6,10 +6,7 @@ import { notesOf } from "./notes.ts";
 import { regressionsOf } from "./regressions.ts";
 import type { RegressionRules } from "./regression-rules.ts";
 
-/**
- * Compares two reports of the same kind, of runs or of load. Reports of different targets or different suites are compared too, with a note that
- * says so.
- */
+/** Compares two reports: both of runs, or both of load. If their targets or suites differ, a note in the result says so. */
 export function compareReports(
   { report: older }: Pick<ReportDocument, "report">,
   { report: newer }: Pick<ReportDocument, "report">,
@@ -30,7 +27,7 @@ export function compareReports(
   return { ...found, regressions: regressionsOf(found, rules) };
 }
 
-/** Whether the reports have any finding in common: without one, the absence of regressions proves nothing. */
+/** Whether the two reports share a finding or a load metric. If they share nothing, the absence of regressions proves nothing. */
 export const hasCommonFindings = ({ unchanged, loadFigures, ...lists }: Comparison): boolean =>
   unchanged > 0 || loadFigures.length > 0 || pairedLists.some((name) => lists[name].length > 0);
 

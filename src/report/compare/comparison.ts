@@ -48,7 +48,7 @@ const nameSchema = z.object({
 const findingChangeSchema = nameSchema.extend({ was: resultSchema, is: resultSchema }).meta({ id: "change" });
 
 const observationSchema = findingChangeSchema.extend({
-  /** Whether the two texts differ only in times and dates, or in the shapes of windows that the evidence allows. */
+  /** Whether the two texts differ only in times and dates, or in the kinds of rate-limit window that the evidence allows. */
   immaterial: z.boolean().describe("Whether the same behaviour can cause both texts."),
 });
 
@@ -59,11 +59,11 @@ const unpairedSchema = nameSchema
   .meta({ id: "lone" });
 
 const suiteSchema = z.object({
-  /** `null` if both sides have the same value. */
+  /** `null` if both reports have the same version. */
   version: changeSchema.nullable(),
-  /** `null` if both sides have the same value. */
+  /** `null` if both reports were judged by the same clauses. */
   clauses: changeSchema.nullable(),
-  /** `null` if both sides have the same value. */
+  /** `null` if both reports were judged by the same requirement set. */
   requirements: changeSchema.nullable(),
   came: z.array(text).describe("Checks that only the newer suite has, as far as the reports show."),
   went: z.array(text),
@@ -75,12 +75,12 @@ const metricSchema = trialSchema.extend({
   name: text,
   group: z.enum(["counts", "latency", "throughput", "memory"]),
   unit: z.enum(["requests", "requests/s", "ms", "bytes"]),
-  /** `null` if that side has no value: nothing was refused, or no stream was opened. */
+  /** `null` if the older report has no value, for example no latency of refusals because nothing was refused. */
   was: z.number().nullable(),
   is: z.number().nullable(),
   /** Negative for a decrease; `null` if there is no share. */
   changeShare: z.number().nullable().describe("Growth as a share of the older value: 0.1 is a tenth."),
-  /** `null` if the values can be compared. */
+  /** `null` if the two values can be compared. */
   doubt: text.nullable().describe("Why the two values cannot be compared."),
 });
 
@@ -88,7 +88,7 @@ const regressionSchema = z.object({
   kind: z.enum(Object.keys(regressionKinds) as [RegressionKind, ...RegressionKind[]]),
   /** One sentence on one line; control characters in texts of the target are escaped. */
   says: text,
-  /** `null` for a load metric and for the verdict. */
+  /** The finding that became worse; `null` if a load metric or the verdict did. */
   finding: z.object({ check: text, clause: text, instance: text.nullable() }).nullable(),
 });
 
@@ -99,30 +99,33 @@ export const comparisonSchema = z
     older: sideSchema,
     newer: sideSchema,
     notes: z.array(text).describe("Notes to read first."),
-    /** `null` if both were judged by the same version and the same clauses. */
+    /** `null` if both reports were judged by the same version, the same clauses and the same requirement set. */
     changedSuite: suiteSchema.nullable(),
-    /** Broken in the newer report (or the harness failed), and less severe or not judged in the older. */
+    /**
+     * Findings that are broken in the newer report, and were less severe or not judged in the older. A failure of the harness counts as
+     * broken.
+     */
     newlyFailing: z.array(findingChangeSchema),
-    /** Passes or is observed in the newer report. In the older, broken, or the harness failed. */
+    /** Findings that pass or are observed in the newer report, and were broken in the older. A failure of the harness counts as broken. */
     fixed: z.array(findingChangeSchema),
-    /** Judged in the older report, and not exercised in the newer. */
+    /** Findings that are skipped in the newer report, and were not in the older. */
     newlySkipped: z.array(findingChangeSchema),
-    /** Not exercised in the older report. Passes or is observed in the newer. */
+    /** Findings that were skipped in the older report, and pass or are observed in the newer. */
     noLongerSkipped: z.array(findingChangeSchema),
-    /** Broken in both reports, and not worse in the newer. */
+    /** Findings that are broken in both reports, and not worse in the newer. */
     stillFailing: z.array(findingChangeSchema),
-    /** Passes in both reports, by different admissible readings. */
+    /** Findings that pass in both reports, by different readings. */
     changedReadings: z.array(findingChangeSchema),
     changedObservations: z.array(observationSchema),
-    /** Only in the newer report. */
+    /** Findings that only the newer report has. */
     appeared: z.array(unpairedSchema),
-    /** Only in the older report. */
+    /** Findings that only the older report has. */
     gone: z.array(unpairedSchema),
-    /** Number of findings that are in none of these lists. Every other finding is in exactly one list. */
+    /** Number of findings that did not change. Every other finding is in exactly one of the lists above. */
     unchanged: count,
-    /** Load metrics that both sides have, changed or not. */
+    /** Metrics of load that both reports contain, changed or not. */
     loadFigures: z.array(metricSchema),
-    /** Load that only one side sent. */
+    /** Load that only one of the two reports contains. */
     loneTrials: z.object({ older: z.array(trialSchema), newer: z.array(trialSchema) }),
     regressions: z.array(regressionSchema),
   })
@@ -134,13 +137,13 @@ export type Comparison = DeepReadonly<z.infer<typeof comparisonSchema>>;
 /** One of the two reports: its target, suite, start and verdict. */
 export type Side = DeepReadonly<z.infer<typeof sideSchema>>;
 
-/** The result of a finding on one side. */
+/** The result of a finding in one of the two reports. */
 export type FindingResult = DeepReadonly<z.infer<typeof resultSchema>>;
 
 /** Identifies a finding: the same check and instance in two reports are the same finding. */
 export type FindingIdentity = DeepReadonly<z.infer<typeof nameSchema>>;
 
-/** A finding that both sides have. The level is that of the newer side. */
+/** A finding that both reports have. Its level is taken from the newer report. */
 export type FindingChange = DeepReadonly<z.infer<typeof findingChangeSchema>>;
 export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
 
@@ -149,15 +152,15 @@ export type ObservationChange = DeepReadonly<z.infer<typeof observationSchema>>;
  *
  * - `check`: the other suite has no such check.
  * - `requirements`: the other report was judged by an earlier requirement set, which does not have the check.
- * - `unselected`: the selection of the other run left the clause out.
+ * - `unselected`: `--only` or `--skip` excluded the clause from the other run.
  * - `unreached`: the other run was stopped early.
  * - `instance`: the other run had the check, but for other tiers.
- * - `trial`: the other run did not send that load.
+ * - `trial`: the other run did not send the load that the finding is about.
  * - `silent`: none of these reasons applies; the other report just has no such finding.
  */
 export type UnpairedReason = (typeof unpairedReasons)[number];
 
-/** A finding that only one side has. */
+/** A finding that only one of the two reports has. */
 export type UnpairedFinding = DeepReadonly<z.infer<typeof unpairedSchema>>;
 
 /** A change that counts as a regression. */
@@ -169,7 +172,7 @@ export type Change = DeepReadonly<z.infer<typeof changeSchema>>;
 /** Changes of the suite itself between the two reports. */
 export type SuiteChange = DeepReadonly<z.infer<typeof suiteSchema>>;
 
-/** The findings of both sides, sorted by how they changed. */
+/** The findings of two reports, sorted by how they changed. */
 export type FindingChanges = Pick<
   Comparison,
   | "newlyFailing"
@@ -187,12 +190,12 @@ export type FindingChanges = Pick<
 /** Identifies a load trial by scenario, tier and engine. */
 export type Trial = DeepReadonly<z.infer<typeof trialSchema>>;
 
-/** A metric of a load that both sides sent, with its two values. */
+/** A metric of load that both reports contain, with its two values. */
 export type LoadMetric = DeepReadonly<z.infer<typeof metricSchema>>;
 export type MetricGroup = LoadMetric["group"];
 export type MetricUnit = LoadMetric["unit"];
 
-/** Severity of an outcome; `null` for findings that were not judged. */
+/** Severity of each outcome: higher is worse. `null` if the outcome says nothing about the target. */
 export const severities: Readonly<Record<Outcome, number | null>> = {
   pass: 0,
   observed: 0,

@@ -15,7 +15,7 @@ import { isEquivalentText } from "./equivalence.ts";
 /** The parts of a report that are compared, or that show why a finding is missing. */
 export type ComparedReport = Pick<Report, "findings" | "suite" | "unselected" | "stopped" | "load">;
 
-/** The list that a finding of both sides belongs to. */
+/** The list of a comparison that a finding of both reports belongs to. */
 type Category = Exclude<keyof FindingChanges, "appeared" | "gone">;
 
 /** Sorts the findings of two reports by how they changed. */
@@ -41,7 +41,7 @@ export function findChanges(older: ComparedReport, newer: ComparedReport): Findi
   };
 }
 
-/** Categorizes two results of a finding by outcome. Equal outcomes are categorized by reading or observation. */
+/** Categorizes two results of a finding by outcome. If the outcomes are equal, the reading or the observed text decides. */
 export function categorizeChange(was: ReportFinding, is: ReportFinding): Category {
   const [before, now] = [severities[was.outcome], severities[is.outcome]];
   if (is.outcome === "skipped") return was.outcome === "skipped" ? "unchanged" : "newlySkipped";
@@ -53,7 +53,9 @@ export function categorizeChange(was: ReportFinding, is: ReportFinding): Categor
   return isObserved && (was.reason !== is.reason || was.outcome !== is.outcome) ? "changedObservations" : "unchanged";
 }
 
-/** A broken finding is worse than one that was not judged; a failure of the harness is worse than any other outcome. */
+/**
+ * Whether a newer outcome that is broken is worse than the older one. Broken is worse than not judged; a failure of the harness is worst.
+ */
 function isWorse(was: Outcome, is: Outcome): boolean {
   const [before, now] = [severities[was], severities[is]];
   if (now === null) return was !== is;
@@ -105,7 +107,10 @@ export interface Pairing {
   readonly onlyNewer: readonly ReportFinding[];
 }
 
-/** Pairs findings of the same key, in the order of the newer report. If several share a key, they are paired in order. */
+/**
+ * Pairs findings that have the same key, in the order of the newer report. If several findings of a report share a key, they are paired in
+ * order.
+ */
 function pairFindings(older: readonly ReportFinding[], newer: readonly ReportFinding[]): Pairing {
   const before = Map.groupBy(older, findingKey);
   const next = new Map<string, number>();

@@ -3,20 +3,20 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import { joinFirst } from "../../base/text.ts";
 import type { FindingIdentity } from "./comparison.ts";
 
-/** A labelled line of an entry. Control characters are escaped. */
+/** A labelled line about a finding, such as `was: pass`. Control characters are escaped. */
 export interface EntryRow {
   readonly label: string;
   readonly text: string;
 }
 
-/** Checks and instances of one clause with the same result. */
+/** Checks of one clause that have the same result, with their instances. */
 interface Case {
-  /** For example `SSE-5/name (free, pro)`. */
+  /** The checks and their instances, for example `SSE-5/name (free, pro)`. */
   readonly checks: string;
   readonly rows: readonly EntryRow[];
 }
 
-/** The findings of one clause. */
+/** A clause with its findings, grouped by result. */
 export interface Entry {
   readonly clause: string;
   readonly level: string;

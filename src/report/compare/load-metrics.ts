@@ -32,7 +32,7 @@ function failures({ requests }: LoadRun): number {
   return requests.failed + requests.unanswered;
 }
 
-/** Compares the load of two reports, paired by scenario, tier and engine. If several loads are alike, they are paired in order. */
+/** Compares the load runs of two reports. Runs are paired by scenario, tier and engine; runs that share all three are paired in order. */
 export function compareLoad(
   older: Report,
   newer: Report,
@@ -76,7 +76,10 @@ function metricsOf(older: LoadRun, newer: LoadRun): LoadMetric[] {
   });
 }
 
-/** Why two values cannot be compared: the load was different, or the load generator could not keep its rate. `null` if they can. */
+/**
+ * Why a metric of two load runs cannot be compared: the load was different, or the load generator could not keep its rate. `null` if it
+ * can.
+ */
 function doubtOf(older: LoadRun, newer: LoadRun, group: MetricGroup): string | null {
   for (const [side, { validity }] of [
     ["older", older],
@@ -112,7 +115,7 @@ function formatMetric(value: number | null, unit: MetricUnit): string {
 
 const rounded = (value: number): string => (value < 100 ? value.toFixed(1) : numbers().format(value));
 
-/** Formats a change as `+12 %`, `-3 %` or `=`; empty if there is no share. */
+/** Formats a change as `+12 %`, `-3 %` or `=`; empty if `changeShare` is `null`. */
 function formatShare({ was, is, changeShare }: Pick<LoadMetric, "was" | "is" | "changeShare">): string {
   if (was === is) return "=";
   if (changeShare === null) return "";
@@ -128,7 +131,7 @@ export function formatMetricChange(figure: LoadMetric): string {
   return `${name} ${formatMetric(was, unit)} → ${formatMetric(is, unit)}${share === "" ? "" : ` (${share})`}`;
 }
 
-/** The cells of one metric. */
+/** One row of the table of load metrics, as text. */
 export interface LoadRow {
   readonly figure: string;
   readonly was: string;
@@ -137,7 +140,7 @@ export interface LoadRow {
   readonly change: string;
 }
 
-/** The metrics of one trial. */
+/** The rows of one scenario, tier and engine. */
 export interface LoadGroup {
   readonly load: string;
   readonly rows: readonly LoadRow[];

@@ -45,8 +45,8 @@ function targetNotes(was: Report["target"], is: Report["target"]): string[] {
 const orNone = (text: string): string => (text === "" ? "none" : sanitizeLine(text, 120));
 
 /**
- * Notes on two reports by different requirement sets. The verdict of the later report by the earlier set shows whether the target or only the set
- * changed.
+ * Returns a note on two reports that were judged by different requirement sets. The note judges one of them by the earlier set as well, to
+ * tell a change of the target from a change of the set.
  */
 function requirementNotes(older: Report, newer: Report): string[] {
   const [was, is] = [older.suite.requirements, newer.suite.requirements];

@@ -27,7 +27,7 @@ export type SharedKind = keyof typeof defaultShares;
 /** The rules for what counts as a regression. */
 export interface RegressionRules {
   readonly kinds: ReadonlySet<RegressionKind>;
-  /** Tolerated worsening of a metric as a share: 0.25 is a quarter. */
+  /** How much worse a metric may become, as a share of the older value: 0.25 is a quarter. */
   readonly shares: Readonly<Record<SharedKind, number>>;
 }
 
@@ -43,7 +43,7 @@ export const defaultRegressionRules: RegressionRules = {
   shares: defaultShares,
 };
 
-/** A list of kinds that cannot be parsed; the message is one line. */
+/** Thrown for a list of regression kinds that cannot be parsed. The message is one line. */
 export class UnknownRegression extends Error {
   override readonly name = "UnknownRegression";
 }

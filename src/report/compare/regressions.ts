@@ -12,7 +12,7 @@ import { formatTrial } from "../model/trial-id.ts";
 import { formatMetricChange } from "./load-metrics.ts";
 import type { RegressionKind, RegressionRules, SharedKind } from "./regression-rules.ts";
 
-/** The regressions of a comparison under the rules, in the order of the kinds. */
+/** Returns the changes of a comparison that the rules count as regressions. */
 export function regressionsOf(found: Omit<Comparison, "regressions">, rules: RegressionRules): Regression[] {
   const all = [
     ...found.newlyFailing.flatMap((each) => regression(brokenKind(each.is.outcome), each, formatFailure(each.is))),
@@ -30,7 +30,7 @@ export function regressionsOf(found: Omit<Comparison, "regressions">, rules: Reg
   return all.filter(({ kind }) => counts(kind, rules));
 }
 
-/** The kind `skipped` includes `skipped-must`. */
+/** Whether the rules count a kind as a regression. The rule `skipped` includes `skipped-must`. */
 const counts = (kind: RegressionKind, { kinds }: RegressionRules): boolean =>
   kinds.has(kind) || (kind === "skipped-must" && kinds.has("skipped"));
 
@@ -58,7 +58,10 @@ export function formatFailure({ outcome, expected, actual, reason }: FindingResu
 export const formatReadings = (was: FindingResult, is: FindingResult): string =>
   `${sanitizeLine(was.reading ?? "none", 60)} → ${sanitizeLine(is.reading ?? "none", 60)}`;
 
-/** Findings that were judged before and are not now, unless the selection or the suite left them out. */
+/**
+ * Regressions of findings that the older report judged and the newer does not. A finding that the selection or the suite left out is no
+ * regression.
+ */
 function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "gone">): Regression[] {
   const missing = [
     ...newlySkipped.map((each) => ({ name: each, was: each.was, why: formatSkip(each.is) })),
@@ -72,7 +75,7 @@ function skippedOf({ newlySkipped, gone }: Pick<Comparison, "newlySkipped" | "go
     .flatMap(({ name, why }) => regression(name.level === "must" ? "skipped-must" : "skipped", name, why));
 }
 
-/** Why a finding is missing; `null` if it was left out on purpose, or its check no longer exists. */
+/** Why the newer report lacks a finding; `null` if the finding was left out on purpose, or its check no longer exists. */
 const missingTexts: Readonly<Record<UnpairedReason, string | null>> = {
   check: null,
   requirements: null,
@@ -100,6 +103,9 @@ function metricRegression(figure: LoadMetric, { shares }: RegressionRules): Regr
   return isWorse ? [{ kind: group, says: `${formatTrial(figure)}: ${formatMetricChange(figure)}`, finding: null }] : [];
 }
 
-/** Positive if a metric became worse. Lower throughput is worse; for every other metric, higher is worse. */
+/**
+ * How much worse a metric became, as a share; negative if it became better. Lower throughput is worse; for every other metric, higher is
+ * worse.
+ */
 const worseBy = (group: SharedKind, changeShare: number): number =>
   group === "throughput" ? -changeShare : changeShare;

@@ -20,7 +20,7 @@ export interface ComparisonSection {
   readonly count: number;
   /** Clauses with their findings in detail. */
   readonly entries: readonly Entry[];
-  /** Findings in short, one line for each group. */
+  /** Findings in short form, one line for each group. */
   readonly lines: readonly EntryRow[];
 }
 
@@ -92,7 +92,7 @@ function listed<F extends FindingChange | UnpairedFinding>(
   return { title, tone, count: findings.length, entries: [], lines };
 }
 
-/** Adds the observations that changed only in times or possible rate-limit windows, in short. */
+/** Adds a short line for the observations that changed only in times or in possible rate-limit windows. */
 const withEquivalent = (section: ComparisonSection, equivalent: readonly FindingChange[]): ComparisonSection =>
   equivalent.length === 0
     ? section
@@ -187,7 +187,7 @@ export function formatRegressionCount({ regressions }: Comparison): string {
   )})`;
 }
 
-/** Observations that differ only in a duration count as unchanged. */
+/** Number of unchanged findings. An observation that changed only in times or in possible rate-limit windows counts as unchanged. */
 const unchangedCount = ({ unchanged, changedObservations }: Comparison): number =>
   unchanged + changedObservations.filter(({ immaterial }) => immaterial).length;
 

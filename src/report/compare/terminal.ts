@@ -37,7 +37,9 @@ export function renderComparisonTerminal(
   ]);
 }
 
-/** Regressions of findings by name, because the sections above show them in detail; others in full. */
+/**
+ * Lists the regressions. A regression of a finding is only named, because the sections above show its details. Any other is shown in full.
+ */
 function regressionNames({ regressions }: Comparison, width: number, paint: Paint): string[] {
   const ofFindings = regressions.filter(({ finding }) => finding !== null);
   return [

@@ -6,13 +6,13 @@ import { clauseSentence } from "../model/report-sections.ts";
 import { whyNothingJudged } from "../model/verdict.ts";
 import { findingName, formatBreach, formatUpcoming, harnessFailedText } from "./finding-text.ts";
 
-/** GitHub shows this many annotations of a kind for each step. */
+/** GitHub shows at most this many annotations of each kind for a step of a job. */
 const maxOfAKind = 10;
 
 /**
- * Renders failures as workflow commands of GitHub Actions, one on each line. Broken clauses, failures of the harness, and a target that could not be
- * judged become an `::error`. A warning that does not fail the run becomes a `::warning`. What only a later
- * requirement set finds broken becomes a `::notice`. At most ten of a kind.
+ * Renders failures as workflow commands of GitHub Actions, one on each line. Broken clauses, failures of the harness, and a target that
+ * could not be judged become an `::error`. A warning that does not fail the run becomes a `::warning`. A clause that only a later
+ * requirement set finds broken becomes a `::notice`. Renders at most ten commands of each kind.
  */
 export function annotationLines(
   { report }: Pick<ReportDocument, "report">,
@@ -72,7 +72,7 @@ const data = (text: string): string => text.replaceAll("%", "%25").replaceAll("\
 const property = (text: string): string => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 /**
- * Text in which a runner of GitHub Actions finds no command: neither `::` at the beginning of a line, nor the older `##[` anywhere. Our reports
+ * Breaks every workflow command of GitHub Actions in a text: `::` at the beginning of a line, and the older `##[` anywhere. Our reports
  * quote the target, which must not control the pipeline that prints them.
  */
 export const withoutCommands = (text: string): string =>

@@ -12,7 +12,7 @@ const colours = {
   unreachable: "lightgrey",
 } as const satisfies Record<Verdict, string>;
 
-/** The content of both badges: the verdict and the counts behind it. It holds no text of the target. */
+/** The content of the badge, for SVG and for JSON: the verdict and its counts. It holds no text that the target sent. */
 interface Badge {
   readonly label: string;
   readonly message: string;

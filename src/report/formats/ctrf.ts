@@ -3,7 +3,7 @@ import { defaultPolicy, type FailurePolicy } from "../model/failure-policy.ts";
 import type { ReportDocument, ReportFinding } from "../model/report.ts";
 import { type TestCase, testCasesOf } from "./test-cases.ts";
 
-/** `other`: the harness itself failed. */
+/** Status of a test in CTRF. `other` means that the harness itself failed. */
 type Status = "passed" | "failed" | "skipped" | "other";
 
 interface CtrfTest {
@@ -61,7 +61,7 @@ function ctrfTest({ suite, title, ms, status, rawStatus, type, message, details,
   const isBroken = rawStatus === "fail" || rawStatus === "warning" || rawStatus === "note";
   return {
     name: rawStatus === "stale" ? `baseline: ${title}` : title,
-    // A case without a finding is a target that could not be judged. It fails the run, whatever the reason.
+    // `harness failed` without a finding means that the target could not be judged. CTRF reports that as failed, because it fails the run.
     status: status !== "harness failed" ? status : finding === null ? "failed" : "other",
     duration: Math.round(ms),
     suite: [sanitizeLine(suite)],

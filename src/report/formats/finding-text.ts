@@ -9,7 +9,7 @@ import { evidenceContextOf } from "../reproduce/evidence.ts";
 import { formatText } from "../terminal/blocks.ts";
 import { evidenceLines, type FailureContext, findingLines } from "../terminal/failures.ts";
 
-/** How formats show evidence as plain text: without colours, and without wrapping lines. */
+/** Settings that format evidence as plain text: without colours, and without wrapping lines. */
 export const plainTextContext = (document: ReportDocument): FailureContext => ({
   ...evidenceContextOf(document),
   width: Number.POSITIVE_INFINITY,
@@ -24,7 +24,7 @@ export const findingName = ({ check, instance }: Pick<ReportFinding, "check" | "
 export const findingTitle = (finding: ReportFinding): string =>
   sanitizeLine(`${findingName(finding)} ${clauseSentence(finding.clause)}`, 400);
 
-/** Expected and actual on one line. */
+/** Formats the expected and the actual result of a broken finding on one line. */
 export const formatBreach = (finding: ReportFinding, max = 200): string => formatText(breachText(finding, max));
 
 /** Why a check was skipped, and what would enable it, on one line. */
@@ -33,7 +33,7 @@ export function formatSkip({ reason = "", needs }: ReportFinding, max = 300): st
   return needs === undefined ? why : `${why}${why === "" ? "" : "; "}enabled by ${sanitizeLine(needs, max)}`;
 }
 
-/** Formats an upcoming finding on one line: the set from which it counts, and the result. */
+/** Formats on one line a finding that counts only from a later requirement set: the set and the result. */
 export function formatUpcoming(finding: ReportFinding, max = 300): string {
   const { outcome, reason = "" } = finding;
   const found = isBroken(finding) ? formatBreach(finding, max) : sanitizeLine(reason, max);

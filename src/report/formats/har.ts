@@ -3,7 +3,7 @@ import type { Body, Exchange, Header, SentRequest } from "../../evidence/exchang
 import type { Evidence } from "../../evidence/evidence.ts";
 import type { Report } from "../model/report.ts";
 
-/** The parts of a report that an archive needs. */
+/** The parts of a report that a HAR archive needs. */
 export interface HarInput {
   readonly report: Pick<Report, "started" | "suite" | "target">;
   readonly evidence: Pick<Evidence, "exchanges">;
@@ -15,7 +15,7 @@ export interface HarInput {
  */
 export const renderHar = (input: HarInput): string => [...harChunks(input)].join("");
 
-/** Like {@link renderHar}, but in chunks: the archive holds every body, and bodies may be long. */
+/** Like {@link renderHar}, but in chunks, because the archive holds every body and may be long. */
 export function* harChunks({ report, evidence }: HarInput): Generator<string> {
   const startedMs = Date.parse(report.started);
   const log = {
@@ -45,7 +45,7 @@ function entryOf(exchange: Exchange, startedMs: number): object {
     request: requestOf(request),
     response: responseOf(answer),
     cache: {},
-    // The harness measures sending and waiting together.
+    // The harness measures sending and waiting together, so `wait` contains both.
     timings: { send: 0, wait: rounded(waitMs, 3), receive: rounded(receiveMs, 3) },
     comment: id,
   };

@@ -77,7 +77,7 @@ function resultElements({ status, type, message, details }: TestCase): XmlElemen
 /** Turns characters that XML 1.0 forbids, even as references, into visible escapes. */
 const xmlText = (text: string): string => withoutForbidden(sanitize(text));
 
-/** Like `xmlText`, but on one line, for attributes: a parser would turn their line feeds and tabs into blanks. */
+/** Like `xmlText`, but on one line, for attributes: a parser would turn line feeds and tabs in an attribute into blanks. */
 const xmlLine = (text: string, max = 300): string => withoutForbidden(sanitizeLine(text, max));
 
 /** Escapes the two forbidden characters that `sanitize` leaves. */

@@ -27,7 +27,7 @@ const proseOf = (text: string): string =>
     .map((part, at, parts) => (at % 2 === 1 && at < parts.length - 1 ? code(part, 1000) : plain(part)))
     .join("");
 
-/** Adds an invisible word joiner after each `@` and `#`, so that it does not become a mention. */
+/** Adds an invisible word joiner after each `@` and `#`, so that no name becomes a mention and no number becomes a link to an issue. */
 const plain = (text: string): string => escaped(text).replace(/&#(?:64|35);/g, "$&&#8288;");
 
 /** Escapes every character that Markdown or HTML could read as markup. A full stop or a colon is escaped only where it could be part of a URL. */

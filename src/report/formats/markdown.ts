@@ -9,7 +9,7 @@ import { evidenceLines, type FailureContext } from "../terminal/failures.ts";
 import { plainTextContext } from "./finding-text.ts";
 import { code, fenced, formatText, prose, table } from "./markdown-text.ts";
 
-/** How many broken clauses are shown with their evidence; the others are only named. */
+/** Number of broken clauses that are shown with their evidence. Any further broken clause is only named. */
 const maxInFull = 20;
 const maxRows = 30;
 
@@ -168,7 +168,7 @@ function originLine({ suite, started, requests, executions, lost = 0 }: Report):
   return `<sub>agent-hosting-conformance ${code(suite.version, 40)}, requirement set ${code(suite.requirements, 40)}, clauses ${code(suite.clauses, 40)}, started ${code(started, 40)}, ${counts.join(", ")}</sub>`;
 }
 
-/** Leaves out whole blocks from the end, because half a block could leave a fence open. */
+/** Leaves out whole blocks from the end, because half a block could leave a code fence open. */
 function cutBlocks(blocks: readonly string[], maxBytes: number): string {
   const whole = `${blocks.join("\n\n")}\n`;
   if (Buffer.byteLength(whole) <= maxBytes) return whole;

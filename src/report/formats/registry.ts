@@ -16,16 +16,19 @@ import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type FailurePolicy, defaultPolicy } from "../model/failure-policy.ts";
 
-/** Input besides the document that only some formats use. */
+/** Input that only some formats need, in addition to the document. */
 export interface FormatParts {
   readonly rules?: FailurePolicy;
-  /** The saved report, which `json` copies. Default: that of the document. */
+  /** The saved report, which the format `json` copies. Default: the report of the document. */
   readonly report?: Report;
-  /** Digests of the evidence, and of a saved report, for a statement. */
+  /** Returns the digests that a statement lists: of the evidence files, and of a saved report. */
   readonly digests?: () => Digests;
 }
 
-/** The input that a format needs: any report, a run with its evidence, or any report with its evidence files. */
+/**
+ * The input that a format needs. `report`: any report. `exchanges`: a run with its evidence. `files`: the evidence files of a run or of
+ * load.
+ */
 export type FormatInput = "report" | "exchanges" | "files";
 
 export interface Format {
@@ -39,7 +42,7 @@ export interface Format {
   readonly render: (document: ReportDocument, parts: FormatParts) => string | Generator<string>;
 }
 
-/** GitHub accepts comments of 65,536 characters, and a wrapper may add some. */
+/** A GitHub comment holds 65,536 characters. The difference leaves room for text that a pipeline adds. */
 const maxCommentBytes = 65_000;
 
 const json = { extension: "json", contentType: "application/json" } as const;
@@ -104,7 +107,7 @@ export const formats = {
     render: (document, { digests, report = document.report }) => {
       const known = digests?.() ?? {};
       if (Object.keys(known).length === 0 && evidenceFileNames(report).length > 0) throw new Error(missingInput.files);
-      // A new report was written with exactly this text. For a saved report, `digests` replaces this digest.
+      // `serializeReport` returns exactly the text of a new report's file. For a saved report, `digests` replaces this digest.
       return serializeStatement(
         statementOf(document, { [reportFileName]: sha256Of(serializeReport(report)), ...known }),
       );

@@ -22,19 +22,19 @@ export interface TestCase {
   readonly title: string;
   readonly ms: number;
   readonly status: "passed" | "failed" | "skipped" | "harness failed";
-  /** The outcome, the verdict, `stale` or `upcoming`, from which the status follows. */
+  /** The value from which the status follows: the outcome, the verdict, `stale` or `upcoming`. */
   readonly rawStatus: Outcome | Verdict | "stale" | "upcoming";
   /** The sort of failure: the level of the clause, `harness`, `baseline`, or a verdict. */
   readonly type: string;
   /** One line; empty for a plain pass. */
   readonly message: string;
-  /** Text of more lines; empty where the message says all. */
+  /** Further lines, such as the evidence; empty if the message says everything. */
   readonly details: readonly string[];
-  /** `null` for a case that is no finding. */
+  /** `null` for a stale entry of the baseline, and for a target that could not be judged. */
   readonly finding: ReportFinding | null;
 }
 
-/** The test cases of a report; a target that could not be judged is a failing case, so that nobody takes it for success. */
+/** The test cases of a report. A target that could not be judged is a failing case, so that a pipeline does not take it for success. */
 export function testCasesOf(document: ReportDocument, policy: FailurePolicy): TestCase[] {
   const { report } = document;
   const context = plainTextContext(document);

@@ -34,9 +34,10 @@ export function documentOf(night: Night, findings: readonly NightFinding[] = nig
 }
 
 /**
- * Returns what a night is compared with: for each of its findings, the row of the latest night that judged the check.
+ * Returns the report that a night is compared with. Each finding of the night is compared with the latest earlier finding that judged the
+ * same check.
  *
- * A check that is not exercised, or has no finding, counts as lost only on the second such night, and only if the two nights before exercised it.
+ * A check that is skipped or missing counts as lost only on the second such night, and only if the two nights before exercised the check.
  * So a single night with an exhausted rate limit is not reported.
  *
  * @returns `null` for the first night, and for a night on which nothing could be judged
@@ -56,7 +57,7 @@ export function nightBaseline(history: readonly Night[], tonight: Night): Report
   return documentOf(last, [...compared, ...gone]);
 }
 
-/** Rows of checks that are missing tonight and last night, and that the two nights before exercised. */
+/** Findings of checks that are missing tonight and last night, and that the two nights before exercised. */
 const rowsBeforeGap = (
   before: Night | undefined,
   rowOn: RowOn,
@@ -69,10 +70,10 @@ const rowsBeforeGap = (
     return isLost && !tonight.has(key) && rowOn(0, key) === undefined;
   });
 
-/** Returns the row of a finding on an earlier night. `nightsBefore` is 0 for the last night before tonight. */
+/** Looks up a finding of an earlier night by its key. `nightsBefore` is 0 for the last night before tonight. */
 type RowOn = (nightsBefore: number, key: string) => NightFinding | undefined;
 
-/** Indexes the rows of a night on first use: most findings only need the night before. */
+/** Indexes the findings of a night when one of them is first looked up: most look-ups only need the last night. */
 function rowsOf(newestFirst: readonly Night[]): RowOn {
   const byNight = new Map<number, ReadonlyMap<string, NightFinding>>();
   return (at, key) => {

@@ -18,11 +18,11 @@ export interface NightParts {
   readonly run: Report;
   /** `null` if no load was sent. */
   readonly load: Report | null;
-  /** The end of a load that could not be sent; `null` if it was sent, or none was wanted. */
+  /** Why the load could not be sent; `null` if it was sent, or none was requested. */
   readonly loadEnd?: RunEnd | null;
 }
 
-/** The entry of a night on which nothing could be judged, for example because the target did not respond. */
+/** The history entry of a night on which nothing could be judged, for example because the target did not respond. */
 export function emptyNight(
   { id, started, finished }: Pick<Night, "id" | "started" | "finished">,
   { suite, target, verdict, sentence }: Pick<Night, "suite" | "target" | "verdict"> & { readonly sentence: string },
@@ -46,7 +46,7 @@ export function emptyNight(
   };
 }
 
-/** The entry of a night before it is compared and confirmed. */
+/** Returns the history entry of a night from its reports, before the night is compared with earlier ones. */
 export function nightFromReports({ id, run, load, loadEnd = null }: NightParts): Night {
   const findings = [...run.findings, ...(load?.findings ?? [])];
   const stopped = run.stopped ?? load?.stopped ?? loadProblem(loadEnd);
@@ -57,7 +57,7 @@ export function nightFromReports({ id, run, load, loadEnd = null }: NightParts):
     finished: load?.finished ?? run.finished,
     suite: run.suite,
     target: run.target,
-    // A night sends only some scenarios: load checks that it leaves out do not make it partial.
+    // A nightly run sends only some load scenarios. Checks of the other scenarios do not make its verdict `partial`.
     verdict: verdictOf(findings, stopped ?? null, run.unselected),
     ...(stopped === undefined ? {} : { stopped }),
     requests: run.requests + (load?.requests ?? 0),
@@ -75,7 +75,10 @@ const loadProblem = (end: RunEnd | null): string | undefined =>
 
 const maxCharacters = 300;
 
-/** Keeps only the texts that later nights compare. Broken: expected and actual. Passed: expected. Any other finding: the reason. */
+/**
+ * Keeps only the texts that later nights compare: expected and actual of a broken finding, expected of a pass, expected and reason of any
+ * other.
+ */
 function trimFinding({ expected, actual, reason, ...row }: ReportFinding): NightFinding {
   const kept = isBroken(row) ? { expected, actual } : row.outcome === "pass" ? { expected } : { expected, reason };
   const texts = Object.entries(kept).flatMap(([name, text]) =>

@@ -29,7 +29,7 @@ export const nightFindingSchema = reportSchema.shape.findings.element.omit({
   evidence: true,
 });
 
-/** A regression as it was reported; `check` is `null` for a count. */
+/** A regression as the night reported it; `check` is `null` if a count of a load run changed. */
 const regressionSchema = z.object({ says: z.string(), check: z.string().nullable(), instance: z.string().nullable() });
 
 /** A lasting change of a latency. */
@@ -43,14 +43,15 @@ const changeSchema = z.object({
   /** Medians, in milliseconds. */
   wasMs: ms,
   isMs: ms,
-  /** Start of the first night with the new level. */
+  /** Start of the first night with the changed latency. */
   since: z.iso.datetime(),
   /** Whether the change belongs to a slow-down that was reported before, and so is not reported again. */
   isKnown: z.boolean(),
 });
 
 /**
- * One night of a history: a shortened report with the findings of suites and load together, and with fields of the history. Redacted like the report.
+ * One nightly run in a history: a shortened report with the findings of its run and its load, and the changes that the night reported.
+ * Secrets are redacted like in the report.
  */
 export const nightSchema = reportSchema
   .omit({ durationMs: true, waitedMs: true, upcoming: true, created: true, untestable: true, load: true })
@@ -72,7 +73,7 @@ export type NightLoad = DeepReadonly<z.infer<typeof nightLoadSchema>>;
 export type ReportedLatencyShift = DeepReadonly<z.infer<typeof changeSchema>>;
 export type Reported = Night["reported"];
 
-/** An entry of a history that cannot be read, and is left out. */
+/** A file of a history that cannot be read or trusted, and is left out. */
 export interface DamagedNight {
   /** `contradictory`: its totals or its verdict do not follow from its findings. */
   readonly kind?: "contradictory";

@@ -27,8 +27,8 @@ const colours: Readonly<Record<NightLine["kind"], keyof Paint>> = {
 const maxTerminalLines = 30;
 
 /**
- * Renders a night against its history for the terminal: the verdict first, then the broken findings and since when, then the changes. Ends with a
- * line feed.
+ * Renders the result of a nightly run for the terminal: the verdict, then each broken finding with its first night, then the changes. Ends
+ * with a line feed.
  */
 export function renderNightTerminal(
   judgement: NightJudgement,
@@ -57,7 +57,7 @@ export function renderNightTerminal(
 const maxMarkdownRows = 60;
 const moodMarks = { good: "✅", bad: "❌", unsure: "⚠️" } as const;
 
-/** Renders a night against its history as Markdown. Ends with a line feed. */
+/** Renders the result of a nightly run as Markdown. Ends with a line feed. */
 export function renderNightMarkdown(judgement: NightJudgement, night: Night, nights: number): string {
   const lines = nightLines(judgement, night);
   const { totals, target, verdict, requests } = night;
@@ -84,7 +84,7 @@ export function renderNightMarkdown(judgement: NightJudgement, night: Night, nig
   ].join("\n");
 }
 
-/** Renders a night against its history as JSON. Ends with a line feed. */
+/** Renders the result of a nightly run as JSON. Ends with a line feed. */
 export function renderNightJson(
   { comparison, broken, ...judgement }: NightJudgement,
   tonight: Night,

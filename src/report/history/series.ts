@@ -2,11 +2,13 @@ import { trialIdText, type Night, type NightLoad, timesCaveat } from "./night.ts
 import type { TrialId } from "../model/trial-id.ts";
 import { median } from "../../base/statistics/quantile.ts";
 
-/** Latency metrics that nights are compared by. Higher percentiles are kept and shown, but a few hundred requests make them noise. */
+/**
+ * Latency metrics that are compared between nights. Higher percentiles are only shown: with a few hundred requests, they are mostly noise.
+ */
 export const metricNames = ["admitted p50", "admitted p90", "refused p50"] as const;
 export type MetricName = (typeof metricNames)[number];
 
-/** The value of one night: the median of its runs, in milliseconds. */
+/** The latency of one night in milliseconds: the median of the night's runs. */
 export interface Point {
   /** Epoch milliseconds of the first run. */
   readonly atMs: number;
@@ -16,7 +18,7 @@ export interface Point {
 /** Fewest requests that give a meaningful percentile. */
 const minRequests: Readonly<Record<MetricName, number>> = { "admitted p50": 5, "admitted p90": 20, "refused p50": 5 };
 
-/** A metric of a load run in milliseconds; `null` if its times prove nothing, or it has too few requests. */
+/** A metric of a load run in milliseconds; `null` if the run's times are not valid, or it has too few requests. */
 export function valueOf(run: NightLoad, metric: MetricName): number | null {
   const { latencyMs } = run;
   const latency = metric === "refused p50" ? latencyMs.refused : latencyMs.admitted;
@@ -24,7 +26,7 @@ export function valueOf(run: NightLoad, metric: MetricName): number | null {
   return metric === "admitted p90" ? latency.p90 : latency.p50;
 }
 
-/** Runs less than this apart count as one night: runs within an hour share the state of the machine, and so are one sample. */
+/** Runs less than this apart count as one night: they share the state of the machine, so they are not independent samples. */
 const oneNightMs = 6 * 3_600_000;
 
 /** The runs of one load, night by night. */
@@ -33,7 +35,7 @@ export interface LoadHistory {
   readonly nights: readonly { readonly atMs: number; readonly runs: readonly NightLoad[] }[];
 }
 
-/** The runs of each load by its key, confirmation runs included. Nights are oldest first. */
+/** The runs of each load, confirmation runs included, by scenario, tier and engine. Nights are oldest first. */
 export function loadHistories(nights: readonly Night[]): ReadonlyMap<string, LoadHistory> {
   const histories = new Map<string, { load: TrialId; nights: { atMs: number; runs: NightLoad[] }[] }>();
   for (const { started, load, second } of nights) {

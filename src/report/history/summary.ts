@@ -8,7 +8,7 @@ import { countsCaveat, type Night, type ReportedLatencyShift, timesCaveat, trial
 import type { OpenFailure } from "./open-failures.ts";
 import type { TrialId } from "../model/trial-id.ts";
 
-/** One result of a night, as a sentence. `regression` and `slower` fail the command. */
+/** One result of a night, as a sentence. Results of the kinds `regression` and `slower` fail the command. */
 export interface NightLine {
   readonly kind:
     | "regression"
@@ -51,7 +51,7 @@ export function nightLines(judgement: NightJudgement, night: Night): NightLine[]
 export const formatFlips = ({ flips, nights, broken }: FlakyCheck): string =>
   `changed ${formatCount(flips, "time")} in the last ${flakyNights} nights, broken on ${broken} of ${nights}`;
 
-/** If the suite changed, a difference may come from the suite and not from the target. */
+/** Says that the suite changed, because a difference may then come from the suite and not from the target. */
 function suiteLines(change: SuiteChange | null): string[] {
   if (change === null) return [];
   const parts = [
@@ -82,7 +82,9 @@ export function formatGateResult({ regressions, slower, comparison }: NightJudge
   return comparison === null ? "the first night: nothing to compare with yet" : "nothing became worse";
 }
 
-/** Returns whether a night was good. `bad`: a must is broken or something became worse. `unsure`: the night cannot tell. */
+/**
+ * Returns whether a night was good. `bad`: a must is broken or something became worse. `unsure`: the run was incomplete or judged nothing.
+ */
 export function nightStatus(judgement: NightJudgement, night: Night): "good" | "bad" | "unsure" {
   if (isWorse(judgement) || night.verdict === "nonconformant") return "bad";
   return night.findings.length === 0 || night.verdict === "incomplete" || night.verdict === "unreachable"
@@ -93,7 +95,7 @@ export function nightStatus(judgement: NightJudgement, night: Night): "good" | "
 /** Formats the verdict of a night and what broke it: `nonconformant: INV-10 since 2030-02-05, SSE-5 (pro) since tonight; 1 regression`. */
 export function formatNightVerdict(judgement: NightJudgement, night: Night): string {
   const failed = judgement.broken.filter(({ finding }) => finding.outcome === "fail");
-  // The longest failure of each clause.
+  // For each clause, names only the failure that has lasted longest.
   const bySince = failed.toSorted((one, other) => one.since.localeCompare(other.since));
   const broken = [...Map.groupBy(bySince, ({ finding }) => finding.clause)].flatMap(([clause, [first]]) =>
     first === undefined ? [] : [`${clause} ${formatSince(first, night)}`],

@@ -4,7 +4,7 @@ import { findingAnchor, runAnchor } from "./anchors.ts";
 import { textHtml, numberHead, tableOf } from "./elements.ts";
 import { type Html, html } from "./markup.ts";
 
-/** A section of the report under its heading. */
+/** Renders a section of the report under its heading. */
 export const renderSection = ({ name, title, lead, blocks }: Section): Html =>
   html`<section aria-labelledby="${name}">
     <h2 id="${name}">${title}</h2>
@@ -26,7 +26,7 @@ function blockHtml(block: Block): Html {
   }
 }
 
-/** A table with its explanation. A minor table is collapsed until a reader opens it. */
+/** Renders a table with its explanation. A minor table is collapsed until a reader opens it. */
 export function tableHtml({ name, columns, rows, lead, isMinor }: TableBlock): Html {
   const head = columns.map(({ head: word, align }) => (align === "right" ? numberHead(word) : word));
   const isWordy = columns.every(({ align }) => align === "left");

@@ -3,7 +3,7 @@ import type { Outcome } from "../model/report.ts";
 import type { Text } from "../model/text.ts";
 import { type Html, html } from "./markup.ts";
 
-/** Words of a badge, so that no meaning rests on its colour alone. */
+/** Text of each outcome's badge, so that no meaning rests on colour alone. */
 const outcomeWords: Readonly<Record<Outcome, string>> = {
   pass: "✓ pass",
   fail: "✕ fail",
@@ -16,7 +16,7 @@ const outcomeWords: Readonly<Record<Outcome, string>> = {
 
 export const badge = (outcome: Outcome): Html => html`<span class="badge ${outcome}">${outcomeWords[outcome]}</span>`;
 
-/** A few large numbers with their names. */
+/** Renders a few large numbers with their names. */
 export const figureList = (figures: readonly (readonly [name: string, value: string])[]): Html =>
   html`<dl class="figures">
     ${figures.map(
@@ -32,7 +32,7 @@ export const figureList = (figures: readonly (readonly [name: string, value: str
 export const tableBox = (name: string, table: Html): Html =>
   html`<div class="table-box" role="group" aria-label="${name}" tabindex="0">${table}</div>`;
 
-/** The head row of a table. A string is put into a cell; markup must be a cell. */
+/** Renders the head row of a table. A string becomes a header cell; markup must already be one. */
 export const tableHead = (cells: readonly (string | Html)[]): Html =>
   html`<thead>
     <tr>
@@ -40,10 +40,10 @@ export const tableHead = (cells: readonly (string | Html)[]): Html =>
     </tr>
   </thead>`;
 
-/** Head of a column of numbers, aligned to the right. */
+/** Renders the header cell of a column of numbers, aligned to the right. */
 export const numberHead = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
 
-/** Head of a column for screen readers alone. */
+/** Renders a header cell that only screen readers show. */
 export const screenReaderHead = (text: string): Html =>
   html`<th scope="col"><span class="visually-hidden">${text}</span></th>`;
 
@@ -63,14 +63,14 @@ export const tableOf = (
     </table>`,
   );
 
-/** Text as HTML, on one line; backticks mark code in it. */
+/** Renders text on one line. Backticks mark code in it. */
 export const textHtml = ({ parts }: Text): Html =>
   html`${parts.map((part) => (part.kind === "own" ? withCode(part.words) : prose(part.raw, part.max)))}`;
 
-/** Text that may come from outside, on one line; backticks mark code in it. */
+/** Renders text that may come from outside on one line. Backticks mark code in it. */
 export const prose = (text: string, max = 600): Html => withCode(sanitizeLine(text, max));
 
-/** Text that may come from outside, with its line feeds; backticks mark code in it. */
+/** Renders text that may come from outside, with its line feeds. Backticks mark code in it. */
 export function longText(text: string, max = 4000): Html {
   const hiddenCount = text.length - max;
   return html`<span class="lines"
@@ -78,7 +78,7 @@ export function longText(text: string, max = 4000): Html {
   >`;
 }
 
-/** Turns text in backticks into code elements. A single backtick stays as it is. */
+/** Turns text in backticks into code elements. A backtick without a partner stays as it is. */
 function withCode(text: string): Html {
   const pieces = text.split("`");
   const isWhole = pieces.length % 2 === 1;

@@ -6,12 +6,12 @@ export interface Html {
   readonly source: string;
 }
 
-/** Content for a hole of {@link html}: text, which gets escaped; markup, which does not; lists of these; or nothing. */
+/** Content that may be interpolated into {@link html}: text, which gets escaped; markup, which does not; lists of these; or nothing. */
 export type Hole = string | number | Html | null | false | readonly Hole[];
 
 /**
- * Makes HTML from a template. Escaped text is safe between tags and in double-quoted attributes; names of attributes must not be holes. The
- * indentation of the template is removed, that of the holes is kept.
+ * Makes HTML from a template. Interpolated text is escaped, which is safe between tags and in double-quoted attributes, but not as the name
+ * of an attribute. The indentation of the template is removed; interpolated content keeps its own.
  */
 export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   return markup(
@@ -21,7 +21,7 @@ export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Ht
 
 const trimmedTemplates = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Removes the indentation of our own code, which would be a large part of a long page. */
+/** Removes the indentation of our own templates, which would be a large part of a long page. */
 function withoutIndentation(parts: TemplateStringsArray): readonly string[] {
   const known = trimmedTemplates.get(parts);
   if (known !== undefined) return known;

@@ -9,11 +9,11 @@ export interface PageContext extends EvidenceContext {
   /** Load evidence by the name of its file. */
   readonly load: ReadonlyMap<string, LoadEvidence>;
   readonly anchors: ReadonlyMap<ReportFinding, string>;
-  /** Takes characters from the page's budget for exchanges; `false` once the budget is used up. */
+  /** Reserves characters of the page's budget for exchanges. Returns `false` if they no longer fit. */
   readonly tryReserve: (characters: number) => boolean;
 }
 
-/** Maximum number of characters of exchanges on a page. Further exchanges are only named, so that every page opens fast. */
+/** Maximum number of characters of exchanges on a page. Further exchanges are listed by id alone, so that every page opens fast. */
 const maxExchangeCharacters = 1_000_000;
 
 export function pageContextOf(document: ReportDocument): PageContext {

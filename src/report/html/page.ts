@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 
 import { escaped, type Html } from "./markup.ts";
 
-/** A page that loads nothing over the network, and can be read without its script. */
+/** The content of a page. The page loads nothing over the network, and can be read without its script. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Style sheets in order. The page's policy forbids style attributes. */
+  /** Style sheets in order. There are no style attributes, because the page's Content-Security-Policy forbids them. */
   readonly styles: readonly string[];
   /** The only script; `null` if the page needs none. */
   readonly script: string | null;
 }
 
 /**
- * Renders the whole page. Its Content-Security-Policy allows only its own style and script, by hash. So no character, not even a blank, may be added
- * inside their tags.
+ * Renders the whole page. Its Content-Security-Policy allows only this style and this script, by hash. So nothing, not even a blank, may be
+ * added inside their tags.
  */
 export function renderPage({ title, body, styles, script }: Page): string {
   const style = styles.join("\n");

@@ -16,7 +16,7 @@ import { traceabilitySection } from "./sections/traceability.ts";
 import { fixFirstSection, verdictBanner } from "./sections/verdict.ts";
 import { chartStyle } from "./svg/chart-style.ts";
 
-/** A part of the page under a heading of its own; empty where the report has nothing for it. */
+/** A part of the page with a heading. `body` is empty if the report has no content for it. */
 interface Part {
   readonly anchor: string;
   readonly name: string;
@@ -81,6 +81,6 @@ function bodyOf({ report }: ReportDocument, parts: readonly Part[]): Html {
     <div id="announcement" role="status" aria-live="polite"></div>`;
 }
 
-/** `2030-01-01 00:00 UTC`. */
+/** Formats an ISO 8601 time as `2030-01-01 00:00 UTC`. */
 const dayOf = (instant: string): string =>
   sanitizeLine(instant, 40).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");

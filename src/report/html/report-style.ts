@@ -1,4 +1,4 @@
-/** Styles of a report's page. They come after `baseStyle` and `chartStyle`. */
+/** Styles of a report's page. They must come after `baseStyle` and `chartStyle`. */
 export const reportStyle = `
 .masthead { padding-block: clamp(1.5rem, 5vw, 2.75rem) 0; }
 .masthead .kicker { margin: 0 0 0.35rem; color: var(--muted); font-size: 0.92rem; }

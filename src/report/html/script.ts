@@ -1,6 +1,6 @@
 /**
- * The script of a report's page: it filters, searches, copies, and opens the details that a link leads to. The page is complete without it. The
- * script never writes markup into the page.
+ * The script of a report's page. It filters, searches and copies, and opens the collapsed details that a link leads to. The page is
+ * complete without it. The script never writes markup into the page.
  */
 export const reportScript = String.raw`(() => {
 "use strict";

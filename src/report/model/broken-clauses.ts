@@ -5,7 +5,7 @@ import { joinTexts, outside, outsideProse, own, type Text, text } from "./text.t
 import { formatCoverage } from "./coverage.ts";
 import { formatScenarioTrials } from "./trial-id.ts";
 
-/** Findings of one check that agree in everything but the instance. */
+/** Findings of one check with the same result for several instances (tiers, or load trials). */
 export interface DistinctFinding {
   readonly finding: ReportFinding;
   readonly instances: readonly string[];
@@ -15,15 +15,15 @@ export interface DistinctFinding {
 export interface ClauseGroup {
   readonly clause: string;
   readonly level: string;
-  /** Section of the document; empty for a demand that only a load scenario makes. */
+  /** Section of the document; empty for a demand of a load scenario, which the document does not state. */
   readonly section: string;
-  /** The document's sentence; empty for a demand that only a load scenario makes. */
+  /** The document's sentence; empty for a demand of a load scenario, which the document does not state. */
   readonly says: string;
   readonly distinctFindings: readonly [DistinctFinding, ...DistinctFinding[]];
   readonly findingCount: number;
 }
 
-/** Groups the findings of one outcome by clause, in the order of the report. */
+/** Groups the findings that have this outcome by clause, in the order of the report. */
 export function groupByClause(findings: readonly ReportFinding[], outcome: Outcome): ClauseGroup[] {
   const byClause = Map.groupBy(
     findings.filter((finding) => finding.outcome === outcome),
@@ -60,7 +60,7 @@ export interface BrokenClause {
   readonly group: ClauseGroup;
 }
 
-/** Every broken clause, worst for a client first: by outcome, then by level, then by the number of findings. */
+/** Every broken clause, the most important for a client first: by outcome, then by level, then by the number of findings. */
 export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenClause[] =>
   brokenOutcomes.flatMap((outcome) =>
     groupByClause(findings, outcome)
@@ -70,11 +70,11 @@ export const brokenClauses = ({ findings }: Pick<Report, "findings">): BrokenCla
 
 const rank = ({ level }: ClauseGroup): number => levelOrder.findIndex((each) => each === level);
 
-/** Expected and actual in one sentence. */
+/** Formats the expected and the actual result of a broken finding in one sentence. */
 export const breachText = ({ expected = "", actual, reason = "" }: ReportFinding, max = 160): Text =>
   text`expected ${outsideProse(expected, max)}; got ${outsideProse(actual ?? reason, max)}`;
 
-/** Labels and values that describe a finding: expected, actual, coverage, and the tiers or load trials. */
+/** Describes a finding as labels with values: expected, actual, coverage, and the tiers or load trials. */
 export function findingFacts({ finding, instances }: DistinctFinding): Fact[] {
   const { expected = "", actual, reason = "", seen, load } = finding;
   return [
@@ -95,7 +95,7 @@ function instanceFacts(instances: readonly string[], load: ReportFinding["load"]
   return [{ label: own("with"), value: text`${own(instances.length === 1 ? "tier" : "tiers")} ${joinTexts(tiers)}` }];
 }
 
-/** Why a client cares, by the letters that a clause's id begins with. */
+/** Why a broken clause matters to a client, by the prefix of the clause's id. */
 const impacts: ReadonlyMap<string, string> = new Map(
   Object.entries({
     SVC: "Clients reach every endpoint through the base address. If it differs, nothing else works.",

@@ -3,14 +3,14 @@ import { countsIn } from "../../spec/requirements.ts";
 import { type Report, outcomes } from "./report.ts";
 import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 
-/** The parts of a report, or of a kept night, that must agree. */
+/** The parts of a report, or of a night in the history, that must agree with each other. */
 type Judged = Pick<Report, "totals" | "verdict" | "unselected" | "stopped"> & {
   readonly findings: readonly Pick<Report["findings"][number], "clause" | "level" | "outcome">[];
 };
 
 /**
- * Says where a report contradicts itself: its totals are not the sum of its findings, or its verdict does not follow from them. Returns `null` if it
- * does not.
+ * Says where a report contradicts itself: the totals are not the sum of the findings, or the verdict does not follow from the findings.
+ * Returns `null` if nothing contradicts.
  *
  * @param isLoadInvalid whether a load run of the report is invalid
  */
@@ -26,7 +26,7 @@ export function contradictionIn(judged: Judged, isLoadInvalid = false): string |
   return verdict === follows ? null : `its verdict is ${verdict}, and from its findings follows ${follows}`;
 }
 
-/** Like {@link contradictionIn}, for a report of a run or of load. */
+/** Like {@link contradictionIn}, for a whole report. It also finds a check that is wrongly called upcoming. */
 export function contradictionInReport(report: Report): string | null {
   const { requirements } = report.suite;
   const hidden = report.upcoming.find((finding) => countsIn(sinceOf(finding), requirements));

@@ -6,10 +6,10 @@ import { type Block, cell, type Cell, type Fact, type FactsBlock, type Section, 
 import { joinFirstTexts, joinTexts, outside, outsideProse, own, type Text, text } from "./text.ts";
 
 /**
- * The coverage of one kind of input: responses of an endpoint with one status, or requests with one kind of key. Stream events of one name and
- * deliveries of one type are other kinds.
+ * The coverage of one kind of message, such as responses of an endpoint with one status, requests with one kind of key, or stream events of
+ * one name.
  *
- * - `checked`: how many were checked, and how many of these broke a clause.
+ * - `checked`: how many messages were checked, and how many of these broke a clause.
  * - `within reach`: none was observed; `needs` names the missing setup.
  * - `out of reach`: none was observed, and no request is known that would cause one.
  */
@@ -19,16 +19,16 @@ export type CoverageCell = { readonly kind: string } & (
   | { readonly state: "out of reach" }
 );
 
-/** A row of the coverage table: the cells of one endpoint, of stream events, or of deliveries. */
+/** A row of the coverage table. `of` is an endpoint, `stream events` or `deliveries`. */
 export interface CoverageRow {
   readonly of: string;
   readonly cells: readonly CoverageCell[];
 }
 
-/** Combines the coverage of all findings; empty if no finding has coverage. */
+/** Combines the coverage of all findings. Returns an empty list if no finding has coverage. */
 export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
   const rows: Rows = new Map();
-  // Load runs check different responses, so their counts add up.
+  // Each load run checks responses of its own, so the counts of several runs are added.
   for (const ofOneRun of Map.groupBy(findings, ({ load }) => JSON.stringify(load ?? null)).values())
     for (const [of, cells] of rowsOf(ofOneRun)) for (const each of cells.values()) enter(rows, of, each, addCells);
   return [...rows].map(([of, cells]) => ({ of, cells: [...cells.values()] }));
@@ -36,7 +36,9 @@ export function coverageOf(findings: readonly ReportFinding[]): CoverageRow[] {
 
 type Rows = Map<string, Map<string, CoverageCell>>;
 
-/** Coverage of one run. Its checks examine the same responses, so the counts of a cell are not added: the largest count is taken. */
+/**
+ * Returns the coverage of one run. Several checks examine the same responses, so their counts are not added: the largest count is taken.
+ */
 function rowsOf(findings: readonly ReportFinding[]): Rows {
   const rows: Rows = new Map();
   for (const { seen } of findings) {
@@ -73,13 +75,15 @@ const addCells = (one: CoverageCell, other: CoverageCell): CoverageCell =>
     ? { ...one, checked: one.checked + other.checked, broken: one.broken + other.broken }
     : maxCell(one, other);
 
-/** Endpoints by statuses, or by kinds of key. */
+/** A table of coverage: a row for each endpoint, and a column for each status or each kind of key. */
 interface Matrix {
   readonly columns: readonly string[];
   readonly rows: readonly { readonly of: string; readonly cells: ReadonlyMap<string, CoverageCell> }[];
 }
 
-/** Kinds of a status: `200`, and under load `all` for exact counts, or a 429 with the limit that it reports. */
+/**
+ * Whether a kind of message is a status, such as `200`. Under load, it is `all` for exact counts, or a 429 with the limit that it reports.
+ */
 const isStatus = (kind: string): boolean => /^(\d{3}( \w+)?|all)$/.test(kind);
 
 const keyNames: ReadonlyMap<string, string> = new Map(Object.entries(rejectedKeyKinds));
@@ -89,13 +93,13 @@ function statusMatrix(rows: readonly CoverageRow[]): Matrix {
   return { ...matrix, columns: columns.toSorted() };
 }
 
-/** The matrix of kinds of invalid key. Its columns have short names, in the order of the document. */
+/** The table of requests with an invalid key, by kind of key. Its columns have short names, in the order of the document. */
 function keyMatrix(rows: readonly CoverageRow[]): Matrix {
   const { columns, ...matrix } = matrixOf(rows, (kind) => keyNames.get(kind));
   return { ...matrix, columns: [...new Set(keyNames.values())].filter((name) => columns.includes(name)) };
 }
 
-/** Rows that are in neither matrix: stream events and deliveries. */
+/** Rows that are in neither table: stream events and deliveries. */
 const otherRows = (rows: readonly CoverageRow[]): CoverageRow[] =>
   rows.filter(({ cells }) => cells.every(({ kind }) => !isStatus(kind) && !keyNames.has(kind)));
 
@@ -113,7 +117,7 @@ function matrixOf(rows: readonly CoverageRow[], columnOf: (kind: string) => stri
   return { columns: [...new Set(found.flatMap(({ cells }) => [...cells.keys()]))], rows: found };
 }
 
-/** The coverage of a run: responses by endpoint and status, requests by kind of key, events, deliveries. */
+/** The section on coverage: responses by endpoint and status, requests by kind of key, events, deliveries. */
 export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "pairs">): Section {
   const rows = coverageOf(findings);
   const byKey = keyMatrix(rows);
@@ -130,7 +134,7 @@ export function coverageSection({ findings, pairs }: Pick<Report, "findings" | "
   };
 }
 
-/** How many pairs of properties the requests of the run had, and what would bring more. */
+/** Says how many pairs of request properties the run combined in some request, and what setup would add more. */
 function pairsFact({ covered, reachable, total, cut }: NonNullable<Report["pairs"]>): Fact {
   const share = (part: number): Text => own(`${formatNumber(Math.round((100 * part) / Math.max(1, total)))} %`);
   const coveredText = text`${covered} of ${reachable} within reach`;
@@ -142,7 +146,7 @@ function pairsFact({ covered, reachable, total, cut }: NonNullable<Report["pairs
   };
 }
 
-/** Maximum number of missing lines or bounds to name. */
+/** Maximum number of missing setups to name. */
 const maxNeeds = 4;
 
 const factsBlock = (block: FactsBlock): Block[] => (block.facts.length === 0 ? [] : [block]);
@@ -151,7 +155,7 @@ const statusLead = own(
   "Responses by endpoint and status. `3/41`: 3 of 41 broke some clause. `?`: none was observed; the missing setup is listed below. `–`: none was observed, and no request is known that causes one. Empty: the document gives the endpoint no such response.",
 );
 
-/** Explains the columns: `none (no key); near (a key that is cut off, a key that is lengthened)`. */
+/** Explains the columns of the table of keys: `none (no key); near (a key that is cut off, a key that is lengthened)`. */
 function keyLead({ columns }: Matrix): Text {
   const kinds = columns.map((column) => {
     const names = Object.entries(rejectedKeyKinds).flatMap(([kind, name]) => (name === column ? [kind] : []));
@@ -204,7 +208,7 @@ const eventsFact = ({ of, cells }: CoverageRow): Fact => ({
   ),
 });
 
-/** Groups the cells within reach by the setup that they need. */
+/** Groups unobserved kinds of message by the setup that would be needed to observe them. */
 function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
   const missing = rows.flatMap(({ of, cells }) =>
     cells.flatMap((each) =>
@@ -223,7 +227,7 @@ function requirementFacts(rows: readonly CoverageRow[]): Fact[] {
 type FindingCoverage = NonNullable<ReportFinding["seen"]>;
 const maxCells = 8;
 
-/** Formats what a finding checked, broken cells first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
+/** Formats what a finding checked, broken kinds first: `41 checked, 3 broken: list 200 (3 of 12), invoke 200 (29)`. */
 export function formatCoverage({ looked, broken, cells }: FindingCoverage): string {
   const inOrder = [...cells.filter((each) => each.broken > 0), ...cells.filter((each) => each.broken === 0)];
   const parts = inOrder.map(
@@ -233,7 +237,7 @@ export function formatCoverage({ looked, broken, cells }: FindingCoverage): stri
   return `${formatNumber(looked)} checked${broken > 0 ? `, ${formatNumber(broken)} broken` : ""}: ${joinFirst(parts, maxCells)}`;
 }
 
-/** Formats the cells that a finding did not observe, and the setup that they need; empty if none is missing. */
+/** Formats what a finding did not observe, and the setup that would be needed. Empty if nothing is missing. */
 export function formatUncovered({ unseen }: FindingCoverage): string {
   return [...Map.groupBy(unseen, ({ needs = "" }) => needs)]
     .map(([needs, members]) => {

@@ -4,7 +4,7 @@ import { formatCount } from "../../base/text.ts";
 import type { Delivery } from "../../evidence/delivery.ts";
 import { duration } from "../../base/duration.ts";
 
-/** Limits of the shown part of a message; a note says how much was left out. */
+/** Limits for the part of a message that is shown. A note says how much was left out. */
 export interface MessageBounds {
   readonly bodyCharacters: number;
   readonly bodyLines: number;
@@ -15,8 +15,8 @@ export interface MessageBounds {
 const defaultBounds: MessageBounds = { bodyCharacters: 1200, bodyLines: 24, headers: 24, headerCharacters: 200 };
 
 /**
- * Formats an exchange as lines like those of `curl -v`. `> ` marks the request, `< ` the response, and `* ` notes of the harness. These marks keep a
- * target's text from looking like a line of the report.
+ * Formats an exchange as lines like those of `curl -v`. `> ` marks the request, `< ` the response, and `* ` notes of the harness. These
+ * marks keep a target's text from looking like the harness's own output.
  */
 export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Partial<MessageBounds> = {}): string[] {
   const limits = { ...defaultBounds, ...bounds };
@@ -29,13 +29,13 @@ export function exchangeLines({ request, answer, sentMs }: Exchange, bounds: Par
   return [...sent, ...received, ...notesOn(answer, sentMs).map((note) => `* ${note}`)];
 }
 
-/** A line of sent or received text, or a note of the harness. */
+/** A line of text: sent or received, or a note of the harness. */
 interface Line {
   readonly text: string;
   readonly isNote: boolean;
 }
 
-/** Marks a line with the sign of its direction; a note gets `*`. */
+/** Returns a function that puts the sign of the direction before a line, or `*` before a note. */
 const mark =
   (sign: ">" | "<") =>
   (line: Line | string): string => {
@@ -75,7 +75,7 @@ function bodyLines(body: Body, bounds: MessageBounds): Line[] {
   }
 }
 
-/** Cuts a text to the bounds. Two thirds of them show the beginning and one third the end, because the end of a stream matters, too. */
+/** Cuts a text to the bounds. Two thirds show its beginning and one third its end, because the end of a stream matters, too. */
 function textLines(text: string, { bodyCharacters, bodyLines: maxLines }: MessageBounds): Line[] {
   const trimmed = withoutTrailingLineFeeds(text);
   const sanitized = (lines: readonly string[]): Line[] => lines.map((line) => wire(sanitize(line)));
@@ -112,7 +112,9 @@ function notesOn({ ending, events, endMs }: Answered, sentMs: number): string[] 
   }
 }
 
-/** Formats a delivery as lines: `< ` marks the request that the harness received, and `* ` notes on its time and on the response. */
+/**
+ * Formats a webhook delivery as lines: `< ` marks the request that the harness received, and `* ` notes on its time and on the response.
+ */
 export function deliveryLines(delivery: Delivery, bounds: Partial<MessageBounds> = {}): string[] {
   const { request } = delivery;
   const received: (Line | string)[] = [

@@ -1,21 +1,21 @@
 import { isBroken, type ReportFinding } from "./report.ts";
 
-/** A failure that is known, with a reason. */
+/** A known failure: an entry of the baseline, with a reason. */
 export interface KnownFailure {
   /** Id of the check. */
   readonly check: string;
-  /** Tier or engine; absent where the failure is known for all of them. */
+  /** Tier or engine. If absent, the failure is known for every tier and engine. */
   readonly instance?: string | undefined;
   readonly reason: string;
 }
 
-/** All known failures. */
+/** All known failures of a target. They do not fail a run. */
 export type Baseline = readonly KnownFailure[];
 
 export interface BaselineResult {
   /** Failed findings that the baseline lists. */
   readonly excused: readonly ReportFinding[];
-  /** Entries whose check no longer fails: the user has to remove these entries. */
+  /** Entries whose check passes now: the user has to remove these entries. */
   readonly stale: Baseline;
 }
 
@@ -31,23 +31,23 @@ export const applyBaseline = (findings: readonly ReportFinding[], baseline: Base
   }),
 });
 
-/** Rules for findings that fail a run, shared by the formats and the exit code. */
+/** Rules for which findings fail a run. The formats and the exit code share them. */
 export interface FailurePolicy {
-  /** A warning fails the run. */
+  /** Whether a warning fails the run. */
   readonly strict: boolean;
-  /** Known failures do not fail the run; a stale entry does. */
+  /** Known failures do not fail the run. A stale entry, whose check passes now, does. */
   readonly baseline: Baseline;
 }
 
 export const defaultPolicy: FailurePolicy = { strict: false, baseline: [] };
 
-/** The status of a finding in formats that count tests. */
+/** The status of a finding in formats that list tests, such as JUnit. */
 export type TestStatus =
   | { readonly kind: "failed" }
   | { readonly kind: "known"; readonly reason: string }
   | { readonly kind: "harness failed" }
   | { readonly kind: "skipped" }
-  /** A pass, an observation, or a broken clause that does not fail the run. */
+  /** The check passed, observed something, or found a broken clause that does not fail the run. */
   | { readonly kind: "passed" };
 
 export interface TestStatuses {

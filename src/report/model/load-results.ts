@@ -9,7 +9,7 @@ const why = z.string().nullable();
 const percentilesSchema = z.object({ count, p50: ms, p90: ms, p99: ms, p999: ms, max: ms }).describe("Milliseconds.");
 const spreadSchema = z.object({ count, median: ms, p99: ms, max: ms }).describe("Milliseconds.");
 
-/** The trial that a load finding belongs to. */
+/** The scenario, tier and engine that a load finding belongs to. */
 export const findingTrialSchema = z
   .object({ scenario: z.string(), tier: z.string(), engine: z.string() })
   .describe("Under load: the scenario, tier and engine of the finding.");
@@ -33,11 +33,11 @@ const runSchema = z
       admitted: count.describe("Responses with a 2xx status."),
       refused: count.describe("Responses with 429."),
       failed: count.describe("Responses with any other status."),
-      /** Leaves out requests whose connection the client closed. */
+      /** Requests without a response, except those whose connection the client closed on purpose. */
       unanswered: count,
       left: count.describe("Requests whose connection the client closed on purpose."),
     }),
-    /** Rates over the whole duration, including pauses. */
+    /** Requests per second over the whole duration, pauses included. */
     perSecond: z.object({ sent: z.number(), admitted: z.number() }).describe("Over the whole duration."),
     /** `admitted` is `null` if no request was admitted, and `refused` if none was refused. */
     latencyMs: z
@@ -57,7 +57,7 @@ const runSchema = z
       .object({ invalid: why, counts: why, pace: why })
       .describe("Why the run, its exact counts, or its times prove nothing; null if they are valid."),
     windows: z.string().nullable().describe("Shapes of windows that explain every admitted and refused request."),
-    /** `null` unless the server is the embedded server. */
+    /** `null` for any other server than the embedded one. */
     serverRssBytes: z
       .object({ first: count, last: count, most: count })
       .describe("Memory of the embedded server.")
@@ -76,7 +76,7 @@ export type FindingTrial = DeepReadonly<z.infer<typeof findingTrialSchema>>;
 export type Percentiles = DeepReadonly<z.infer<typeof percentilesSchema>>;
 export type Spread = DeepReadonly<z.infer<typeof spreadSchema>>;
 
-/** The results of one load trial. */
+/** The results of a load trial: a scenario, sent to a tier by an engine. */
 export type LoadRun = DeepReadonly<z.infer<typeof runSchema>>;
 
 /** The load results of a report. */

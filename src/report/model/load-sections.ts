@@ -79,7 +79,7 @@ function runsSection(runs: readonly LoadRun[], findings: readonly ReportFinding[
   };
 }
 
-/** The findings that rest on the evidence of a load run. */
+/** The findings that name the evidence file of a load run. */
 export const findingsOfLoadRun = ({ evidence }: LoadRun, findings: readonly ReportFinding[]): ReportFinding[] =>
   findings.filter((finding) => finding.evidence?.includes(evidence) === true);
 
@@ -94,11 +94,11 @@ function loadRunResult(run: LoadRun, findings: readonly ReportFinding[]): Cell {
   return pace === null ? cell(text`${passed} passed`, "good") : cell(text`${passed} passed, times invalid`, "caution");
 }
 
-/** Shapes of rate-limit windows that explain every admitted and refused request, each with its runs. */
+/** Kinds of rate-limit window that explain every admitted and refused request, each with the load runs that it explains. */
 const windowItems = (runs: readonly LoadRun[]): Text[] =>
   [...Map.groupBy(runs, ({ windows }) => windows)]
     .flatMap(([windows, members]) => (windows === null ? [] : [{ windows, members }]))
-    // The shortest text comes first: it names the fewest possible shapes, and so is the most specific.
+    // The shortest text comes first: it names the fewest possible kinds of window, and so is the most specific.
     .toSorted((one, other) => one.windows.length - other.windows.length)
     .map(({ windows, members }) => text`${outsideProse(windows)} (${joinFirstTexts(members.map(trialText), 3)})`);
 
@@ -113,7 +113,7 @@ function streamItems(run: LoadRun): Text[] {
 const formatSpread = ({ median, p99, max }: Spread): string =>
   `${Math.round(median)}, ${Math.round(p99)}, ${Math.round(max)} ms`;
 
-/** Why a run, or a part of its results, proves nothing. */
+/** Says why a run proves nothing, or why its counts or its times prove nothing. */
 function caveatItems(run: LoadRun): Text[] {
   const { invalid, counts, pace } = run.validity;
   const reason = invalid ?? counts ?? pace;

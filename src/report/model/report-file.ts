@@ -12,10 +12,10 @@ import type { Report } from "./report.ts";
 /** The text of `report.json`, indented by two spaces, with a line feed at the end. */
 export const serializeReport = (report: Report): string => `${JSON.stringify(report, null, 2)}\n`;
 
-/** The text of `evidence.json`: one exchange, delivery or probe on each line, because the file is long and mostly searched. */
+/** The text of `evidence.json`, with one exchange, delivery or probe on each line. The file is long, and so easier to search by line. */
 export const serializeEvidence = (evidence: Evidence): string => [...serializeEvidenceChunks(evidence)].join("");
 
-/** Like {@link serializeEvidence}, but in chunks, because the text may need more memory than everything else. */
+/** Like {@link serializeEvidence}, but in chunks, because the whole text may need more memory than the rest of the run. */
 export function* serializeEvidenceChunks(evidence: Evidence): Generator<string> {
   const { format, exchanges, deliveries, probes } = toEvidenceFile(evidence);
   yield `{ "format": ${JSON.stringify(format)},\n"exchanges": {\n`;

@@ -10,7 +10,7 @@ import type { Evidence } from "../../evidence/evidence.ts";
 /**
  * The outcome of a check.
  *
- * - `pass`.
+ * - `pass`: the clause holds.
  * - `fail`, `warning`, `note`: a clause of the level `must`, `should` or `advisory` is broken.
  * - `observed`: the document leaves the behaviour open, so it was recorded and not judged.
  * - `skipped`: not exercised, with a reason.
@@ -26,7 +26,10 @@ export const verdicts = ["conformant", "nonconformant", "partial", "incomplete",
  */
 export type Verdict = (typeof verdicts)[number];
 
-/** Levels of findings. `load`: a demand of a load scenario that is in no clause. Its failure fails the run, but breaks no clause. */
+/**
+ * Levels of findings. `load` is a demand of a load scenario that no clause states: if it is not met, the run fails, but no clause is
+ * broken.
+ */
 export const rowLevels = [...levels, "load"] as const;
 export type RowLevel = (typeof rowLevels)[number];
 
@@ -68,7 +71,7 @@ const coverageSchema = z
 const findingSchema = z
   .object({
     check: z.string(),
-    /** At level `load`, the name of the demand: `load/slow-refusals`. */
+    /** At level `load`, the name of the scenario's demand, such as `load/slow-refusals`. */
     clause: z.string(),
     suite: z.string(),
     level: z
@@ -135,7 +138,7 @@ export const reportSchema = z
     suite: z.object({
       version: z.string(),
       clauses: z.string().describe("Hash of the clauses judged by."),
-      // Earlier versions had no sets, and judged by the first.
+      // Versions without requirement sets judged by the first set.
       requirements: z.string().default(firstRequirements).describe("The requirement set that was judged by."),
     }),
     target: z.object({
@@ -182,7 +185,7 @@ export const reportSchema = z
     findings: z.array(findingSchema),
     upcoming: z
       .array(findingSchema)
-      // Earlier versions had no sets, and so no later checks.
+      // Reports of versions before requirement sets existed have no such property.
       .default([])
       .describe(
         "Findings of checks that only a later requirement set has. They count neither for the totals nor for the verdict.",
@@ -190,7 +193,7 @@ export const reportSchema = z
     pairs: pairsSchema.exactOptional(),
     created: z
       .array(createdSchema)
-      // Earlier versions created nothing on a target, and had no such property.
+      // Reports of versions that created nothing on a target have no such property.
       .default([])
       .describe("Resources that the run left on the target: the interface has no operation that deletes them."),
     unselected: z.array(z.string()).describe("Must clauses with checks that `--only` or `--skip` left out."),
@@ -205,7 +208,7 @@ export const reportSchema = z
 
 export type Report = DeepReadonly<z.infer<typeof reportSchema>>;
 
-/** The connection to a target. */
+/** The proxy and the certificates of the connection to a target. */
 export type ReportedConnection = DeepReadonly<z.infer<typeof connectionSchema>>;
 
 /** The result of one check for one instance of its probe. */
@@ -219,8 +222,8 @@ export type UntestableRow = DeepReadonly<z.infer<typeof untestableSchema>>;
 export type CreatedResource = DeepReadonly<z.infer<typeof createdSchema>>;
 
 /**
- * A report with its evidence, the input of every renderer: redacted, and without the secrets of webhooks. Texts of the target are unescaped; each
- * renderer escapes them for its format.
+ * A report with its evidence, the input of every renderer. Secrets are redacted, those of webhooks included. Control characters in texts of
+ * the target are not escaped: each renderer escapes them for its format.
  */
 export interface ReportDocument {
   readonly report: Report;

@@ -14,11 +14,11 @@ import { hasInvalidLoad, runEndOf, totalsOf, verdictWith } from "./verdict.ts";
 /** The requirement set in which a finding's check first counts. */
 export const sinceOf = ({ since = firstRequirements }: Pick<ReportFinding, "since">): string => since;
 
-/** The field of a finding for its set. Absent for the first set, as in reports of versions that had no sets. */
+/** The `since` field of a finding. Absent for the first requirement set, as in reports of versions that had no sets. */
 export const sinceField = (since: RequirementSet): Pick<ReportFinding, "since"> =>
   since === firstRequirements ? {} : { since };
 
-/** Splits findings into those that count in a requirement set, and those of later checks. */
+/** Splits findings into those that count in a requirement set, and those whose checks only a later set has. */
 export const splitFindings = (
   findings: readonly ReportFinding[],
   requirements: string,
@@ -27,18 +27,18 @@ export const splitFindings = (
   upcoming: findings.filter((finding) => !countsIn(sinceOf(finding), requirements)),
 });
 
-/** Whether a clause is in a requirement set. A demand of load is in no clause, and so in every set. */
+/** Whether a clause is in a requirement set. A demand of a load scenario is no clause, and counts in every set. */
 export const isClauseIn = (clause: string, requirements: string): boolean =>
   !isClauseId(clause) || countsIn(clauseOf(clause).since, requirements);
 
-/** The set by which a report was judged; the newest if this version does not know it. */
+/** The requirement set by which a report was judged. If this version does not know that set, its newest set. */
 export const requirementsOf = ({ suite }: Pick<Report, "suite">): RequirementSet =>
   isRequirementSet(suite.requirements) ? suite.requirements : newestRequirements;
 
 /**
- * Returns a report as an earlier requirement set judges it: later checks no longer count.
+ * Returns a report as an earlier requirement set judges it: checks of later sets no longer count.
  *
- * @throws {UsageError} if the report was judged by an earlier set, because its run may lack later checks
+ * @throws {UsageError} if the report was judged by an even earlier set, because its run may lack checks
  */
 export function narrowReport(report: Report, requirements: RequirementSet): Report {
   const { suite } = report;

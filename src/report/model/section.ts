@@ -17,13 +17,13 @@ export type SectionName =
   | "created"
   | "about";
 
-/** A part of a report under a heading of its own. Every format lays it out in its own way. */
+/** A part of a report with a heading. Every format lays it out in its own way. */
 export interface Section {
   readonly name: SectionName;
   readonly title: string;
   /** Explains the section in a sentence or two. */
   readonly lead?: Text;
-  /** The section on one line, for formats with little room. Without a summary, these formats show the blocks. */
+  /** The section in one line, for formats with little room. If it is absent, these formats show the blocks. */
   readonly summary?: Text;
   readonly blocks: readonly Block[];
 }
@@ -37,7 +37,7 @@ export interface TableBlock {
   readonly rows: readonly (readonly Cell[])[];
   /** Explains the table, for formats with room for it. */
   readonly lead?: Text;
-  /** Whether the table is of little interest, so that a page can collapse it. */
+  /** Whether the table is of little interest, so that the HTML page collapses it. */
   readonly isMinor?: boolean;
 }
 
@@ -48,13 +48,13 @@ export interface Column {
   readonly dropRank?: number;
 }
 
-/** Quality of a cell, shown by colour or weight in addition to the words. */
+/** Whether a cell is good or bad news. Colour or weight shows the tone, in addition to the words. */
 export type Tone = "plain" | "good" | "bad" | "caution";
 
 export interface Cell {
   readonly text: Text;
   readonly tone: Tone;
-  /** Target of a link, in formats with links. */
+  /** Target of a link to a finding or a load run, in formats with links. */
   readonly link?: Link;
 }
 
@@ -62,10 +62,10 @@ export type Link =
   | { readonly kind: "finding"; readonly finding: ReportFinding }
   | { readonly kind: "load run"; readonly evidence: string };
 
-/** Labels, each with a value. */
+/** A list of labels, each with a value. */
 export interface FactsBlock {
   readonly kind: "facts";
-  /** Printed before each label, in formats that do not show a table of labels. */
+  /** Printed before each label, in formats that show facts as lines and not as a table. */
   readonly prefix?: string;
   readonly facts: readonly Fact[];
 }

@@ -1,6 +1,6 @@
 /**
- * Text in which the harness's own words and text from outside (a target's, or a person's) stay apart. Only a renderer turns such text into
- * characters: its own function makes the parts from outside harmless for its format.
+ * Text that keeps the harness's own words apart from text from outside (of a target, or of a person). Only a renderer turns it into a
+ * string, and makes the parts from outside harmless for its format.
  */
 export interface Text {
   readonly parts: readonly TextPart[];
@@ -17,16 +17,19 @@ interface OwnPart {
 interface OutsidePart {
   readonly kind: "outside";
   readonly raw: string;
-  /** Longest form to print, in columns of a terminal. */
+  /** Longest form to print, in columns of a terminal. Longer text is cut. */
   readonly max: number;
   /** Whether the part continues a sentence of the harness, such as the reason of a skipped check. Otherwise it is a quoted value. */
   readonly isProse: boolean;
 }
 
-/** Content for a hole of {@link text}. Plain strings are not allowed, so that a target's text cannot be taken for the harness's own words. */
+/**
+ * Content that may be interpolated into {@link text}. Plain strings are not allowed, so that a target's text cannot pass for the harness's
+ * own words.
+ */
 type Hole = Text | number | readonly Text[];
 
-/** Makes text from a template. The template's fixed parts are the harness's own words. Several texts in one hole are joined by commas. */
+/** Makes text from a template. The template's fixed parts are the harness's own words. Interpolated lists of texts are joined by commas. */
 export function text(template: TemplateStringsArray, ...holes: readonly Hole[]): Text {
   const parts = template.flatMap((words, at) => [ownPart(words), ...partsOf(holes[at] ?? [])]);
   return { parts: parts.filter((part) => part.kind === "outside" || part.words !== "") };
@@ -45,7 +48,7 @@ export const own = (words: string): Text => ({ parts: words === "" ? [] : [ownPa
 /** Marks a string as a value from outside, such as a name or an observed value. */
 export const outside = (raw: string, max = 300): Text => ({ parts: [{ kind: "outside", raw, max, isProse: false }] });
 
-/** Marks a string as a sentence or a part of one that may hold text from outside, such as the reason of a skipped check. */
+/** Marks a string as prose, a sentence or a part of one, that may contain text from outside, such as the reason of a skipped check. */
 export const outsideProse = (raw: string, max = 300): Text => ({
   parts: [{ kind: "outside", raw, max, isProse: true }],
 });
@@ -54,14 +57,14 @@ export const joinTexts = (texts: readonly Text[], separator = ", "): Text => ({
   parts: texts.flatMap(({ parts }, at) => (at === 0 ? parts : [ownPart(separator), ...parts])),
 });
 
-/** The first `max` texts, and how many more there are: `SSE-5, SSE-6 and 3 more`. */
+/** Joins the first `max` texts, and says how many more there are: `SSE-5, SSE-6 and 3 more`. */
 export function joinFirstTexts(texts: readonly Text[], max: number): Text {
   const hiddenCount = texts.length - max;
   const joined = joinTexts(texts.slice(0, max));
   return hiddenCount > 0 ? text`${joined} and ${hiddenCount} more` : joined;
 }
 
-/** Turns text into characters of a format, each part by a function of the renderer. */
+/** Turns text into a string of some format. The renderer passes a function for its own words, and one for parts from outside. */
 export const renderText = (
   { parts }: Text,
   format: { readonly own: (words: string) => string; readonly outside: (part: OutsidePart) => string },

@@ -1,7 +1,7 @@
 import type { LoadRun, FindingTrial } from "./load-results.ts";
 import type { Report, ReportFinding } from "./report.ts";
 
-/** Identifies a load trial: a scenario on a tier by an engine. Two runs of one trial send the same load. */
+/** Identifies a load trial by scenario, tier and engine. Two runs of the same trial send the same load. */
 export type TrialId = Pick<LoadRun, "scenario" | "tier" | "engine">;
 
 const tierText = ({ tier }: Pick<TrialId, "tier">): string => tier ?? "no tier";
@@ -21,7 +21,7 @@ const suiteMark = "Load: ";
 /** The suite of a load finding: `Load: burst`. */
 export const trialSuite = ({ scenario }: Pick<TrialId, "scenario">): string => `${suiteMark}${scenario}`;
 
-/** Adds `load` to load findings that lack it: earlier versions kept the trial only in the texts of suite and instance. */
+/** Restores the field `load` of load findings. Earlier versions wrote scenario, tier and engine only into `suite` and `instance`. */
 export function restoreFindingTrials(report: Report): Report {
   if (report.load === undefined) return report;
   return {

@@ -5,7 +5,10 @@ import { sinceOf } from "./requirements.ts";
 import type { Fact, Section } from "./section.ts";
 import { outside, outsideProse, own, text } from "./text.ts";
 
-/** Findings of checks that only a later requirement set has: how many there are, and each that would be broken. They do not count. */
+/**
+ * The section on checks that only a later requirement set has: their number, and each finding that would be broken. They do not count for
+ * the verdict.
+ */
 export function upcomingSection({ suite, upcoming }: Pick<Report, "suite" | "upcoming">): Section {
   const counts = outcomes.flatMap((outcome) => {
     const count = upcoming.filter((each) => each.outcome === outcome).length;

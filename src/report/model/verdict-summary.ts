@@ -56,7 +56,7 @@ const counts = (count: number, before: string, noun: string): string[] =>
 export const lostRequests = ({ lost = 0 }: Pick<Report, "lost">): string[] =>
   lost === 0 ? [] : [`${formatCount(lost, "request")} lost on the network and sent again`];
 
-/** When the target was away, unless that is the reason why the run stopped. */
+/** Says when the target did not respond, unless the verdict already says so because the run stopped for that reason. */
 const absences = ({ away, stopped }: Report): Text[] =>
   away === undefined || away === stopped ? [] : [outsideProse(away, 400)];
 
@@ -101,7 +101,7 @@ function basisOf(report: Report): Text[] {
 const brokenNames = (findings: Report["findings"]): string[] =>
   [...clauseOutcomes(findings)].flatMap(([clause, outcome]) => (outcome === "fail" ? [clause] : []));
 
-/** Clauses that the selection names and that were not exercised, with the reason of the first. */
+/** Names clauses that `--only` asks for and that were not exercised, with the reason for the first of them. */
 function namedInVain(report: Report): Text[] {
   const findings = unexercisedNamed(report);
   const [first] = findings;
@@ -113,7 +113,7 @@ function namedInVain(report: Report): Text[] {
   return [text`named but not exercised: ${names} (${outsideProse(first.reason ?? "no reason known", 160)})`];
 }
 
-/** Demands of load scenarios that were not met: they fail the run, and break no clause. */
+/** Names demands of load scenarios that were not met. They fail the run, but break no clause. */
 function unmetDemands({ findings }: Report): Text[] {
   const unmet = brokenNames(findings.filter(({ level }) => level === "load"));
   if (unmet.length === 0) return [];

@@ -40,7 +40,7 @@ export function clauseOutcomes(findings: readonly ReportFinding[]): ReadonlyMap<
 /** The parts of a finding that a verdict follows from. */
 type JudgedFinding = Pick<ReportFinding, "clause" | "level" | "outcome">;
 
-/** Must clauses without an exercised finding: skipped, left out by the selection, or the harness failed. */
+/** Must clauses that no finding exercised: the check was skipped, `--only` or `--skip` left it out, or the harness failed. */
 export function unexercisedMusts(findings: readonly JudgedFinding[], unselected: readonly string[] = []): string[] {
   const musts = findings.filter(({ level }) => level === "must");
   const exercised = new Set(musts.filter(isExercised).map(({ clause }) => clause));
@@ -48,8 +48,8 @@ export function unexercisedMusts(findings: readonly JudgedFinding[], unselected:
 }
 
 /**
- * Findings of must and should clauses that `--only` names by their exact id, or by that of a check, and that were not
- * exercised: the first finding of each. A glob or the title of a suite names no clause.
+ * Findings of must and should clauses that `--only` names by the exact id of the clause or of a check, and that were not exercised: the
+ * first finding for each id. A glob or the title of a suite names no clause.
  */
 export function unexercisedNamed({ findings, selection }: Pick<Report, "findings" | "selection">): ReportFinding[] {
   const names = new Set(selection?.only.map((pattern) => pattern.toUpperCase()));
@@ -63,7 +63,7 @@ export function unexercisedNamed({ findings, selection }: Pick<Report, "findings
 }
 
 /**
- * The verdict on the findings of a run. An unmet demand of a load scenario fails the run, but does not change the verdict.
+ * The verdict on the findings of a run. An unmet demand of a load scenario does not change the verdict, although it fails the run.
  *
  * @param stopped why the run ended early; `null` if it did not
  * @param unselected must clauses that the selection left out; with any of these, the verdict is at best `partial`
@@ -78,7 +78,7 @@ export function verdictOf(
   return findings.some(isExercised) && unexercisedMusts(findings, unselected).length === 0 ? "conformant" : "partial";
 }
 
-/** The end of a run: as planned, or early for a reason. `unreachable`: the target could not be judged at all. */
+/** The end of a run: as planned, or early for a reason. `unreachable` means that the target could not be judged at all. */
 export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" | "unreachable"; readonly why: string };
 
 /**
@@ -89,7 +89,7 @@ export type RunEnd = { readonly kind: "planned" } | { readonly kind: "stopped" |
 export const runEndFor = (why: string | null): RunEnd =>
   why === null ? { kind: "planned" } : { kind: "stopped", why };
 
-/** The end of the run of a report. */
+/** How the run of a report ended. */
 export const runEndOf = ({ verdict, stopped }: Pick<Report, "verdict" | "stopped">): RunEnd =>
   verdict === "unreachable" ? { kind: "unreachable", why: stopped ?? "" } : runEndFor(stopped ?? null);
 
@@ -98,11 +98,11 @@ interface VerdictInput {
   readonly findings: readonly JudgedFinding[];
   readonly end: RunEnd;
   readonly unselected: readonly string[];
-  /** Whether a load run is invalid: then the verdict is at best `partial`. */
+  /** Whether a load run is invalid. If so, the verdict is at best `partial`. */
   readonly hasInvalidLoad: boolean;
 }
 
-/** The verdict of a report, of a run or of load. */
+/** The verdict of any report, whether of a run or of load. */
 export function verdictWith({ findings, end, unselected, hasInvalidLoad }: VerdictInput): Verdict {
   if (end.kind === "unreachable") return "unreachable";
   const verdict = verdictOf(findings, end.kind === "planned" ? null : end.why, unselected);
@@ -113,7 +113,7 @@ export function verdictWith({ findings, end, unselected, hasInvalidLoad }: Verdi
 export const hasInvalidLoad = (load: Report["load"] | null): boolean =>
   load?.runs.some(({ validity }) => validity.invalid !== null) === true;
 
-/** Why a run that ended early exercised nothing; `null` if it exercised something, or ended as planned. */
+/** Why nothing was judged, for a run that ended early; `null` if a check was exercised, or the run ended as planned. */
 export const whyNothingJudged = ({
   findings,
   stopped,
@@ -147,7 +147,7 @@ export function exitCodeOf(
   return complete && unexercisedMusts(findings, unselected).length > 0 ? 1 : 0;
 }
 
-/** Whether the error of a check stopped the run: a limit of the harness or its machine. */
+/** Whether the run was stopped because the harness or its machine failed: the error of a check is the reason for the stop. */
 const isStoppedByHarness = ({ findings, stopped }: Report): boolean =>
   findings.some(({ outcome, reason }) => outcome === "error" && reason !== undefined && reason === stopped);
 
@@ -157,10 +157,11 @@ export interface RunExitOptions extends Partial<ExitOptions> {
 }
 
 /**
- * The exit code of a run with its baseline, like {@link exitCodeOf} for the findings that the baseline does not excuse.
+ * The exit code of a run with a baseline. It is that of {@link exitCodeOf} for the findings that the baseline does not excuse, with these
+ * additions:
  *
  * - 1: also for a stale entry of the baseline.
- * - 3: also if the run was stopped early, but not by a limit of the harness. Also if a must or should clause that its selection names was not
+ * - 3: also if the run was stopped early, but not by a failure of the harness. Also if `--only` names a must or should clause that was not
  * exercised.
  * - 0: also if all exercised findings are excused.
  */
@@ -176,6 +177,6 @@ export function runExitCode(
   if (report.verdict === "incomplete" && !isStoppedByHarness(report))
     return decisiveExitCode([code, exitCodes.nothingExercised]);
   if (code === 0 && unexercisedNamed(report).length > 0) return 3;
-  // A run whose exercised findings are all excused is not a run that exercised nothing.
+  // A run whose exercised findings are all excused still exercised something, so it does not end with 3.
   return code === 3 && excused.length > 0 ? 0 : code;
 }

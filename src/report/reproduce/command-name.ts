@@ -1,5 +1,2 @@
-/**
- * The start of a command of the harness in a report. It works wherever a saved report is read. A terminal shows the command as the harness was
- * started.
- */
+/** How a command of the harness begins in a saved report, so that the command works on every machine with npm. */
 export const commandName = "npx agent-hosting-conformance";

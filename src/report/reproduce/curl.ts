@@ -7,7 +7,7 @@ import { commandName } from "./command-name.ts";
 export interface CurlOptions {
   /** Shell variable that holds the key with this name; `undefined` if there is none. */
   readonly shellVariableOf: (keyName: string) => string | undefined;
-  /** Path of the evidence file, which holds bodies that are too long for a command line. */
+  /** Path of the evidence file. A command reads a body from it that is too long for a command line. */
   readonly evidenceFile: string;
   /** Proxy and certificates of the connection to the target; `undefined` if there were none. */
   readonly connection: ReportedConnection | undefined;
@@ -16,15 +16,15 @@ export interface CurlOptions {
 /** Shell variable that the commands set to the secret of a webhook. */
 export const webhookSecretVariable = "WEBHOOK_SECRET";
 
-/** Finds the shell variable of a key: that of the target file, or else the one of {@link shellVariableOfKey}. */
+/** Finds the shell variable of a key: the variable that the target file names, or else that of {@link shellVariableOfKey}. */
 export const shellVariablesOf =
   ({ variables = {} }: Report["target"]): CurlOptions["shellVariableOf"] =>
   (name) =>
     Object.hasOwn(variables, name) ? variables[name] : shellVariableOfKey(name);
 
 /**
- * Shell variable for a key in the commands of a saved report, such as `$PRO_KEY` for the key `pro`. A single key has the variable that `conformance
- * run` reads. `undefined` for a part of a key, which no variable holds.
+ * Shell variable of a key in the commands of a saved report, such as `PRO_KEY` for the key `pro`. If a run had a single key, it is the
+ * variable that `conformance run` reads. `undefined` for a fragment of a key, which no variable holds.
  */
 export function shellVariableOfKey(name: string): string | undefined {
   if (name.endsWith(partMark)) return undefined;
@@ -41,9 +41,8 @@ const proxyUser: ShellPiece = { kind: "variable", name: "PROXY_USER", withoutLas
 const maxInlineBytes = 4096;
 
 /**
- * Returns a command for bash or zsh that sends a recorded request again. `[redacted NAME]` becomes the shell variable of the key. `[redacted NAME,
- * its last character cut off]` becomes that variable without its last character. Returns a shell comment if the request's body was not recorded
- * completely.
+ * Returns a command for bash or zsh that sends a recorded request again. Each `[redacted NAME]` becomes the shell variable of that key; if
+ * its last character was cut off, so is the variable's. Returns a shell comment if the request's body was not recorded completely.
  */
 export function curlCommand(exchange: Exchange, { shellVariableOf, evidenceFile, connection }: CurlOptions): string {
   const { request } = exchange;
@@ -95,19 +94,19 @@ function methodOf({ method, body }: SentRequest): string[] {
   return implied.includes(method) ? [] : ["-X", shellQuote(method)];
 }
 
-/** The recorded headers. Headers that curl would add by itself are switched off. */
+/** Flags for the recorded headers. Headers that curl would add by itself are switched off. */
 function headerLines({ method, headers, body }: SentRequest): string[] {
   const isUnset = (name: string): boolean => valuesOf(headers, name).length === 0;
   const bytes = body.kind === "none" ? 0 : body.bytes;
   return [
     ...headers.map(([name, value]) => (value === "" ? `${name};` : `${name}: ${value}`)),
-    // With these methods, the harness sends `Content-Length: 0` for an empty body, and curl sends nothing.
+    // For an empty body, the harness sends `Content-Length: 0` with these methods, but curl would not.
     ...(body.kind === "none" && /^(POST|PUT|PATCH)$/.test(method) && isUnset("content-length")
       ? ["Content-Length: 0"]
       : []),
     ...(isUnset("accept") ? ["Accept:"] : []),
     ...(isUnset("content-type") && body.kind !== "none" ? ["Content-Type:"] : []),
-    // For a large body, curl would send `Expect: 100-continue`. How large depends on its version.
+    // For a large body, curl would send `Expect: 100-continue`. The size from which it does depends on the version of curl.
     ...(isUnset("expect") && bytes > 1024 ? ["Expect:"] : []),
   ];
 }
@@ -146,7 +145,7 @@ export interface RecordedBody {
   readonly evidenceFile: string;
 }
 
-/** A command that prints a body byte for byte; `null` for a short text, which fits into a command line. */
+/** Returns a command that prints a body byte for byte; `null` for a short text, which fits into the curl command itself. */
 export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody): string | null {
   if (body.bytes > maxInlineBytes)
     return `${evidenceCommand(id, evidenceFile)}${list === "exchanges" ? " --request" : ""} --body`;
@@ -160,7 +159,7 @@ export function printBodyCommand({ list, id, body, evidenceFile }: RecordedBody)
 export const readSecretCommand = (exchangeId: string, evidenceFile: string): string =>
   `${evidenceCommand(exchangeId, evidenceFile)} --secret`;
 
-/** A command of the harness that prints a recorded message. It needs the report's folder. */
+/** Returns a command of the harness that prints a recorded message from the report's folder. */
 const evidenceCommand = (id: string, evidenceFile: string): string => {
   const folder = evidenceFile.replace(/\/?evidence\.json$/, "");
   return `${commandName} evidence ${shellQuote(folder === "" ? "." : folder)} ${shellQuote(id)}`;
@@ -181,7 +180,7 @@ function piecesOf(text: string, shellVariableOf: CurlOptions["shellVariableOf"])
   return [...pieces, { kind: "text", text: text.slice(from) }];
 }
 
-/** The URL as the HTTP client sends it: the URL standard resolves `../..` and encodes special characters. */
+/** The URL as the HTTP client sends it: parsing by the URL standard resolves `../..` and encodes special characters. */
 function wireUrl(url: string): string {
   if (!URL.canParse(url) || url.includes("[redacted ")) return url;
   const { origin, pathname, search } = new URL(url);

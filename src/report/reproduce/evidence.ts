@@ -18,9 +18,9 @@ import {
 } from "./curl.ts";
 import { commandName } from "./command-name.ts";
 
-/** The evidence of a report, and what commands that reproduce a finding need. */
+/** The evidence of a report, and the settings of commands that reproduce a finding. */
 export interface EvidenceContext extends CurlOptions {
-  /** Returns the evidence by id; empty maps if the report has none. Evidence is redacted when it is first read, which takes long. */
+  /** Returns the evidence by id; empty maps if the report has none. The first call takes long if it has to redact the evidence. */
   readonly recorded: () => RecordedById;
   /** Path of a file in the report's folder, as a person would write it. */
   readonly pathOf: (file: string) => string;
@@ -76,16 +76,16 @@ export function loadCommand({ scenario, tier, engine }: FindingTrial): string {
   return `${commandName} load ${quoted(scenario)} --tier ${quoted(tier)} --engine ${quoted(engine)}`;
 }
 
-/** An exchange or a delivery that supports a finding, with commands that reproduce it. */
+/** An exchange or a webhook delivery that supports a finding, with commands that reproduce it. */
 export interface FindingEvidence {
   readonly kind: "exchange" | "delivery";
   readonly id: string;
-  /** Lines as on the wire, marked by their direction. */
+  /** The message line by line as on the wire. A sign at the start of each line shows its direction. */
   readonly lines: readonly string[];
   readonly commands: readonly string[];
 }
 
-/** The first delivery that a finding names, or else the first exchange; `null` if none was recorded. */
+/** Returns the first delivery that a finding names, or else the first exchange. `null` if neither was recorded. */
 export function findingEvidence(
   { evidence: named = [] }: ReportFinding,
   context: EvidenceContext,
@@ -114,8 +114,8 @@ export function findingEvidence(
 const maxCauses = 2;
 
 /**
- * Returns commands that cause a similar delivery. They create its webhook and repeat the requests that the finding names. For a wrong signature, one
- * command computes the right signature of the recorded body.
+ * Returns commands that cause a similar webhook delivery: they create the webhook and repeat the requests that the finding names. If the
+ * signature was wrong, a further command computes the right signature of the recorded body.
  *
  * @param named exchanges that the finding names
  */
@@ -129,7 +129,7 @@ export function deliveryCommands(delivery: Delivery, named: readonly Exchange[],
   ];
 }
 
-/** The request that gave the target the address of the delivery. */
+/** The request that told the target the address to which it sent the delivery. */
 function creationOf({ request }: Delivery, exchanges: RecordedById["exchanges"]): Exchange | undefined {
   const address = addressOf(request.url);
   return exchanges.values().find((exchange) => {

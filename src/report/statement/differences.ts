@@ -7,8 +7,8 @@ import { totalsOf } from "../model/verdict.ts";
 import type { Statement } from "./statement-schema.ts";
 
 /**
- * Lists the differences between a published statement and a statement made from the report, one on each line. Evidence is named by file, exceptions
- * and clauses by id, everything else by field.
+ * Lists the differences between a published statement and a statement made from the report, one on each line. A line names evidence by its
+ * file, exceptions and clauses by their ids, and everything else by its field.
  */
 export function statementDifferences(stated: Statement, made: Statement): string[] {
   const { exceptions, notExercised, readings, evidence } = stated;
@@ -23,7 +23,7 @@ export function statementDifferences(stated: Statement, made: Statement): string
 
 const comparedByRow: ReadonlySet<string> = new Set(["exceptions", "notExercised", "readings", "evidence"]);
 
-/** The fields that are compared as a whole. A statement of a version without requirement sets names none: it is of the first. */
+/** The fields that are compared as a whole. Older statements name no requirement set: they are of the first set. */
 const fieldsOf = ({ suite, ...others }: Statement): object =>
   Object.fromEntries(
     Object.entries({ ...others, suite: { requirements: firstRequirements, ...suite } }).filter(
@@ -51,7 +51,7 @@ function differencesIn(
   return [`${path.join(".")}: ${words[0]} ${formatValue(one)}, ${words[1]} ${formatValue(other)}`];
 }
 
-/** Whether two values can be compared part by part: two objects, or two lists of the same length. */
+/** Whether two values can be compared field by field (two objects), or row by row (two lists of the same length). */
 const haveSameParts = (one: unknown, other: unknown): boolean =>
   Array.isArray(one) && Array.isArray(other)
     ? one.length === other.length
@@ -111,8 +111,8 @@ export interface JudgementDifferences {
   /** Differences between the report and its evidence, one on each line. */
   readonly differences: readonly string[];
   /**
-   * Findings that follow from the evidence and are missing in the report, such as `SSE-10 (note)`. They are no differences: the run may not have
-   * selected these checks, and no verdict depends on them.
+   * Findings that follow from the evidence and are missing in the report, such as `SSE-10 (note)`. They do not count as differences: the
+   * run may not have selected these checks, and no verdict depends on them.
    */
   readonly leftOut: readonly string[];
 }
@@ -120,7 +120,7 @@ export interface JudgementDifferences {
 /**
  * Compares a report with the result of judging its evidence again.
  *
- * @param again the report that the evidence makes now
+ * @param again the report that follows from the evidence now
  * @param unselected findings of must clauses that the report lists as left out
  */
 export function rejudgeDifferences(
@@ -145,10 +145,13 @@ export function rejudgeDifferences(
   };
 }
 
-/** Broken outcomes first. */
+/** Outcomes in the order in which findings are listed, broken ones first. */
 const listedOutcomes = ["fail", "error", "warning", "note", "observed", "pass"] as const satisfies Outcome[];
 
-/** Fields that are computed from findings, exchanges or clauses. They are compared, too, because somebody could change such a field alone. */
+/**
+ * Fields that are computed from findings, exchanges or clauses. They are compared as well, because somebody may have edited such a field
+ * alone.
+ */
 const computedFields = [
   "verdict",
   "totals",
@@ -167,7 +170,7 @@ function findingDifferences(stated: readonly ReportFinding[], found: readonly Re
   const [was, is] = [Map.groupBy(stated, rowKey), Map.groupBy(found, rowKey)];
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((key) => {
     const [ours, theirs] = [was.get(key) ?? [], is.get(key) ?? []];
-    // A row without a counterpart, such as a duplicate, is compared with a missing row.
+    // A finding without a counterpart, such as a duplicate, is compared with `undefined`.
     return Array.from({ length: Math.max(ours.length, theirs.length) }, (_, at) =>
       rowDifference(ours[at], theirs[at]),
     ).flatMap((line) => line ?? []);
@@ -190,7 +193,7 @@ const rowKey = ({ check, instance }: ReportFinding): string => JSON.stringify([c
 const rowName = ({ check, instance }: ReportFinding): string =>
   sanitizeLine(instance === undefined ? check : `${check} (${instance})`, 100);
 
-/** The fields of a row to compare. After a failure of the harness, its evidence is not compared. */
+/** The fields of a finding to compare. If the harness failed, `evidence` is not among them. */
 function comparedFields(finding: ReportFinding | undefined): Readonly<Record<string, unknown>> {
   if (finding?.outcome !== "error") return { ...finding };
   const { evidence: _, ...fields } = finding;

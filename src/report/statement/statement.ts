@@ -11,10 +11,10 @@ const exceptional = ["fail", "error", "warning", "note"] as const satisfies Outc
 const maxCharacters = 300;
 
 /**
- * Makes the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses. It depends only
- * on the report and its files, so that everybody who has these files can make the statement again and compare.
+ * Makes the statement that a vendor can publish about a report: target, suite, verdict, exceptions with reasons, and skipped clauses. The
+ * statement depends only on the report and its files. Anybody with these files can make the statement again and compare.
  *
- * @param digests of the report and its evidence files; digests of other files are left out
+ * @param digests SHA-256 of the report and its evidence files
  */
 export function statementOf({ report }: Pick<ReportDocument, "report">, digests: Digests): Statement {
   const { target, suite, findings } = report;
@@ -55,7 +55,7 @@ export function statementOf({ report }: Pick<ReportDocument, "report">, digests:
 /** The text of `statement.json`, indented by two spaces, with a line feed at the end. */
 export const serializeStatement = (statement: Statement): string => `${JSON.stringify(statement, null, 2)}\n`;
 
-/** Escapes control characters of a target: a statement is published in places of all kinds. */
+/** Escapes control characters in text of a target, because a statement may be published anywhere. */
 const published = (text: string): string => sanitize(truncate(text, maxCharacters));
 
 function clauseCounts({ findings }: Report): Statement["counts"]["clauses"] {
@@ -88,7 +88,7 @@ const exceptionsOf = (
     })),
   );
 
-/** Must and should clauses without an exercised finding, each with the first reason. */
+/** Must and should clauses that were skipped, each with the reason of its first finding. */
 function notExercised(findings: readonly ReportFinding[]): Statement["notExercised"] {
   const skipped = [...clauseOutcomes(findings)]
     .filter(([, outcome]) => outcome === "skipped")
@@ -109,7 +109,7 @@ function notExercised(findings: readonly ReportFinding[]): Statement["notExercis
 
 function readingsOf(findings: readonly ReportFinding[]): Statement["readings"] {
   const followed = findings.filter(
-    // No clause has this name. As a JSON field, it would get lost in parsing.
+    // A clause called `__proto__` can only come from a forged report, and would get lost as a field of a JSON object.
     ({ clause, reading }) => reading !== undefined && !presenceReadings.has(reading) && clause !== "__proto__",
   );
   return Object.fromEntries(
@@ -139,7 +139,9 @@ const loadOf = ({
 /** SHA-256 of bytes, or of a text in UTF-8, as lower-case hex: the same as `sha256sum` prints. */
 export const sha256Of = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
-/** Computes the digest of a text while its chunks are read. `sha256` returns the digest of the last complete read. */
+/**
+ * Computes the digest of a text while its chunks are read. `sha256` returns the digest for the last time that `chunks` was read to its end.
+ */
 export function digestingChunks(chunksOf: () => Iterable<string>): {
   readonly chunks: () => Iterable<string>;
   readonly sha256: () => string;
@@ -157,12 +159,12 @@ export function digestingChunks(chunksOf: () => Iterable<string>): {
   };
 }
 
-/** Digests by file name in the folder of a report: `report.json`, and `evidence.json` or the files under `load/`. */
+/** SHA-256 by file name in the folder of a report: `report.json`, and `evidence.json` or the files under `load/`. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** Name of the report. A statement has its digest, too, so that no part of the report can change. */
+/** Name of the report's file. A statement contains its digest, so that no part of the report can be changed unnoticed. */
 export const reportFileName = "report.json";
 
-/** Names of the evidence files that the verdict of a report rests on. */
+/** Names of the evidence files from which the verdict of a report follows. */
 export const evidenceFileNames = ({ load }: Pick<Report, "load">): string[] =>
   load === undefined ? ["evidence.json"] : load.runs.map(({ evidence }) => evidence);

@@ -59,7 +59,7 @@ export function sectionLines(section: Section, style: TerminalStyle): string[] {
   return [...heading, ...blocks.flatMap((block) => blockLines(block, maxRows[name], { ...style, indent }))];
 }
 
-/** The heading of a section; empty for a section of tables, because tables have heads. */
+/** The heading of a section. Most tables need none, because their first row is a heading. */
 function headingLines({ name, title, lead, blocks }: Section, { paint }: TerminalStyle): string[] {
   if (name === "errors")
     return [`${paint.bold(paint.red("ERROR"))}  ${title}. ${lead === undefined ? "" : formatText(lead)}`];
@@ -90,7 +90,7 @@ function blockLines(block: Block, max: number | undefined, style: BlockStyle): s
   }
 }
 
-/** Lines for the first rows, and a line with the number of the others. */
+/** Returns lines for the first rows, and a line with the number of rows that are left out. */
 function withMore<T>(
   rows: readonly T[],
   max = rows.length,
@@ -114,10 +114,10 @@ function causeLines({ text, findings }: Cause, { prefix }: CausesBlock, { width,
   return formatLabelled(label, `${prefix}${formatText(text)} (${joinFirst(clauses, 3)})`, width, paint.bold);
 }
 
-/** Minimum width of the first column. It is cut to this width if a table is too wide. */
+/** Minimum width of a table's first column. If a table is too wide, its first column is cut, but no further than this. */
 const minFirstColumn = 16;
 
-/** A table without borders. Columns that the terminal has no room for are left out by rank; then the first column is cut. */
+/** Formats a table without borders. If the terminal is too narrow, columns are left out by rank; then the first column is cut. */
 function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: TerminalStyle): string[] {
   const texts = rows.map((row) => row.map(({ text }) => formatText(text)));
   const widths = columns.map(({ head }, at) =>
@@ -140,7 +140,7 @@ function tableBlockLines({ columns, rows }: TableBlock, { width, paint }: Termin
   );
 }
 
-/** Colours text by its tone; no meaning rests on colour alone. */
+/** Colours text by its tone. The text alone has to say everything, because colours may be off. */
 export function paintTone(text: string, tone: Tone, paint: Paint): string {
   switch (tone) {
     case "good":

@@ -12,10 +12,10 @@ const indent = "      ";
 const maxOtherFindings = 3;
 
 /**
- * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce the failure. Evidence that was
- * already printed for an earlier clause is only named.
+ * Renders a broken clause in full: its sentence, expected and actual, the evidence, and commands that reproduce the failure. Evidence that
+ * was already printed for an earlier clause is only named.
  *
- * @param shown the clause for which each piece of evidence was printed, by evidence id; this clause is added
+ * @param shown the clause under which each exchange or delivery was printed, by evidence id; this function adds its own
  */
 export function failureLines(group: ClauseGroup, context: FailureContext, shown: Map<string, string>): string[] {
   const { paint, width } = context;
@@ -40,13 +40,13 @@ export function failureLines(group: ClauseGroup, context: FailureContext, shown:
 
 const indented = (lines: readonly string[]): string[] => lines.map((line) => `${indent}${line}`);
 
-/** Labels and values of a finding, wrapped to the width that an indented finding has. */
+/** Formats the labels and values of a finding, wrapped to the width that is left beside the indentation. */
 export const findingLines = (distinct: DistinctFinding, { width, paint }: TerminalStyle): string[] =>
   findingFacts(distinct).flatMap(({ label, value }) =>
     formatLabelled(formatText(label).padEnd(10), formatText(value), width - indent.length, paint.dim),
   );
 
-/** A finding on one line: expected, actual, and the first instances. */
+/** Formats a finding on one line: expected, actual, and the first instances. */
 export function formatDistinctFinding({ finding, instances }: DistinctFinding): string {
   const names = instances.slice(0, 4).map((instance) => sanitizeLine(instance, 40));
   const more = instances.length - names.length;
@@ -54,7 +54,7 @@ export function formatDistinctFinding({ finding, instances }: DistinctFinding): 
   return `${formatText(breachText(finding))}${where}`;
 }
 
-/** The witness, the exchange or delivery as on the wire, and commands that reproduce the finding; empty without any evidence. */
+/** Returns the witness, the exchange or delivery as on the wire, and commands that reproduce the finding. Empty without any evidence. */
 export const evidenceLines = (
   finding: ReportFinding,
   context: FailureContext,
@@ -67,7 +67,7 @@ export const evidenceLines = (
 
 const maxWitnessLines = 8;
 
-/** Lines of the witness, the smallest part of the load that proves the failure. The middle of a long witness is left out. */
+/** Lines of the witness: the smallest part of a load that proves the failure. The middle of a long witness is left out. */
 function witnessLines({ witness = [], evidence = [] }: ReportFinding, { paint, pathOf }: FailureContext): string[] {
   if (witness.length === 0) return [];
   const isLong = witness.length > maxWitnessLines;

@@ -23,8 +23,8 @@ export interface TerminalOptions extends EvidenceOptions, TerminalSettings {
 }
 
 /**
- * Renders a report of a run or of load for the terminal: broken clauses, sections, and the verdict as the last line. Ends with a line feed. The
- * caller redacts secrets.
+ * Renders a report of a run or of load for the terminal: broken clauses, sections, and the verdict as the last line. Ends with a line feed.
+ * The report must already be redacted.
  *
  * @param evidence of a run; `null` for a load report, and for a report without its evidence
  */

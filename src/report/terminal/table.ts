@@ -4,13 +4,13 @@ import { cutToWidth, displayWidth, padded } from "../../base/display-width.ts";
 import { wrapBroken } from "../../base/text.ts";
 
 export interface TableColumn {
-  /** May be coloured, like any cell. */
+  /** The text may contain colour codes, like that of any cell. */
   readonly head: string;
   readonly align: "left" | "right";
   readonly width: ColumnWidth;
 }
 
-/** The width of the widest cell, or a number of terminal columns; longer cells are then wrapped or cut. */
+/** The width of a column: that of its widest cell, or a fixed number of terminal columns. Cells that are longer are wrapped or cut. */
 export type ColumnWidth =
   | { readonly kind: "widest" }
   | { readonly kind: "wrapped"; readonly columns: number }
@@ -29,7 +29,7 @@ const chars = { ...Object.fromEntries(borderNames.map((name) => [name, ""])), mi
 /** Formats a table without borders as lines, the head first. No line ends with a blank. */
 export function tableLines(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[] {
   const table = new Table({
-    // Pads the head, so that a column of fixed width keeps this width even if all its cells are shorter.
+    // Pads the head of a column of fixed width, because the library would make the column as narrow as its longest cell.
     head: columns.map(({ head, width }) =>
       fitCell(width.kind === "widest" ? head : padded(head, width.columns), width),
     ),
@@ -44,7 +44,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly (read
     .map((line) => line.trimEnd());
 }
 
-/** Fits a cell into its column. The library would cut between the halves of a surrogate pair. */
+/** Fits a cell into its column. The library's own cut could split a surrogate pair. */
 function fitCell(text: string, width: ColumnWidth): string {
   if (width.kind === "widest") return text;
   if (width.kind === "wrapped") return wrapBroken(text, width.columns).join("\n");

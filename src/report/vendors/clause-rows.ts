@@ -7,7 +7,7 @@ import { mapJudged, type Vendor } from "./vendor.ts";
 import { isEquivalentText } from "../compare/equivalence.ts";
 import { presenceReadings } from "../model/report-sections.ts";
 
-/** The result of a clause for one vendor. `absent`: the report has no row for the clause. */
+/** The result of a clause for one vendor. `absent` means that the vendor's report has no finding of the clause. */
 export interface ClauseCell {
   readonly outcome: Outcome | "absent";
   /** Expected and actual, or why the clause was skipped. Empty if the outcome says everything. */
@@ -20,7 +20,7 @@ export interface ClauseRow {
   /** The sentence of the clause. */
   readonly says: string;
   readonly cells: readonly (ClauseCell | null)[];
-  /** Whether two vendors have different outcomes. A clause that a selection left out does not count. */
+  /** Whether vendors have different outcomes. A vendor whose report does not contain the clause does not count. */
   readonly differs: boolean;
 }
 
@@ -30,8 +30,8 @@ export interface ClauseSection {
 }
 
 /**
- * Clauses that are in any report. Sections are in the order of the reports, clauses in that of the document. Gaps are left out: they have a table of
- * their own.
+ * Lists the clauses that any report contains, in sections. Sections are in the order of the reports, clauses in that of the document. Gaps
+ * are left out, because they have a table of their own.
  */
 export function clauseSections(vendors: readonly Vendor[]): ClauseSection[] {
   const findings = mapJudged(vendors, ({ document }) => document.report.findings);
@@ -88,20 +88,20 @@ function formatFinding({ expected, actual, reason, needs }: ReportFinding): stri
   return `${sanitizeLine(reason ?? "", 200)}${enables}`;
 }
 
-/** A reading or a gap, and the behaviour of each vendor. */
+/** How each vendor behaves where the document allows several readings, or leaves a gap. */
 export interface TextRow {
   readonly clause: string;
   /** Id of the check, such as `LIM-15/hour`. */
   readonly check: string;
   /** The sentence of the clause. */
   readonly says: string;
-  /** `null` for a vendor that was not judged; empty if nothing was observed. */
+  /** `null` for a vendor that was not judged; empty if nothing was observed of the vendor. */
   readonly cells: readonly (string | null)[];
   /** Whether two vendors behave differently: their texts differ in more than times and dates. */
   readonly differs: boolean;
 }
 
-/** The admissible reading that each vendor follows, except whether an optional field is there. */
+/** The reading that each vendor follows. Readings that only say whether an optional field is present are left out. */
 export function readingRows(vendors: readonly Vendor[]): TextRow[] {
   return rowsOf(
     vendors,
@@ -119,7 +119,7 @@ export function gapRows(vendors: readonly Vendor[]): TextRow[] {
   return rowsOf(vendors, observed, "check");
 }
 
-/** Beginning of a text that says why nothing was observed. */
+/** Prefix of a text that says why nothing was observed. */
 export const notObserved = "not observed: ";
 
 type TextOf = (finding: ReportFinding) => string | null;
@@ -159,7 +159,7 @@ function joinInstances(findings: readonly ReportFinding[], textOf: TextOf): stri
     .join("; ");
 }
 
-/** Whether two vendors have different texts for one instance. Texts that the same behaviour can cause do not count as different. */
+/** Whether two vendors have different texts for one instance. Texts do not count as different if the same behaviour can cause both. */
 function isDifferent(columns: readonly (readonly Observation[])[]): boolean {
   return columns.some((one, at) =>
     columns.slice(at + 1).some((other) => one.some((observation) => other.some(isOther(observation)))),
@@ -176,7 +176,7 @@ const isOther =
   (other: Observation): boolean =>
     one.instance === other.instance && !isEquivalentText(one.text, other.text);
 
-/** The observed texts; a missing observation cannot differ. */
+/** The texts of observations. Findings without an observation are left out, because they cannot differ. */
 const observationsIn = (findings: readonly ReportFinding[], textOf: TextOf): Observation[] =>
   findings.flatMap((finding) => {
     const text = sanitizeLine(textOf(finding) ?? "", maxCharacters);

@@ -15,7 +15,7 @@ export interface ClauseCounts {
   readonly notExercised: number;
 }
 
-/** The head of a vendor's column: its name and verdict, or why it was not judged. */
+/** The column head of a vendor: its name and verdict, or why it was not judged. */
 export type VendorSummary =
   | {
       readonly kind: "judged";
@@ -37,7 +37,7 @@ export type VendorSummary =
   | { readonly kind: "unjudged"; readonly name: string; readonly baseUrl: string | null; readonly reason: string };
 
 /**
- * Several deployments in one table. Every list of cells is in the order of `vendors`; a cell is `null` for a vendor that was not judged.
+ * A comparison of several deployments. Every list of cells is in the order of `vendors`; a cell is `null` for a vendor that was not judged.
  * Control characters in texts of targets are escaped.
  */
 export interface VendorComparison {

@@ -4,17 +4,17 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { sanitizeLine } from "../../base/sanitize.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-/** Latencies of one kind of request, in milliseconds. */
+/** Latencies of successful requests to one endpoint, in milliseconds. */
 export interface Latency {
   readonly count: number;
   readonly median: number;
-  /** 99th percentile; with fewer than 100 requests, the slowest. */
+  /** 99th percentile. With fewer than 100 requests, it is nearly the slowest. */
   readonly p99: number;
 }
 
 export interface LatencyRow {
   readonly name: string;
-  /** `null` if there was no such request, or the vendor was not judged. */
+  /** One cell for each vendor; `null` if the vendor had no such request, or was not judged. */
   readonly cells: readonly (Latency | null)[];
 }
 
@@ -30,7 +30,7 @@ const isPath = (exchange: Exchange, method: string, path: RegExp): boolean =>
   URL.canParse(exchange.request.url) &&
   path.test(new URL(exchange.request.url).pathname);
 
-/** Time from sending to the head of a 2xx response; `null` for any other request. */
+/** Returns the time from sending to the head of a 2xx response. `null` for any other request or response. */
 function headMs(exchange: Exchange, method: string, path: RegExp): number | null {
   const { answer, sentMs } = exchange;
   if (answer.kind !== "answered" || answer.status < 200 || answer.status > 299) return null;

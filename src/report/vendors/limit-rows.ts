@@ -6,12 +6,12 @@ import { sanitizeLine } from "../../base/sanitize.ts";
 import type { ReportFinding } from "../model/report.ts";
 import { type VendorWithReport, mapJudged, type Vendor } from "./vendor.ts";
 
-/** One limit of a tier, for each vendor. */
+/** One limit of a tier, with a cell for each vendor. */
 export interface LimitRow {
   readonly name: string;
   /** The value in the document; empty if there is none. */
   readonly published: string;
-  /** `null` for a vendor that was not judged; `no key` for one without a key of the tier. */
+  /** `null` for a vendor that was not judged; `no key` for a vendor whose target has no key of the tier. */
   readonly cells: readonly (string | null)[];
   readonly differs: boolean;
 }
@@ -42,7 +42,10 @@ const limits: readonly Limit[] = [
   { name: "refused requests", published: () => "", text: (vendor, tier) => windowOf(vendor, "LIM-16", tier) },
 ];
 
-/** Limits of each tier that a vendor has a key of: the values in headers, the judged limits, and the windows that explain them. */
+/**
+ * Rows for each tier of which some vendor has a key: limits in headers, judged limits, and the rate-limit windows that explain the
+ * responses.
+ */
 export function tierRows(vendors: readonly Vendor[]): TierRows[] {
   const tiersOf = ({ document }: VendorWithReport): string[] => Object.values(document.report.target.tiers);
   const all = new Set(mapJudged(vendors, tiersOf).flatMap((tiers) => tiers ?? []));
@@ -82,7 +85,7 @@ function limitsInHeaders({ document }: VendorWithReport, tier: string): string {
 }
 
 const limitHeader = ({ answer }: Exchange): string[] =>
-  // A response with status 401 belongs to no tier.
+  // A request that was refused with 401 had no valid key, so its response belongs to no tier.
   answer.kind === "unanswered" || answer.status === 401
     ? []
     : answer.headers.filter(([name]) => name.toLowerCase() === rateLimitLimit).map(([, value]) => value);

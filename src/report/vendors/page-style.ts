@@ -1,4 +1,4 @@
-/** Styles of the vendors page, added to the base style. */
+/** Styles of the vendors page. They must come after the base style. */
 export const pageStyle = `
 main, .wide { max-width: 84rem; }
 header.wide { padding-block: 2rem 0; }
@@ -55,8 +55,8 @@ section { scroll-margin-top: 4rem; }
 `;
 
 /**
- * The script of the button that hides equal rows. Without scripts the page shows every row. `#differences` in the URL has the same effect as the
- * button.
+ * The script of the button that hides rows in which all vendors are equal. Without scripts, the page shows every row. `#differences` in the
+ * URL has the same effect as the button.
  */
 export const pageScript = `
 const root = document.documentElement;

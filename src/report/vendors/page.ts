@@ -113,7 +113,7 @@ const tones: Readonly<Record<Verdict, { readonly tone: string; readonly symbol: 
   unreachable: { tone: "warning", symbol: "–" },
 };
 
-/** A vendor at the top of the page: name, verdict and counts. */
+/** Renders a vendor at the top of the page: name, verdict and counts. */
 export function headPart(head: VendorSummary): Html {
   if (head.kind === "unjudged")
     return html`<li class="head">
@@ -145,7 +145,7 @@ const factsOf = ({ tiers, requests, started, isKept }: Extract<VendorSummary, { 
     ...(isKept ? [`report of ${started.slice(0, 10)}`] : []),
   ].join(" · ");
 
-/** Shares of clauses as a bar; the text next to it has the same numbers. */
+/** Renders the shares of a vendor's clauses by outcome as a bar. The text next to the bar has the same numbers. */
 function barOf({ clauses }: Extract<VendorSummary, { kind: "judged" }>): Html {
   const { passed, broken, warned, noted, notExercised } = clauses;
   const parts = [

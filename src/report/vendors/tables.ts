@@ -4,7 +4,7 @@ import type { VendorComparison } from "./comparison.ts";
 import type { LatencyRow } from "./latency-rows.ts";
 import { formatLatency, limitsCaveat, loadTimesCaveat, runTimesCaveat } from "./summary.ts";
 
-/** A table of a vendor comparison, for every format. Cells are in the order of the vendors. */
+/** A table of a vendor comparison, independent of the format. Cells are in the order of the vendors. */
 export interface VendorTable {
   readonly id: "clauses" | "readings" | "silence" | "limits" | "times" | "load";
   readonly title: string;
@@ -26,7 +26,7 @@ export interface VendorRow {
   /** The sentence of a clause, or the published limit. */
   readonly detail: string;
   readonly cells: readonly VendorCell[];
-  /** `null` for rows that are not compared, such as times. */
+  /** Whether the vendors differ; `null` for rows that are not compared, such as times. */
   readonly differs: boolean | null;
 }
 
@@ -36,7 +36,7 @@ export type VendorCell =
   /** A cell without a value; the text says why. */
   | { readonly kind: "empty"; readonly text: string };
 
-/** The tables of a comparison; those without rows are left out. */
+/** The tables of a comparison. Tables without rows are left out. */
 export function vendorTables({ sections, readings, gaps, limits, latencies }: VendorComparison): VendorTable[] {
   const tables: VendorTable[] = [
     {

@@ -1,6 +1,6 @@
 import type { ReportDocument } from "../model/report.ts";
 
-/** The reports of one vendor, or why there are none. Contains no secrets. */
+/** The reports of one vendor, or why there are none. Secrets are already redacted. */
 export type Vendor =
   | {
       readonly kind: "judged";
@@ -25,6 +25,6 @@ export type Vendor =
 
 export type VendorWithReport = Extract<Vendor, { kind: "judged" }>;
 
-/** Maps the judged vendors in order; `null` for a vendor that was not judged. */
+/** Applies `map` to each judged vendor. The result has `null` for a vendor that was not judged, and keeps the order. */
 export const mapJudged = <T>(vendors: readonly Vendor[], map: (vendor: VendorWithReport) => T): (T | null)[] =>
   vendors.map((vendor) => (vendor.kind === "judged" ? map(vendor) : null));

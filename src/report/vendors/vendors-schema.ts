@@ -5,9 +5,9 @@ const name = z.string().min(1).max(60).describe("Heads the vendor's column; no t
 const load = path.describe("Folder of a kept load report of the same deployment.").optional();
 
 /**
- * Returns the format of the vendors file.
+ * Returns the schema of the vendors file.
  *
- * @param inline format of a target that is written in the file itself
+ * @param inline schema of a target that the vendors file itself describes
  */
 export const vendorsSchemaWith = <T extends z.ZodType>(inline: T) =>
   z

@@ -8,7 +8,7 @@ export interface CountChange {
   readonly count: "failed" | "unanswered" | "admitted" | "refused";
   readonly was: number;
   readonly is: number;
-  /** Whether one run is proof enough. Otherwise a lost response, or a window that ends during the run, could explain it. */
+  /** Whether one run proves the change. If not, a lost response or a rate-limit window that ended during the run could explain it. */
   readonly isCertain: boolean;
 }
 
@@ -18,7 +18,7 @@ const minCleanNights = 3;
 /** Fewest nights with the same count before another count is a change. */
 const minConstantNights = 10;
 
-/** Counts that changed tonight: failures where there were none, and counts that were the same on every night before. */
+/** Returns the counts that changed tonight: failures where there were none before, and counts that were the same on every night before. */
 export function countChangesOf(history: readonly Night[], tonight: Night): CountChange[] {
   return tonight.load.flatMap((run) => changesOf(run, runsOf(history, run)));
 }
@@ -58,7 +58,7 @@ function constantCountChange(
   return [{ load: { scenario, tier, engine }, count, was, is: requests[count], isCertain: false }];
 }
 
-/** Whether a confirmation run shows the change in the same direction. */
+/** Whether a second run of the same night also changed the count in this direction. */
 export function isConfirmed({ load, count, was, is }: CountChange, { second }: Night): boolean {
   return second.some((each) => {
     if (trialIdText(each) !== trialIdText(load) || countsCaveat(each) !== null) return false;

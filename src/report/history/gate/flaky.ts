@@ -19,7 +19,7 @@ export const flakyNights = 14;
 /** Fewest changes that make a check flaky. A check that broke once and was fixed has only two. */
 const minFlips = 3;
 
-/** The flaky checks, those that change most often first. Nights that did not judge a check do not count for it. */
+/** The flaky checks, those that change most often first. For each check, only the nights that judged it count. */
 export function flakyChecksOf(nights: readonly Night[]): FlakyCheck[] {
   const sides = new Map<string, { check: string; instance: string | null; broken: boolean[] }>();
   for (const { findings } of nights.slice(-flakyNights))

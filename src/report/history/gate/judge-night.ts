@@ -17,7 +17,7 @@ import {
   latencyShifts,
 } from "./latency-shifts.ts";
 
-/** The result of comparing a night with the nights before. */
+/** The result of comparing one nightly run ("tonight") with the nights before. */
 export interface NightJudgement {
   /** Compared with {@link nightBaseline}; `null` for the first night, and for a night on which nothing could be judged. */
   readonly comparison: Comparison | null;
@@ -39,7 +39,7 @@ export interface NightJudgement {
   readonly broken: readonly OpenFailure[];
 }
 
-/** Number of earlier nights that are examined. It is generous, because some nights lack a load, and a day may have several runs. */
+/** Number of earlier nights that are examined. It is generous, because some nights send no load, and a day may have several runs. */
 const lookbackNights = 120;
 
 /** Load that has to be sent again tonight, before its counts or times may count as regressions. */
@@ -102,7 +102,10 @@ const regressionOf = (change: CountChange): Regression => ({
   finding: null,
 });
 
-/** Whether a shift belongs to a slow-down that was already reported. One cause may slow several loads, and become visible on different nights. */
+/**
+ * Whether a shift belongs to a slow-down that was already reported. One cause may slow several loads, and show in each on a different
+ * night.
+ */
 const isReported = ({ sinceMs }: LatencyShift, history: readonly Night[]): boolean =>
   history
     .slice(-latencyGate.sameChangeNights)
@@ -134,7 +137,7 @@ export const reportedByNight = ({ regressions, slower, alsoSlower, faster }: Nig
   changes: [...slower, ...alsoSlower, ...faster],
 });
 
-/** The check of a regression, if it is flaky; otherwise `null`. */
+/** The flaky check that a regression is about; `null` if the check is not flaky. */
 export const flakyOf = ({ finding }: Regression, flaky: readonly FlakyCheck[]): FlakyCheck | null =>
   flaky.find((each) => finding !== null && keyOf(each) === keyOf(finding)) ?? null;
 

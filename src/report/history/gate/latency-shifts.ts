@@ -11,12 +11,12 @@ export interface LatencyShift {
   readonly load: TrialId;
   readonly figure: MetricName;
   readonly direction: ReportedLatencyShift["direction"];
-  /** Medians, in milliseconds. */
+  /** Typical latency before and after the change, in milliseconds. */
   readonly wasMs: number;
   readonly isMs: number;
-  /** Epoch milliseconds of the first night that had it. */
+  /** Start of the first night with the changed latency, in epoch milliseconds. */
   readonly sinceMs: number;
-  /** Probability that chance alone orders the nights like this. */
+  /** Probability that chance alone makes the recent nights rank so high or low. */
   readonly pValue: number;
 }
 
@@ -27,10 +27,8 @@ interface MetricSeries {
 }
 
 /**
- * Finds lasting changes of latencies. Several nights have to agree in a rank test, which is corrected for the number of metrics. The change must also
- * exceed a share, a millisecond, and the noise.
- *
- * @param nights oldest first; the last one is tonight. Only metrics of tonight are tested.
+ * Finds lasting changes of latencies. A change must show on several nights in a rank test, which is corrected for the number of metrics.
+ * The change must also exceed the thresholds of {@link latencyGate}: a share, a millisecond, and the noise.
  */
 export function latencyShifts(nights: readonly Night[], direction: ReportedLatencyShift["direction"]): LatencyShift[] {
   const series = seriesOf(nights);
@@ -59,8 +57,8 @@ function seriesOf(nights: readonly Night[]): MetricSeries[] {
 }
 
 /**
- * Start of the nights to compare, by trial, in epoch milliseconds. It is the first night of the last reported change: earlier nights had another
- * level.
+ * Start of the nights to compare, by load, in epoch milliseconds. It is the first night of the last reported change, because the load had
+ * another latency before.
  */
 function startsOf(nights: readonly Night[]): ReadonlyMap<string, number> {
   const starts = new Map<string, number>();
@@ -104,7 +102,7 @@ function isLarge(recent: readonly number[], baseline: readonly number[]): boolea
   return shift >= latencyGate.minErrors * noise * errors;
 }
 
-/** Index of the first night at the new level: the clearest change among the nights of the last two windows. */
+/** Index of the first night with the changed latency: the clearest change within the last two windows. */
 function firstNightOf(logs: readonly number[], window: number): number {
   const from = Math.max(0, logs.length - window - latencyGate.maxBaseline);
   const earliest = logs.length - 2 * window - from;
@@ -131,14 +129,16 @@ export const reportedShiftOf = (
 
 /** Thresholds that a slow-down has to pass before it fails a night. Tuned on simulated histories: see docs/nightly.md. */
 export const latencyGate = {
-  /** Numbers of last nights to test together: few nights show a large change soon, many show a small one. */
+  /** How many recent nights are tested together. A large change shows in few nights, a small change needs many. */
   windows: [5, 8, 13],
-  /** Most and fewest nights to compare them with. */
+  /** Most and fewest earlier nights that the recent nights are compared with. */
   maxBaseline: 42,
   minBaseline: 10,
   /** Smallest change that counts, as a share of the usual value. */
   minShare: 0.1,
-  /** This share of the nights, the fastest ones, must show half of that change as well. */
+  /**
+   * Share of the recent nights, the fastest ones, that must also show half of `minShare`. A few slow nights alone are no lasting change.
+   */
   usualShare: 0.6,
   /** Smallest change that counts, in milliseconds: the load engine itself may cause smaller ones. */
   minMs: 1,
@@ -146,8 +146,11 @@ export const latencyGate = {
   minErrors: 4.5,
   /** Smallest noise to assume, as a share of the value. A few nights may be equal by chance, and would show no noise. */
   minScatter: 0.01,
-  /** Probability, for one night, that chance alone passes the rank test of any metric. */
+  /** Highest accepted probability that, on one night, any metric passes the rank test by chance. */
   maxPValue: 0.001,
-  /** For this many nights after a reported slow-down, other loads that became slower before the report count as a part of it. */
+  /**
+   * For this many nights after a slow-down was reported, another load that became slower before that report counts as part of the
+   * slow-down.
+   */
   sameChangeNights: 14,
 } as const;

@@ -12,19 +12,19 @@ import { formatCount } from "../../../base/text.ts";
 import { dayMs } from "../../../base/duration.ts";
 import type { Axis } from "../../html/svg/axes.ts";
 
-/** A change of a latency, as all nights show it. */
+/** A lasting change of a load's latency, found in the whole history. */
 interface LevelChange {
   readonly atMs: number;
   readonly was: number;
   readonly is: number;
 }
 
-/** Settings for finding changes of level. The seed is fixed, so that the same history gives the same page. */
+/** Settings of the search for lasting changes. The seed is fixed, so that the same history gives the same page. */
 const segmentation = { minSegment: 5, maxPValue: 0.001, shuffles: 1999, seed: 20_300_101 } as const;
-/** Smaller changes get no mark. */
+/** Smallest change of a latency that the chart marks, as a share. */
 const { minShare } = latencyGate;
 
-/** A chart for each load, the latest change first. */
+/** A latency chart for each load. The load that changed last comes first. */
 export function latencyCharts(nights: readonly Night[]): Html[] {
   return [...loadHistories(nights).values()]
     .map((history) => {
@@ -105,7 +105,7 @@ function reportedText(nights: readonly Night[], load: TrialId): string {
   return night === undefined ? "" : ` Reported as slower on ${dateText(night.started)}.`;
 }
 
-/** Two standard deviations of noise around the median of the nights before, back to the last change. */
+/** The expected range of each night's latency: two standard deviations around the median of the nights before, back to the last change. */
 function bandOf(
   points: readonly Point[],
   changes: readonly LevelChange[],

@@ -4,12 +4,12 @@ import { groupByLoad, formatShifts } from "../summary.ts";
 import { isBroken, isExercised } from "../../model/report.ts";
 import { type Night, trialIdText } from "../night.ts";
 
-/** A regression or a latency shift that a night reported, or another requirement set than before. */
+/** A regression or a latency shift that a night reported, or a change of the requirement set. */
 export interface TrendEvent {
   readonly kind: "regression" | "slower" | "also slower" | "faster" | "requirements";
-  /** Start of the night that reported it, ISO 8601. */
+  /** Start of the night that reported the event, ISO 8601. */
   readonly reported: string;
-  /** Start of the first night that had it, ISO 8601. */
+  /** Start of the first night that shows the event, ISO 8601. */
   readonly since: string;
   readonly says: string;
   /** Start of the night that ended the event; `null` without a known end. */
@@ -45,7 +45,10 @@ export function trendEvents(nights: readonly Night[]): TrendEvent[] {
     .toReversed();
 }
 
-/** A night that was judged by another requirement set than the night before: what differs in checks of the later set is no change of the target. */
+/**
+ * Returns an event if a night was judged by another requirement set than the night before. Differences in checks of the later set are no
+ * change of the target.
+ */
 function requirementsChange(
   started: string,
   before: Night["suite"] | undefined,

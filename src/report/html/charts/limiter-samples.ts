@@ -69,7 +69,7 @@ const isObject = (value: unknown): value is Members => typeof value === "object"
 const isLimits = (value: unknown): value is TierLimits =>
   isObject(value) && typeof value["perHour"] === "number" && typeof value["perMinute"] === "number";
 
-/** Parses a sample of saved evidence, which may be of another version or edited by hand; `null` for anything else. */
+/** Parses a sample of saved evidence, which may be of another version or edited by hand; `null` if it is no sample. */
 function parseSample(value: unknown): SavedSample | null {
   if (!isObject(value)) return null;
   const shown = parseRateLimitInfo(value);
@@ -82,10 +82,12 @@ function parseSample(value: unknown): SavedSample | null {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Admitted requests, counted as a rate limiter counts them in one kind of window. */
+/** Admitted requests, counted in rolling or in fixed windows, as a rate limiter would count them. */
 export interface WindowCounts {
   readonly shape: "rolling" | "fixed";
-  /** Number of admitted requests in the window after each change. `x` in milliseconds of the target's time. */
+  /**
+   * The line of the chart: the number of admitted requests in the window, after each change. `x` is in milliseconds of the target's time.
+   */
   readonly line: readonly ChartPoint[];
   /** Each refusal, at the number of requests admitted before it. */
   readonly refusals: readonly ChartPoint[];
@@ -94,8 +96,8 @@ export interface WindowCounts {
 }
 
 /**
- * Counts admitted requests within a rolling window. If the count exceeds the published limit, tries fixed windows that end at the times of the reset
- * header. Uses the fixed windows if they fit better.
+ * Counts admitted requests within a rolling window. If the count exceeds the published limit, also counts in fixed windows that end at the
+ * times of the reset header. Returns the fixed windows if their count is lower.
  */
 export function countInWindow(
   samples: readonly LimiterSample[],
@@ -153,7 +155,10 @@ function fixedCount(samples: readonly LimiterSample[], windowSeconds: number, pu
   return { shape: "fixed", line, refusals, max };
 }
 
-/** Returns the index of the fixed window that contains a sample. Its reset header decides if it is about this window, otherwise its date. */
+/**
+ * Returns a function that finds the fixed window of a sample, as an index. The sample's reset header decides if it fits windows of this
+ * length; otherwise the date of the response does.
+ */
 export function windowsOf(
   samples: readonly LimiterSample[],
   windowSeconds: number,

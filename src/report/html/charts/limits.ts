@@ -22,7 +22,7 @@ export function limitCharts({ name, limits, samples }: KeySamples, window: Drawn
 
 const maxColumns = 280;
 
-/** Returns the seconds since the first response. */
+/** Returns a function that converts a sample's time to seconds since the first response. */
 const since = (samples: readonly LimiterSample[]): ((atMs: number) => number) => {
   const [first] = samples;
   return (atMs) => (atMs - (first?.atMs ?? 0)) / 1000;
@@ -111,7 +111,7 @@ function admittedChart(
   });
 }
 
-/** Leaves out crosses that would cover each other. */
+/** Leaves out crosses that another cross would cover. */
 function distinct(points: readonly ChartPoint[], { scale }: TimeAxisWithBreaks): ChartPoint[] {
   const places = new Map(points.map((point) => [`${Math.round(scale.at(point.x) * 140)} ${point.y}`, point]));
   return [...places.values()];

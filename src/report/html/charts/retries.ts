@@ -8,7 +8,10 @@ import { formatCount } from "../../../base/text.ts";
 import type { Html } from "../markup.ts";
 import { formatClock } from "./limits.ts";
 
-/** An attempt to deliver an event, in seconds of the target's time since the first attempt. If the clock jumped, its time is only known to be between `from` and `to`. */
+/**
+ * An attempt to deliver a webhook event, in seconds of the target's time since the first attempt. If the target's clock was moved in
+ * between, the attempt came at some time between `from` and `to`.
+ */
 interface Attempt {
   readonly from: number;
   readonly to: number;
@@ -22,7 +25,9 @@ interface Retried {
 
 const maxAddresses = 7;
 
-/** Charts the retries of failed deliveries, together with both readings of the published schedule. `null` without retries. */
+/**
+ * Charts the retries of failed webhook deliveries, together with both readings of the published schedule. `null` if nothing was retried.
+ */
 export function retryChart(deliveries: readonly Delivery[]): Html | null {
   const all = retriedOf(deliveries);
   if (all.length === 0) return null;
@@ -56,7 +61,7 @@ export function retryChart(deliveries: readonly Delivery[]): Html | null {
 const fromFirst = deliveryPolicy.retryDelaysMs.map((delay) => delay / 1000);
 const fromPrevious = fromFirst.map((_, at) => fromFirst.slice(0, at + 1).reduce((sum, delay) => sum + delay, 0));
 
-/** Addresses that failed their first delivery, with all attempts for the same event. */
+/** Addresses of the harness whose first delivery was answered with a failure, with all attempts to deliver that event. */
 function retriedOf(deliveries: readonly Delivery[]): Retried[] {
   return [...Map.groupBy(deliveries, ({ hook }) => hook)]
     .flatMap(([hook, members]): Retried[] => {
@@ -68,7 +73,7 @@ function retriedOf(deliveries: readonly Delivery[]): Retried[] {
     .toSorted((one, other) => other.attempts.length - one.attempts.length);
 }
 
-/** Identifies the event of a delivery by its id, or else by its whole body. */
+/** Identifies the event of a delivery by its id, or by the whole body if it has no id. */
 function eventOf({ request: { body } }: Delivery): string {
   if (body.kind !== "text") return JSON.stringify(body);
   const id = getPath(parseBoundedJson(body.text), "id");
@@ -122,7 +127,7 @@ function replyText({ reply }: Delivery): string {
   }
 }
 
-/** Times up to this many seconds get about as much room as all later times. */
+/** On the axis, times up to this many seconds get about as much room as all later times. */
 const linearSeconds = 20;
 
 /** A logarithmic scale, so that a minute and two hours fit one axis. */

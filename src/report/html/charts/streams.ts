@@ -16,7 +16,7 @@ interface Stream {
 
 const maxStreams = 8;
 
-/** Charts the events of streams. Of streams of one agent that begin and end alike, it shows only one. `null` if no stream was opened. */
+/** Charts the events of streams. If several streams of an agent begin and end alike, only one is drawn. `null` if no stream was opened. */
 export function streamChart(exchanges: readonly Exchange[]): Html | null {
   const all = exchanges.flatMap(streamOf);
   if (all.length === 0) return null;
@@ -72,7 +72,7 @@ function markStyle(event: string | null): Pick<Mark, "tone" | "sign"> {
 
 const maxMarks = 80;
 
-/** Thins the chunk marks of a long stream to what the chart can show. Keeps every other mark. */
+/** Thins the chunk marks of a long stream to what the chart can show. Keeps all marks of other events. */
 function thinnedMarks(marks: readonly Mark[]): Mark[] {
   const every = Math.ceil(marks.length / maxMarks);
   return marks.filter(({ sign }, at) => sign !== "tick" || at % every === 0);

@@ -10,8 +10,8 @@ import type { PageContext } from "../page-context.ts";
 const bounds = { bodyCharacters: 3000, bodyLines: 60, headers: 40, headerCharacters: 400 } as const;
 
 /**
- * The evidence of a finding: its first delivery or exchange as on the wire, with commands that reproduce it, and the others by name. Evidence is only
- * named if the finding passed, or if the page has no room for it.
+ * Renders the evidence of a finding: its first delivery or exchange as on the wire, with commands that reproduce it. Any others are listed
+ * by id. If the finding passed, or the page has no room, all evidence is listed by id only.
  */
 export function evidencePart(finding: ReportFinding, context: PageContext): Html | null {
   const named = finding.evidence ?? [];

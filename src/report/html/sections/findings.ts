@@ -10,7 +10,7 @@ import { type Html, html } from "../markup.ts";
 import type { PageContext } from "../page-context.ts";
 import { evidencePart } from "./evidence.ts";
 
-/** Every finding, suite by suite, with controls that filter and search them if scripts run. */
+/** Renders every finding, section by section. If scripts run, the page has controls that filter and search the findings. */
 export function findingsSection(context: PageContext): Html {
   const { findings } = context.report;
   const suites = [...Map.groupBy(findings, ({ suite }) => suite)];
@@ -65,7 +65,7 @@ function choice(id: string, label: string, values: readonly string[], names: rea
   </div>`;
 }
 
-/** The findings of a suite, worst first. Findings that need no action are collapsed. */
+/** Renders the findings of a suite, worst first. Findings that need no action are collapsed. */
 function suitePart(suite: string, members: readonly ReportFinding[], context: PageContext): Html {
   const sorted = members.toSorted((one, other) => worstFirst.indexOf(one.outcome) - worstFirst.indexOf(other.outcome));
   const counts = worstFirst.flatMap((outcome) => {
@@ -92,7 +92,7 @@ function suitePart(suite: string, members: readonly ReportFinding[], context: Pa
 
 const isUrgent = ({ outcome }: ReportFinding): boolean => worstFirst.indexOf(outcome) < worstFirst.indexOf("pass");
 
-/** One finding: a summary line, and behind it the facts, the evidence, and commands that reproduce it. */
+/** Renders one finding: a summary line that opens the facts, the evidence, and commands that reproduce it. */
 function findingPart(finding: ReportFinding, context: PageContext): Html {
   const { outcome, level, clause, check, instance, suite } = finding;
   const anchor = context.anchors.get(finding) ?? findingAnchor(finding);
@@ -126,7 +126,7 @@ function findingPart(finding: ReportFinding, context: PageContext): Html {
   </details>`;
 }
 
-/** The sentence of the finding's clause, or the expectation of a load scenario. */
+/** The sentence of the finding's clause. A finding of a load scenario has no clause, so its expectation is shown instead. */
 const sentence = ({ clause, expected = "", reason = "" }: ReportFinding): Html =>
   prose(isClauseId(clause) ? clauseOf(clause).says : expected === "" ? reason : expected, 400);
 
@@ -173,7 +173,7 @@ const reasonLabels: Readonly<Partial<Record<Outcome, string>>> = {
 const formatReading = (reading: string, readings: Readonly<Record<string, string>> = {}): string =>
   Object.hasOwn(readings, reading) ? `\`${reading}\`: ${readings[reading] ?? ""}` : `\`${reading}\``;
 
-/** The load runs that a finding rests on, with links to their charts. */
+/** Links to the load runs whose evidence a finding names. */
 const runFacts = ({ evidence = [] }: ReportFinding, { report }: PageContext): Fact[] =>
   (report.load?.runs ?? [])
     .filter((run) => evidence.includes(run.evidence))

@@ -45,7 +45,7 @@ const words: Readonly<Record<Verdict, Words>> = {
   },
 };
 
-/** The verdict in words, its reasons, and the most important numbers. */
+/** Renders the verdict in words, its reasons, and the most important numbers. */
 export function verdictBanner(report: Report): Html {
   const { word, tone, says } = wordsFor(report);
   return html`<div class="banner ${tone}">
@@ -57,7 +57,7 @@ export function verdictBanner(report: Report): Html {
     ${figureList(numbersOf(report))}`;
 }
 
-/** Words for the verdict. In a load report, an unmet demand of a scenario fails the run although no clause is broken. */
+/** Words for the verdict. A demand of a load scenario that was not met fails a load report, although no clause is broken. */
 function wordsFor({ verdict, totals, load }: Report): Words {
   if (verdict !== "nonconformant" && totals.fail > 0)
     return {
@@ -114,7 +114,7 @@ function numbersOf({ totals, findings, requests, executions, lost, durationMs, l
 
 const maxShown = 5;
 
-/** The five clauses to fix first; if nothing is broken, what would enable further checks. */
+/** Renders the five clauses to fix first. If nothing is broken, renders what would enable further checks. */
 export function fixFirstSection(report: Report, sections: readonly Section[]): Html {
   const all = brokenClauses(report);
   if (all.length === 0) return nothingToFix(sections);

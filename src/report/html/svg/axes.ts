@@ -1,13 +1,15 @@
 import { sanitizeLine } from "../../../base/sanitize.ts";
 import { type Html, html } from "../markup.ts";
 
-/** An axis: its label with the unit, and the format of its ticks. */
+/** An axis of a chart: its label with the unit, and the format of its ticks. */
 export interface Axis {
   readonly label: string;
   readonly format: (value: number) => string;
 }
 
-/** The rectangle of the data, in units of the drawing. Margins are wide because text keeps its size on a phone. */
+/**
+ * The rectangle for the data, in units of the SVG drawing. Its margins are wide, because labels do not shrink with the drawing on a phone.
+ */
 export interface Plot {
   readonly width: number;
   readonly height: number;
@@ -32,7 +34,7 @@ export const px = (value: number): string => String(Math.round(value * 10) / 10)
 export const xIn = ({ left, right }: Plot, share: number): number => left + share * (right - left);
 export const yIn = ({ top, bottom }: Plot, share: number): number => bottom - share * (bottom - top);
 
-/** Smallest distance of labels, so that they do not touch on a phone. */
+/** Smallest distance between labels, so that they do not touch on a phone. */
 const minGap = 92;
 
 /** Draws grid, ticks and labels of both axes. */
@@ -79,7 +81,7 @@ const steps = [1, 2, 5, 10] as const;
 
 /** A linear scale with about `wanted` round ticks that cover `from` to `to`. */
 export function linear(from: number, to: number, wanted: number, units: readonly number[] = []): Scale {
-  // A smaller span would be lost in rounding.
+  // A smaller span would be lost in floating-point rounding.
   const span = Math.max(to - from, Math.max(Math.abs(from), Math.abs(to)) * 1e-6, 1e-9);
   const step = units.find((unit) => span / unit <= wanted) ?? roundStep(span / wanted);
   const [first, last] = [Math.floor(from / step), Math.ceil(to / step - 1e-9)];
@@ -91,7 +93,9 @@ export function linear(from: number, to: number, wanted: number, units: readonly
 /** Smallest value on a logarithmic scale. */
 const minValue = 1e-9;
 
-/** A logarithmic scale with ticks at powers of ten, and at 2 and 5 times these if the span is small. Both ends have to be above 0. */
+/**
+ * A logarithmic scale with ticks at powers of ten; if the span is small, also at 2 and 5 times each power. `from` and `to` must be above 0.
+ */
 export function logarithmic(from: number, to: number): Scale {
   if (from < minValue) return logarithmic(minValue, Math.max(to, 10 * minValue));
   const [low, high] = [
@@ -112,28 +116,28 @@ function roundStep(rough: number): number {
   return (steps.find((step) => step * power >= rough * 0.999) ?? 10) * power;
 }
 
-/** Removes floating-point errors of added steps. */
+/** Removes floating-point errors from the position of a tick. */
 const tidy = (value: number): number => Number(value.toPrecision(12));
 
-/** A time axis without long pauses. */
+/** A time axis on which long pauses are shortened. */
 export interface TimeAxisWithBreaks {
   readonly scale: Scale;
-  /** The pauses that were cut out: where each ends, and its length. */
+  /** The pauses that were shortened: the end of each, and its length. */
   readonly cuts: readonly { readonly at: number; readonly pause: number }[];
 }
 
-/** A part of the times without a long pause: its first and its last time. */
+/** A stretch of time without a long pause: its first and its last time. */
 interface Stretch {
   readonly from: number;
   readonly to: number;
-  /** Start of the stretch on the axis, in units of time. */
+  /** Start of the stretch on the axis, in the unit of the times. */
   readonly offset: number;
 }
 
 /**
- * A scale over `times` (in order, of any unit) on which a pause longer than `maxPause` takes only `shownPause`.
+ * Returns a time axis for `times` (in order, of any unit) on which a pause longer than `maxPause` takes only `shownPause`.
  *
- * @param units allowed steps of ticks between pauses, smallest first
+ * @param units allowed distances between ticks, smallest first
  */
 export function timeAxisWithBreaks(
   times: readonly number[],

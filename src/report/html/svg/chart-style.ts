@@ -1,4 +1,4 @@
-/** Styles of charts, after `baseStyle`. Lines differ in dash as well as in colour, and text keeps its size on a phone. */
+/** Styles of charts. They must come after `baseStyle`. Lines differ in dashes as well as in colour. */
 export const chartStyle = `
 :root { --tone-first: #0a57a4; --tone-second: #b4530a; --tone-third: #6a3fb5; --tone-fourth: #0f766e; --tone-good: #14663a; --tone-bad: #b01620;
   --tone-quiet: #6a7380; }

@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../../base/sanitize.ts";
 import { prose, tableOf } from "../elements.ts";
 import { type Html, html } from "../markup.ts";
 
-/** Tones of lines, bars and dots: a colour together with a dash or a shape, so that no meaning rests on colour alone. */
+/** Tones of lines, bars and dots. Each is a colour together with a dash or a shape, so that no meaning rests on colour alone. */
 export const tones = ["first", "second", "third", "fourth", "good", "bad", "quiet"] as const;
 export type Tone = (typeof tones)[number];
 
@@ -24,7 +24,7 @@ export interface ChartParts {
   readonly says: string;
   readonly legend: readonly Legend[];
   readonly table: ChartTable;
-  /** Size of the drawing, in its own units. */
+  /** Height of the drawing in units of its own; `width` is its width. */
   readonly height: number;
   readonly width: number;
   readonly drawing: Html;
@@ -32,7 +32,7 @@ export interface ChartParts {
 
 const maxRows = 60;
 
-/** Renders a chart with its title, sentence, legend, and data as a table. Its texts may come from outside. */
+/** Renders a chart with its title, description, legend, and data as a table. The texts may come from outside. */
 export function renderChart({ title, says, legend, table, height, width, drawing }: ChartParts): Html {
   const [name, sentence] = [sanitizeLine(title, 160), sanitizeLine(says, 600)];
   return html`<figure class="chart">

@@ -2,7 +2,7 @@ import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Tone } from "./chart.ts";
 import { axes, type Plot, plotOf, px, xIn, yIn, linear, logarithmic } from "./axes.ts";
 
-/** A group of values above 0, each with its share of the group; the shares add up to 1. */
+/** A named group of values above 0. Each value has a share of the group; the shares add up to 1. */
 export interface Group {
   readonly name: string;
   readonly tone: Tone;
@@ -21,7 +21,7 @@ export interface Histogram {
 
 const binsPerDecade = 12;
 
-/** A histogram of several groups on a logarithmic scale, with twelve bins for each power of ten. */
+/** Renders a histogram of several groups on a logarithmic scale, with twelve bins for each power of ten. */
 export function histogram({ title, says, label, format, groups, table }: Histogram): Html {
   const plot = plotOf(300);
   const all = groups.flatMap(({ values }) => values.map(({ value }) => value)).filter((value) => value > 0);
@@ -62,7 +62,7 @@ function binsOf({ values }: Group): Map<number, number> {
   return bins;
 }
 
-/** The SVG path of a bar. `at` is its index among the `count` bars of the bin. */
+/** Returns the SVG path of a bar. `at` is the index of the bar among the `count` bars of its bin. */
 function barPath(
   plot: Plot,
   [bin, at, count]: readonly [number, number, number],

@@ -8,7 +8,7 @@ export interface ChartPoint {
   readonly y: number;
 }
 
-/** A series of points. `step` keeps its height until the next point; `dots` and `crosses` are not connected. */
+/** A series of points. The shape `step` keeps its height until the next point; `dots` and `crosses` are not connected. */
 export interface Series {
   readonly name: string;
   readonly tone: Tone;
@@ -16,7 +16,7 @@ export interface Series {
   readonly points: readonly ChartPoint[];
 }
 
-/** An area between two lines, for example of usual noise. */
+/** An area between two lines, for example the range of usual noise. */
 export interface Band {
   readonly name: string;
   readonly tone: Tone;
@@ -40,9 +40,9 @@ export interface LineChart {
   readonly title: string;
   readonly says: string;
   readonly x: Axis & {
-    /** Allowed steps of ticks, smallest first, if round decimals are unusual: 60, 300 and 3600 for times. */
+    /** Allowed distances between ticks, smallest first, such as 60, 300 and 3600 for seconds. Default: round decimal numbers. */
     readonly units?: readonly number[];
-    /** Replaces the linear scale, for example by a scale without pauses. */
+    /** Replaces the linear scale, for example by a scale that shortens pauses. */
     readonly scale?: Scale;
   };
   readonly y: Axis & { readonly scale?: "from zero" | "fitted" | "logarithmic" };
@@ -96,12 +96,12 @@ function yScale({ series, bands = [], referenceLines = [], y: { scale } }: LineC
   ];
   const above = values.filter((value) => value > 0);
   if (scale === "logarithmic" && above.length > 0) return logarithmic(lowest(above), highestOf(above));
-  // A line at the very top would lie under the labels there.
+  // A reference line at the very top would overlap the axis label, so the scale leaves some room above the highest value.
   const highest = highestOf(values) * (referenceLines.length > 0 ? 1.12 : 1);
   return linear(scale === "fitted" ? lowest(values) : Math.min(0, lowest(values)), highest, 5);
 }
 
-/** The smallest value. `Math.min(...values)` would fail: a call cannot take as many arguments as a series may have points. */
+/** The smallest value. `Math.min(...values)` would throw: a long series has more points than a call may have arguments. */
 const lowest = (values: readonly number[]): number =>
   values.reduce((low, value) => Math.min(low, value), values[0] ?? 0);
 const highestOf = (values: readonly number[]): number =>
@@ -156,7 +156,7 @@ function drawReferenceLine({ name, y: level }: ReferenceLine, { plot, y }: Place
     >`;
 }
 
-/** Smallest distance of labels, as a share of the axis, so that they do not overlap. */
+/** Smallest distance between labels, as a share of the axis, so that they do not overlap. */
 const minLabelGap = 0.25;
 
 function drawVerticalLines(verticalLines: readonly VerticalLine[], place: Place): Html[] {

@@ -3,7 +3,7 @@ import { type Html, html } from "../markup.ts";
 import { renderChart, type ChartTable, type Legend, type Tone } from "./chart.ts";
 import { type Axis, type Plot, px, xAxis, xIn, type Scale } from "./axes.ts";
 
-/** An event at a time, or within a span if its time is only known roughly. */
+/** A mark on a time axis. If the time is only known roughly, the event happened between `from` and `to`. */
 export interface Mark {
   readonly from: number;
   readonly to: number;
@@ -13,7 +13,7 @@ export interface Mark {
 
 export interface TimelineRow {
   readonly name: string;
-  /** A line behind the marks; `null` for none. */
+  /** A line behind the marks; `null` if the row has none. */
   readonly line: { readonly from: number; readonly to: number } | null;
   readonly marks: readonly Mark[];
 }
@@ -29,7 +29,7 @@ export interface TimelineChart {
 
 const rowHeight = 56;
 
-/** Renders rows of marks over one axis of time. Names stand above the rows, to have room on a phone. */
+/** Renders rows of marks over a common time axis. The name of a row stands above its marks, where a phone has room. */
 export function timeline({ title, says, x, rows, legend, table }: TimelineChart): Html {
   const height = rows.length * rowHeight + 80;
   const plot: Plot = { width: 640, height, left: 14, right: 620, top: 8, bottom: height - 60 };

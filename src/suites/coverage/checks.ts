@@ -22,7 +22,7 @@ import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess } from "..
 import { plainFields } from "./plan.ts";
 import { cornersRequested, type PairCoverage, type GeneratedRequest } from "./probe.ts";
 
-/** The generated requests of a run with the pairs that they cover, and all exchanges. */
+/** The generated requests of a run, and all its exchanges. */
 interface CornerEvidence {
   readonly corners: PairCoverage;
   readonly all: AllExchanges;
@@ -30,7 +30,7 @@ interface CornerEvidence {
 
 interface CornerRule {
   readonly as: string;
-  /** The requests in words, for the report. */
+  /** Describes the judged requests, for the report. */
   readonly requests: string;
   readonly isCovered: (row: Row, evidence: CornerEvidence) => boolean;
   readonly expected: string;
@@ -38,8 +38,9 @@ interface CornerRule {
 }
 
 /**
- * Creates a check of generated requests: each combines values of several dimensions, such as a kind of key and a page.
- * Judges only endpoints that accepted a valid key, so that nothing else explains a refusal.
+ * Creates a check of generated requests. Each of them combines values of several dimensions, such as a kind of key and
+ * a page. Judges only endpoints that accepted a valid key in some request, so that a missing endpoint explains no
+ * refusal.
  */
 const checkCorners = (clause: JudgedId, rule: CornerRule): Check =>
   checkEvery(
@@ -77,7 +78,7 @@ const memberOf = (request: GeneratedRequest): Member<GeneratedRequest> => ({
 
 const plainValues: readonly string[] = ["none", "absent", "documented", "fresh"];
 
-/** Lists the values in which a generated request differs from a plain one. */
+/** Lists the values of a generated request that differ from the plainest request. */
 const describeRow = (row: Row): string =>
   Object.entries(row)
     .filter(([, value]) => !plainValues.includes(value))
@@ -93,8 +94,8 @@ const isDocumented = ({ method }: Row): boolean => method === "documented";
 const hasValidTierKey = ({ key }: Row): boolean => isOneOf(key, ...publishedTierNames, "enterprise");
 
 /**
- * Whether the endpoint answers 401 to a wrong key, and to this kind of key, if nothing else is wrong with the request.
- * If not, the clause about that kind of key fails instead.
+ * Whether the endpoint answered 401 to a wrong key and to this kind of key, in requests without another mistake. If it
+ * did not, the clause about that kind of key fails, and combinations would only repeat the failure.
  */
 const isRejectedThere = ({ corners }: CornerEvidence, { endpoint }: Row, kind: string): boolean =>
   ["wrong", kind].every((key) => corners.rejecting.some((each) => each.endpoint === endpoint && each.key === key));
@@ -103,8 +104,8 @@ const hasOtherMistake = ({ agent, body }: Row): boolean =>
   agent === "unknown" || dimensions.body.refused.some((each) => each === body);
 
 /**
- * Creates a check of requests whose only mistake is the key. `like` is a kind of key that the endpoint must reject,
- * too.
+ * Creates a check that requests whose only mistake is the key get 401. The check applies if the endpoint also rejects
+ * the kind of key `like`.
  */
 const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[0] ?? ""): Check =>
   checkCorners(clause, {
@@ -122,18 +123,18 @@ const checkKeyKinds = (clause: JudgedId, kinds: readonly string[], like = kinds[
 const isRightCode = (code: string | null, isRight: (code: string) => boolean): boolean =>
   code === null || isRight(code);
 
-/** Creates a check of the error code for a kind of rejected key, whatever else the request has. */
+/** Creates a check of the error code for some kinds of rejected keys. The requests may have other mistakes too. */
 const checkKeyCode = (clause: JudgedId, kinds: readonly string[], isRight: (code: string) => boolean): Check =>
   checkCorners(clause, {
     as: "code in every corner",
     requests: `every generated request with a key of these kinds: ${kinds.join(", ")}`,
     isCovered: (row) => isDocumented(row) && isOneOf(row["key"], ...kinds),
     expected: `the code of ${kinds.join(", ")}, if the status is 401`,
-    // Other clauses, ERR-2 to ERR-5, judge that there is a code.
+    // An absent code is accepted here: ERR-2 to ERR-5 (forms of error bodies) judge that there is one.
     isKept: (exchange) => !hasStatus(exchange, 401) || isRightCode(codeOf(exchange), isRight),
   });
 
-/** Checks of requests without a valid key, whatever else they ask for. */
+/** Checks of generated requests without a valid key. */
 export const keyCornerChecks: readonly Check[] = [
   checkKeyKinds("AUTH-2", ["missing", ...elsewhere]),
   checkKeyKinds("AUTH-3", ["wrong"]),
@@ -165,7 +166,7 @@ export const keyCornerChecks: readonly Check[] = [
   }),
 ];
 
-/** Whether a POST of a valid key has a body that is no JSON object. */
+/** Whether an exchange is a POST with a valid key and a body that is not a JSON object. */
 function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   const endpoint = endpointOf(exchange, all);
   if (endpoint === null || publishedEndpoints[endpoint].method !== "POST") return false;
@@ -173,7 +174,7 @@ function hasNoObject(exchange: Exchange, all: AllExchanges): boolean {
   return endpointsWithControl(all).has(endpoint) && !isObject(sentJson(exchange.request));
 }
 
-/** Checks of bodies that are no JSON objects. */
+/** Checks of POST requests whose body is not a JSON object. */
 export const bodyCornerChecks: readonly Check[] = [
   checkEvery(
     "REQ-11",
@@ -190,11 +191,11 @@ export const bodyCornerChecks: readonly Check[] = [
           all.exchanges.filter((each) => hasNoObject(each, all)),
           all,
         ),
-      // Other statuses are legal: a server may check the key, a limit, the agent or `Accept` before the body. A gateway
-      // may have no free server.
+      // These statuses are legal: a server may check the key, a limit, the agent or `Accept` before the body, and a
+      // gateway may have no free server.
       judge: (exchange) => {
         if (isInconclusive(exchange) || hasStatus(exchange, 401, 403, 404, 406, 502, 503, 504)) return undefined;
-        // ERR-10 judges the code.
+        // ERR-10 (each code with its status) judges the code.
         return hasStatus(exchange, 400) ? null : { expected: "400", actual: describeStatus(exchange) };
       },
       whenEmpty: unproven("no such request was answered"),
@@ -203,8 +204,8 @@ export const bodyCornerChecks: readonly Check[] = [
 ];
 
 /**
- * Dimensions whose values have clauses of their own. If a value is always refused, that clause fails, not the one about
- * combinations.
+ * Dimensions whose values have their own clauses. If a target refuses one of their values in every request, that clause
+ * fails, not the one about combinations.
  */
 const fieldDimensions = [
   "temperature",
@@ -215,7 +216,7 @@ const fieldDimensions = [
   "body",
   "key",
 ] as const;
-/** Roles of agents that always answer. Other agents may fail at any request. */
+/** Roles of agents that always succeed. Agents of other roles may fail on any request. */
 const answeringAgents = ["answering", "streaming", "remembering"] as const;
 
 const isLegalCall = (row: Row, endpoint: string): boolean =>
@@ -227,7 +228,7 @@ const isLegalCall = (row: Row, endpoint: string): boolean =>
   // Servers may restrict the characters of a session id.
   row["session"] !== "not ASCII";
 
-/** Whether the endpoint accepted each value of these dimensions in some other request. */
+/** Whether the endpoint accepted each value of these dimensions in some request of the run. */
 const isAcceptedApart = ({ corners }: CornerEvidence, row: Row, names: readonly string[]): boolean => {
   const accepted = corners.accepted[row["endpoint"] ?? ""] ?? [];
   return [...names, "agent"].every((name) => accepted.includes(`${name}=${row[name]}`));
@@ -256,11 +257,11 @@ const checkUnknownAgent = (clause: JudgedId, endpoint: "invoke" | "stream" | "he
       isDocumented(row) &&
       row["agent"] === "unknown" &&
       hasValidTierKey(row) &&
-      // A server may check the body before it looks for the agent.
+      // A server may reject the body before it looks up the agent.
       isOneOf(row["body"], "none", "valid") &&
       row["session"] !== "not ASCII",
     expected: "404 with the code AGENT_NOT_FOUND",
-    // Here any of these statuses is right: AUTH-1 judges whether the key is accepted.
+    // A refusal of the key is also accepted here: AUTH-1 judges whether a valid key is accepted.
     isKept: (exchange) => isNotFound(exchange) || hasStatus(exchange, 401, 403),
   });
 
@@ -285,7 +286,7 @@ export const streamCornerChecks: readonly Check[] = [
   checkUnknownAgent("SSE-21", "stream"),
 ];
 
-/** Health requests with a valid key, sent while a limit of that key was used up. */
+/** Returns the health requests that were sent with a key while one of its limits was used up. */
 const healthInStates = (all: AllExchanges): Exchange[] =>
   (byEndpoint(all).get("health") ?? []).filter((each) => each.keyState !== undefined && each.key !== null);
 

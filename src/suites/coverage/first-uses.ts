@@ -8,8 +8,8 @@ import type { Target, TargetKey } from "../../target/target.ts";
 import { requestOfRow } from "./requests.ts";
 
 /**
- * The endpoints of first and second requests, in turn. First come those at which a valid request succeeds and creates
- * nothing.
+ * Endpoints for the first two requests of each key, in turn. Endpoints come first at which a valid request succeeds and
+ * creates nothing.
  */
 const endpoints = [
   ...(["invoke", "stream", "stream", "invoke", "health", "keyUsage", "usage", "list", "keyUsage", "health"] as const),
@@ -19,8 +19,8 @@ const perKey = 2;
 const maxKeys = endpoints.length / perKey;
 
 /**
- * Valid keys other than the main key. Leaves out temporary keys and keys near their quota, because other probes test
- * these.
+ * Valid keys other than the main key. Leaves out keys that other probes test, such as temporary keys and keys near
+ * their quota.
  */
 function firstKeys(target: Target): TargetKey[] {
   if (target.clock === null) return [];
@@ -38,15 +38,15 @@ const rowFor = (endpoint: EndpointName): Row => ({
   agent: "answering",
   query: "plain",
   page: "absent",
-  // Sends a truncated body where a valid one would create something.
+  // Sends a truncated body to endpoints where a valid body would create something.
   body: endpoint === "invoke" || endpoint === "stream" ? "valid" : "truncated",
 });
 
 const runsAgent = (endpoint: EndpointName): boolean => endpoint === "invoke" || endpoint === "stream";
 
 /**
- * Sends the first and the second request of each key, each to another endpoint. Only with a test clock: on a real
- * clock, other probes would lack these requests.
+ * Sends the first two requests of each key, each to another endpoint. Without a test clock it sends nothing, because
+ * other probes need these requests of the key's allowance.
  */
 export const keysFirstUsed = probe(
   "each key is used for the first time, on different endpoints",

@@ -11,19 +11,19 @@ import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./texts.ts";
 
-/** Finds out which values of the dimensions a recorded request has. */
+/** Parameters of {@link rowsOfExchange} besides the exchange: they help to recognise keys, agents and pages. */
 export interface RowReader {
   readonly target: Target;
-  /** The key that requests without a valid key imitate. */
+  /** The text of the main key. Invalid keys are recognised by their difference from it. */
   readonly mainKey: string;
   readonly listed: number | null;
-  /** Ids of listed agents. An agent without a role belongs to no kind of agent. */
+  /** Ids of the agents in the list. A listed agent without a role gets the value `none`. */
   readonly listedAgents: ReadonlySet<string>;
 }
 
 /**
- * The values of a request in each dimension, as rows: one row for each role of its agent and each name of its page.
- * Empty if the dimensions do not cover the request.
+ * Returns the values of a recorded request in each dimension. Returns several rows if its agent has several roles, or
+ * its page several names. Returns none if the dimensions do not describe the request.
  */
 export function rowsOfExchange(exchange: Exchange, reader: RowReader): Row[] {
   const { request } = exchange;
@@ -85,7 +85,7 @@ function kindOfKey(key: TargetKey | undefined, target: Target): string | null {
   const named = ["read-only", "one agent", "near quota", "expired", "other address"].find(
     (kind) => keyOfKind(kind, target)?.key === key.key,
   );
-  // A temporary key is of one of two kinds, valid or expired. Only its response tells which.
+  // A temporary key is valid at first and expired later, so its kind does not follow from the target file.
   if (named !== undefined || key.expiresInSeconds !== null) return named ?? null;
   return tierNames.find((tier) => tier === key.tier) ?? null;
 }
@@ -134,7 +134,7 @@ const hasOther = (parameters: unknown): boolean =>
 const optional = (value: unknown): string => (value === undefined ? "absent" : JSON.stringify(value));
 const optionalText = (value: unknown): string => (typeof value === "string" ? textKindOf(value) : "absent");
 
-/** The names of a page: the first page may also be the last one. */
+/** Returns the names of a page. A page can have two names: the first page may also be the last. */
 function pagesIn(url: string, listed: number | null): Readonly<Record<"page" | "limit", string>>[] {
   const { searchParams } = new URL(url);
   const [page, limit] = [searchParams.get("page"), searchParams.get("limit")];

@@ -3,15 +3,18 @@ import { minuteOverMs } from "../../rules/limits/key-history.ts";
 import type { RunClock } from "../../run/time/run-clock.ts";
 import { isRefusedKey } from "./reach.ts";
 
-/** Number of requests to send in each quarter of a minute. */
+/** Number of requests after which the clock is advanced by `quarterMs`. */
 const rowsOfQuarter = 8;
-/** A quarter of a minute and two seconds more, so that the requests meet every second of a minute. */
+/**
+ * A quarter of a minute and two seconds more. After several such advances, requests fall in every second of a minute.
+ */
 const quarterMs = 17_000;
 
 /**
- * Returns a function to await before each request. With a test clock, it passes a minute before the first request of a
- * kind of key to an endpoint. That request is then the first after a reset. Now and then it passes a quarter of a
- * minute.
+ * Returns a function to await before each request. It does nothing without a test clock.
+ *
+ * Before the first request of each kind of key to each endpoint, the function passes a minute, so that this request is
+ * the first after a reset. Every few requests, it passes a quarter of a minute.
  */
 export function passTimeBetween(time: Pick<RunClock, "canAdvance" | "passTime">): (row: Row) => Promise<void> {
   const begun = new Set<string>();

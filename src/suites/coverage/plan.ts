@@ -15,7 +15,10 @@ import { type Target, usableKeys } from "../../target/target.ts";
 import { letInKinds, missingFor } from "./reach.ts";
 import { begunInStates } from "./triples.ts";
 
-/** The dimensions that a request can choose. The age of a request is not one: it follows from earlier requests. */
+/**
+ * The dimensions whose value a request can choose. The age of a request cannot be chosen: it follows from earlier
+ * requests.
+ */
 const chosen = (Object.keys(dimensions) as Dimension[]).filter((name) => !(name in pairedOnly));
 
 const inputOf = (values: (name: Dimension) => readonly string[], more: readonly Exclusion[] = []): CoveringInput => ({
@@ -29,13 +32,19 @@ const inputOf = (values: (name: Dimension) => readonly string[], more: readonly 
 const [writing, reading] = [true, false].map((takesBody) =>
   endpointNames.filter((name) => (publishedEndpoints[name].method === "POST") === takesBody),
 );
-/** Exclusions of a read-only run. On an endpoint for POST, the undocumented method is then GET. */
+/**
+ * Combinations that a read-only run leaves out, because they need a POST or PUT. For an endpoint with POST, the
+ * undocumented method (`other`) is GET, which is allowed.
+ */
 const onlyGet: readonly Exclusion[] = [
   { when: { endpoint: writing ?? [] }, only: { method: ["other"] }, because: "a POST is not sent" },
   { when: { endpoint: reading ?? [] }, only: { method: ["documented"] }, because: "a PUT is not sent" },
 ];
 
-/** Covering arrays by their input. Preparing one takes a tenth of a second, and most targets have the same input. */
+/**
+ * Caches covering arrays by their input. To prepare one takes a tenth of a second, and most targets have the same
+ * input.
+ */
 const coverings = memoizeByValue((input: string): Covering => {
   const { values, readOnly } = JSON.parse(input) as {
     readonly values: Readonly<Record<Dimension, readonly string[]>>;
@@ -46,13 +55,13 @@ const coverings = memoizeByValue((input: string): Covering => {
 const coveringOf = (values: (name: Dimension) => readonly string[], readOnly: boolean): Covering =>
   coverings(JSON.stringify({ values: Object.fromEntries(chosen.map((name) => [name, values(name)])), readOnly }));
 
-/** Pairs of values that a run cannot cover, and the setting or key that would enable them. */
+/** Number of pairs of values that a run cannot cover, and the setting or key that would enable them. */
 export interface CutPairs {
   readonly needs: Enabler;
   readonly pairs: number;
 }
 
-/** The pairs of values that a run can cover. */
+/** The pairs of values that a run can cover (`pairs`), and the reasons for all others (`cut`). */
 export interface Reach {
   readonly covering: Covering;
   readonly pairs: ReadonlySet<string>;
@@ -72,7 +81,7 @@ function findReach(target: Target, readOnly: boolean): Reach {
     dimensions[name].values.filter((value) => lacks(name, value) === null);
   const covering = coveringOf(available, readOnly);
   const pairs = new Set(covering.possiblePairs());
-  // All pairs of values, for any target and any bounds.
+  // All legal pairs of values, even if this target or a read-only run cannot cover them.
   const all = coveringOf((name) => dimensions[name].values, false).possiblePairs();
   const causes = all.filter((pair) => !pairs.has(pair)).map((pair) => causeOf(pair, lacks, readOnly));
   const cut = [...Map.groupBy(causes, (needs) => JSON.stringify(needs)).values()].flatMap(([needs, ...others]) =>
@@ -82,8 +91,8 @@ function findReach(target: Target, readOnly: boolean): Reach {
 }
 
 /**
- * Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the
- * bounds.
+ * Returns what would enable a pair that the run cannot cover: the first value that the target lacks, or else the end of
+ * read-only mode.
  */
 function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enabler | null, readOnly: boolean): Enabler {
   for (const name of chosen)
@@ -95,15 +104,15 @@ function causeOf(pair: string, lacks: (name: Dimension, value: string) => Enable
 }
 
 /**
- * Requests with two mistakes, for every endpoint: the order in which a server checks them may differ from endpoint to
- * endpoint.
+ * Requests with two mistakes (key and body), for every endpoint with a body. Each endpoint may check them in another
+ * order.
  */
 const mistakesAtOnce: readonly Row[] = (writing ?? []).flatMap((endpoint) => [
   { endpoint, method: "documented", key: "wrong", body: "truncated" },
   { endpoint, method: "documented", key: "missing", body: "array" },
 ]);
 
-/** The values of a plain request with a query. */
+/** Values of an invoke or stream with a plain query and no optional fields. */
 export const plainFields = {
   body: "valid",
   query: "plain",
@@ -115,7 +124,8 @@ export const plainFields = {
 } as const satisfies Row;
 
 /**
- * Requests to send even if no pair needs them: some triples of values, and the evidence that checks cannot do without.
+ * Requests to send even if no uncovered pair needs them. They cover some triples of values, and give checks the
+ * evidence that they need.
  */
 export function neededRows(target: Target): readonly Row[] {
   const kinds = usableKeys(target).flatMap(({ tier }) => tier ?? []);
@@ -149,8 +159,8 @@ export function neededRows(target: Target): readonly Row[] {
 }
 
 /**
- * The requests that are to be a key's first after a reset: each key at each endpoint. Empty on a real clock, where the
- * run would have to wait for the resets.
+ * A request with each key to each endpoint, to be sent as the key's first after a reset. Empty without a test clock,
+ * because the run would have to wait for the resets.
  */
 function rowsOfAges(target: Target): readonly Row[] {
   if (target.clock === null) return [];
@@ -172,15 +182,18 @@ function rowsOfAges(target: Target): readonly Row[] {
 
 const ofAnAgent: readonly string[] = ["invoke", "stream", "health"];
 
-/** The seed of the generated requests, unless the user gives one. */
+/** Default seed of the generated requests. */
 const defaultSeed = 1;
-/** The seed, from an environment variable, so that each night can generate other requests. */
+/**
+ * Returns the seed of the generated requests. An environment variable can set it, so that each night sends other
+ * requests.
+ */
 export const coverageSeed = (): number =>
   Number(process.env["CONFORMANCE_COVERAGE_SEED"] ?? defaultSeed) || defaultSeed;
 
 /**
- * The requests to send while a limit of a key is used up: for every endpoint, kind of key and exhausted limit. The
- * other values are chosen so that they form new pairs.
+ * The requests to send while a limit of a key is used up: one for every endpoint, kind of key and limit. Their other
+ * values are chosen so that they form new pairs.
  */
 const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   const { covering } = reachOf(target, false);
@@ -189,7 +202,7 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   const needed = states.flatMap((state) =>
     (state === "tokens spent" ? ["near quota"] : kinds).flatMap((key) => [
       ...endpointNames.map((endpoint) => ({ endpoint, key, state, method: "documented" })),
-      // No limit counts health requests.
+      // Health requests are sent to further agents, because no limit counts them.
       ...["degraded", "unhealthy"].map((agent) => ({ endpoint: "health", key, state, method: "documented", agent })),
     ]),
   );
@@ -199,7 +212,10 @@ const rowsInStates = memoizeByObject((target: Target): readonly Row[] => {
   return [...rows, ...covering.extend({ known: rows, begun: begunInStates(kinds, states), seed })];
 });
 
-/** The requests to send while a limit of such a key is used up. On a real clock, one for each endpoint. */
+/**
+ * Returns the requests to send while a limit of this kind of key is used up. Without a test clock, returns one for each
+ * endpoint.
+ */
 export function rowsInState(target: Target, key: string, state: KeyState): readonly Row[] {
   const rows = rowsInStates(target).filter((row) => row["key"] === key && row["state"] === state);
   if (target.clock !== null) return rows;

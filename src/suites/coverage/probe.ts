@@ -22,42 +22,51 @@ import { derivedKinds, isRefusedKey, keyForUrl, keyOfKind } from "./reach.ts";
 import { begunRows } from "./triples.ts";
 import { credentialsOf, type RequestParts, requestOfRow, withQuery } from "./requests.ts";
 
-/** A generated request and its response. */
+/** A generated request, as values of the dimensions (`row`) and as it was sent (`exchange`). */
 export interface GeneratedRequest {
   readonly row: Row;
   readonly exchange: Exchange;
 }
 
-/** The pairs of values that the requests of a run cover. */
+/** Evidence of the pairs of values that the requests of a run cover. */
 export interface PairCoverage {
   readonly generated: readonly GeneratedRequest[];
-  /** Endpoints that answered 401 to a kind of key, in any request of the run. */
+  /** Endpoints and kinds of keys for which some request without another mistake got 401. */
   readonly rejecting: readonly { readonly endpoint: string; readonly key: string }[];
-  /** The values of successful requests of the run, such as `temperature=2`, by endpoint. */
+  /** Values of the run's successful requests, such as `temperature=2`, by endpoint. */
   readonly accepted: Readonly<Record<string, readonly string[]>>;
-  /** Pairs that some request of the run covered. */
+  /** Number of pairs that some request of the run covered. */
   readonly coveredCount: number;
-  /** Pairs within reach that no request covered, by name. */
+  /** Names of the pairs that the run could have covered, but did not. */
   readonly uncovered: readonly string[];
   readonly total: number;
-  /** Pairs that the target or the bounds of the run leave out. */
+  /** Pairs that the run could not cover, with what would enable them. */
   readonly cut: readonly CutPairs[];
 }
 
-/** Maximum number of requests with an invalid key on a real clock: if the main key has few requests, and else. */
+/**
+ * Maximum number of requests with an invalid key on a real clock. `few` applies if the main key has a small limit per
+ * minute.
+ */
 const maxInvalid = { few: 3, many: 80 } as const;
-/** Maximum number of requests with valid keys on a real clock, and of agent executions. */
+/** Maximum number of requests with valid keys on a real clock, and of agent executions among them. */
 const maxValid = 40;
 const maxExecutions = 10;
 /** Approximate number of requests and executions with a test clock. */
 const withClock = { requests: 290, executions: 55 } as const;
-/** A run stops sending invalid keys after this many 429s, because the server may be limiting the client's address. */
+/**
+ * Maximum number of 429s to invalid keys. After these, the run sends no more invalid keys, because the target may be
+ * limiting the client's address.
+ */
 const maxLimited = 2;
-/** If a rejected kind of key or body runs an agent this often at an endpoint, the run stops sending it there. */
+/**
+ * If an agent ran this often on one endpoint despite the same invalid key or body, the run stops sending that
+ * combination.
+ */
 const maxForbiddenRuns = 2;
 const maxAgentMs = 60_000;
 
-/** Whether a row makes an agent run, if the server does what the document says. */
+/** Whether a request with these values runs an agent, if the server does what the document says. */
 const runsAgent = ({ endpoint, key = "", agent, body, state, method }: Row): boolean =>
   (endpoint === "invoke" || endpoint === "stream") &&
   method === "documented" &&
@@ -70,8 +79,8 @@ const executionCost = 4;
 const costOf = (row: Row): number => (runsAgent(row) ? executionCost : 1);
 
 /**
- * Sends generated requests at the end of a run, until each pair of values within reach occurs in some request of the
- * run.
+ * Sends generated requests at the end of a run, so that each pair of values that the target allows occurs in some
+ * request.
  */
 export const cornersRequested = probe(
   "requests are sent for the pairs of properties that no other request has",
@@ -145,11 +154,17 @@ export const cornersRequested = probe(
   },
 );
 
-/** Whether a pair needs a key that is used up. The probes of limits send such requests, as far as the bounds allow. */
+/**
+ * Whether a pair needs a key whose limit is used up. The probes of limits send such requests, as far as the run's
+ * bounds allow.
+ */
 const isInUsedState = (pair: string): boolean =>
   dimensions.state.refused.some((state) => pair.includes(`state=${state}`));
 
-/** The generated requests to send on a real clock: those that cover most, with few agent executions. */
+/**
+ * Chooses the generated requests to send on a real clock. Prefers those that cover the most pairs, and limits agent
+ * executions.
+ */
 function affordable(
   rows: readonly Row[],
   pairsIn: (row: Row) => readonly string[],
@@ -218,7 +233,7 @@ async function sendRows(
   return generated;
 }
 
-/** The values for which a call of an agent must be refused, with the endpoint. */
+/** Names the values of an invoke or stream that the target must refuse, each with the endpoint. */
 const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): string[] =>
   (endpoint === "invoke" || endpoint === "stream") && method === "documented"
     ? [
@@ -227,7 +242,10 @@ const forbiddenIn = ({ endpoint = "", method, key = "", body = "" }: Row): strin
       ]
     : [];
 
-/** Sorts requests by key, so that consecutive headers show what each request costs. Rejected keys come last. */
+/**
+ * Sorts requests by key, so that the headers of consecutive responses show what each request costs. Invalid keys come
+ * last.
+ */
 const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
   const byKey = [...Map.groupBy(rows, ({ key = "" }) => key)];
   return byKey
@@ -236,7 +254,8 @@ const inOrderOfKeys = (rows: readonly Row[]): Row[] => {
 };
 
 /**
- * Passes a minute of the target's clock, so that the limit of the client's address has room. Returns whether it did.
+ * Passes a minute if there is a test clock, so that a limit on the client's address admits requests again. Returns
+ * whether the minute passed.
  */
 async function waitIfClock(time: ProbeContext["time"]): Promise<boolean> {
   if (time.canAdvance) await time.passTime(minuteOverMs, "the client's address is limited");
@@ -267,17 +286,17 @@ function clientOf(kind: string, client: Client, target: Target): Client | null {
   return key === null ? null : client.as(key);
 }
 
-/** A key, and what the run has done to it. */
+/** A key and the limit of it that the run has used up. */
 interface UsedKey {
   readonly key: TargetKey;
-  /** The kind of the key, as a value of the dimension `key`. */
+  /** The key's value in the dimension `key`. */
   readonly kind: string;
   readonly state: KeyState;
 }
 
 /**
- * Returns functions that each open a generated request, for all endpoints, while a key is used up. Only checks of 1.1
- * judge them.
+ * Builds the requests to every endpoint to send while a limit of a key is used up. Each returned function sends one.
+ * Only checks of requirement set 1.1 judge them.
  */
 export function requestsInState(context: ProbeContext, { key, kind, state }: UsedKey): (() => PendingExchange)[] {
   const own = context.client.as(key).since("1.1");
@@ -296,7 +315,7 @@ export function requestsInState(context: ProbeContext, { key, kind, state }: Use
   });
 }
 
-/** Sends a request to every endpoint, one after the other, while a key is used up. */
+/** Sends a request to every endpoint, in sequence, while a limit of a key is used up. */
 export async function requestInState(context: ProbeContext, used: UsedKey): Promise<void> {
   for (const open of requestsInState(context, used)) await open().finished;
 }

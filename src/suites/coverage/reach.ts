@@ -14,7 +14,7 @@ import {
   usableKeys,
 } from "../../target/target.ts";
 
-/** The kinds of key that the target file has to name, apart from tiers. */
+/** Kinds of keys that a target file must name, and the setting for each. */
 const keyNeeds = {
   "read-only": "keys.readOnly",
   "one agent": "keys.oneAgent",
@@ -27,15 +27,15 @@ const keyNeeds = {
 const isNamedKind = (kind: string): kind is keyof typeof keyNeeds => Object.hasOwn(keyNeeds, kind);
 
 /**
- * The key of the target for a kind of key; `null` if it has none. Kinds that are made from the main key have no key of
- * their own.
+ * Returns the target's key of a kind; `null` if the target has none, or if the kind is derived from the main key (see
+ * `derivedKinds`).
  */
 export const keyOfKind = (kind: string, target: Target): TargetKey | null =>
   isNamedKind(kind)
     ? resolveKey(keyNeeds[kind], target)
     : (usableKeys(target).find(({ tier }) => tier === kind) ?? null);
 
-/** Kinds of key that a request makes from the main key, or has without one. */
+/** Kinds of keys that the harness derives from the main key, such as an altered key, or no key at all. */
 export const derivedKinds: readonly string[] = [
   "missing",
   "wrong",
@@ -48,23 +48,23 @@ export const derivedKinds: readonly string[] = [
   "in the query",
 ];
 
-/** Whether the target must reject this kind of key. */
+/** Whether the target must reject requests with this kind of key. */
 export const isRefusedKey = (kind: string): boolean => dimensions.key.refused.some((each) => each === kind);
 
-/** The kinds of valid keys that the target has. */
+/** Returns the kinds of valid keys that the target has. */
 export const letInKinds = (target: Target): string[] => {
   const tiers = usableKeys(target).flatMap(({ tier }) => tier ?? []);
   return [...new Set([...tiers, "read-only", "one agent"])].filter((kind) => missingFor("key", kind, target) === null);
 };
 
 /**
- * The key that may be sent in a URL, which ends in logs: on loopback the main key, elsewhere one that the target file
- * marks as disposable. `null` if there is none.
+ * Returns a key that may be sent in a URL, although URLs end up in logs. On loopback this is the main key, elsewhere a
+ * key that the target file marks as disposable. Returns `null` if there is none.
  */
 export const keyForUrl = (target: Target): TargetKey | null =>
   isLoopback(target.baseUrl) ? mainKey(target) : (usableKeys(target).find(({ disposable }) => disposable) ?? null);
 
-/** The missing requirement for a value of a dimension; `null` if the target has it. */
+/** Returns what the target file would have to name for this value of a dimension; `null` if nothing is missing. */
 export function missingFor(dimension: Dimension, value: string, target: Target): Enabler | null {
   if (dimension === "endpoint") return value === "batch" && target.paths.batch === null ? need("paths.batch") : null;
   if (dimension === "key") return missingKey(value, target);
@@ -89,7 +89,7 @@ function missingState(state: string, target: Target): Enabler | null {
 const isRole = (value: string): value is AgentRole => Object.hasOwn(agentRoles, value);
 const isRequestRole = (role: AgentRole): role is RequestRole => requestRoles.some((each) => each === role);
 
-/** The agent of the target that a request names; `null` if the target has none for the role. */
+/** Returns the target's agent for a role; `null` if the target has none. */
 export function agentOfRole(value: string, target: Target): string | RoleAssignment | null {
   if (!isRole(value)) return null;
   return isRequestRole(value) ? roleAssignmentOf(target, value) : (target.agents[value] ?? null);

@@ -8,16 +8,16 @@ import { type EndpointRequest, requestFor } from "../shared/key-trials/send-tria
 import { agentOfRole } from "./reach.ts";
 import { isTextKind, textKinds } from "./texts.ts";
 
-/** The keys, agents and ids that generated requests may use. */
+/** The target, agents and ids that generated requests may use. */
 export interface RequestParts {
   readonly target: Target;
   readonly fixtures: Fixtures;
   readonly unknownAgent: string;
-  /** The number of agents in the list; `null` if it is not known. */
+  /** Number of listed agents; `null` if it is not known. */
   readonly listed: number | null;
 }
 
-/** Builds the request for a row of values; `null` if the target lacks something for it. */
+/** Builds a request from one value for each dimension (a row). Returns `null` if the target lacks something for it. */
 export function requestOfRow(row: Row, parts: RequestParts): EndpointRequest | null {
   const endpoint = row["endpoint"] as EndpointName;
   const { method: documented } = publishedEndpoints[endpoint];
@@ -38,12 +38,12 @@ function pathOf(row: Row, endpoint: EndpointName, parts: RequestParts): string |
   const { fixtures } = parts;
   const path = requestFor[endpoint]({ ...fixtures, webhook: fixtures.webhook ?? placeholder })?.path;
   if (path !== undefined) return path;
-  // The request is legal: the target must answer it, if only with 404.
+  // Uses an unknown id: the request is still legal, and the target must answer, if only with 404.
   if (endpoint === "deliveries") return "/webhooks/no-such-webhook-7f3a/deliveries";
   return endpoint === "operations" ? "/operations/no-such-operation-7f3a" : null;
 }
 
-/** Stands for the body of a webhook where only the path is needed. */
+/** A webhook body that is not sent. It only serves to build a path. */
 const placeholder = { url: "", events: [], secret: "" };
 
 const agentOf = ({ agent = "" }: Row, { target, unknownAgent }: RequestParts): string | RoleAssignment | null =>
@@ -59,7 +59,7 @@ function listQuery({ page = "", limit = "" }: Row, { listed }: RequestParts): st
   return `?page=${number}&limit=${limit}`;
 }
 
-/** Bodies that are no JSON objects. */
+/** Bodies that are not JSON objects. */
 const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   array: '["Grüße, 你好 🙂. This text is not ASCII, and longer than that of other bodies."]',
   string: '"Hello."',
@@ -67,7 +67,7 @@ const brokenBodies: Readonly<Partial<Record<string, string>>> = {
   absent: "",
 };
 
-/** The body of a POST; `null` if the target lacks something for it. */
+/** Builds the body of a POST. Returns `null` if the target lacks something for it. */
 function bodyOf(row: Row, endpoint: EndpointName, parts: RequestParts): SendOptions | null {
   const text = brokenBodies[row["body"] ?? ""];
   if (text !== undefined) return { text };
@@ -101,14 +101,17 @@ const parametersOf = ({ temperature = "", maxTokens = "", context, unknownParame
   ...(streamParameters === "present" ? { resume_from_index: 0, stream_delay_ms: 0, chunk_size: 8 } : {}),
 });
 
-/** The same JSON with other white space, the keys in the other order, and an escaped name. */
+/** Writes the same JSON object with other white space, reversed order of keys and an escaped key name. */
 const spelledOtherwise = (fields: object): string =>
   `\r\n\t${JSON.stringify(Object.fromEntries(Object.entries(fields).toReversed()), null, "\t")}\n`.replace(
     '"query"',
     String.raw`"\u0071uery"`,
   );
 
-/** How a request sends its key, if not in the documented way. `{}` sends the client's key as usual. */
+/**
+ * Returns how a request sends a kind of key that differs from the documented way. Returns `{}` for other kinds: the
+ * client then sends its key as usual.
+ */
 export function credentialsOf(
   kind: string,
   key: string,
@@ -137,7 +140,7 @@ export function credentialsOf(
   }
 }
 
-/** The key with two other letters before the underscore, or in front. */
+/** Returns the key with another two-letter prefix. If the key has no prefix, adds one. */
 function withOtherPrefix(key: string): string {
   const prefix = prefixOf(key);
   return prefix === null ? `zz_${key}` : (prefix === "zz_" ? "qq_" : "zz_") + key.slice(prefix.length);

@@ -5,15 +5,15 @@ import type { Target } from "../../target/target.ts";
 import { letInKinds, missingFor } from "./reach.ts";
 
 /**
- * Requests that have some values in common, to cover triples of values. Each takes the next kind of key and the next
- * alternative.
+ * A group of generated requests that share some values, to cover triples of values. Each request takes the next kind of
+ * key and the next of the alternatives.
  */
 interface Beginning {
   readonly endpoints: readonly string[];
   readonly keys: "valid" | "refused";
-  /** Alternatives for the other values, in turn. */
+  /** Alternatives for the remaining values. The requests take them in turn. */
   readonly values: readonly Row[];
-  /** Number of requests for each endpoint. */
+  /** Number of requests to each endpoint. */
   readonly count: number;
 }
 
@@ -22,14 +22,14 @@ const ofQueries = ["invoke", "stream"] as const;
 const creating = ["webhooks", "alerts", "batch"] as const;
 const whole = [{ body: "valid" }, { body: "spelled otherwise" }] as const;
 const answering = ["answering", "streaming", "remembering"] as const;
-/** Agents that end soon, in case the server accepts the key. */
+/** Agents that respond quickly. A server that wrongly accepts the key then costs the run little time. */
 const quick = ["answering", "streaming", "failing", "failingInStream", "degraded", "unhealthy"] as const;
 const failing = ["failing", "failingInStream", "overloaded", "degraded", "unhealthy"] as const;
 const others = endpointNames.filter(
   (name) => name !== "list" && ![...ofAgents, ...creating].some((each) => each === name),
 );
 
-/** Requests that cover triples of values. Only the last ones run an agent. */
+/** Groups of requests that cover triples of values. Only the last three groups run agents. */
 const beginnings: readonly Beginning[] = [
   {
     endpoints: ofQueries,
@@ -66,7 +66,7 @@ const beginnings: readonly Beginning[] = [
   { endpoints: ofQueries, keys: "valid", values: [{ agent: "slow", body: "valid" }], count: 3 },
 ];
 
-/** Builds the first values of these requests. */
+/** Builds the shared values of these requests. The covering array (`covering-array.ts`) chooses the others. */
 export function begunRows(target: Target): readonly Row[] {
   const refused = dimensions.key.refused.filter((kind) => missingFor("key", kind, target) === null);
   const kinds = { valid: letInKinds(target), refused };
@@ -78,21 +78,21 @@ export function begunRows(target: Target): readonly Row[] {
           endpoint,
           method: "documented",
           key: kinds[keys][turn % kinds[keys].length] ?? "",
-          // Shifts the alternatives after each round of keys, so that they meet other keys.
+          // Shifts the alternatives each time all kinds of keys were used, so that each kind meets other alternatives.
           ...values[(turn + Math.floor(turn / kinds[keys].length)) % values.length],
         })),
       ),
   );
 }
 
-/** Requests to send with each key while its minute or hour is used up. */
+/** Requests to send with each key while its limit per minute or per hour is used up. */
 const inEachState = [
   ...ofQueries.flatMap((endpoint) => ["answering", "streaming", "streaming"].map((agent) => ({ endpoint, agent }))),
   { endpoint: "list" },
   { endpoint: "list" },
 ] as const satisfies readonly Row[];
 
-/** Builds the first values of the requests to send while a limit of a key is used up. */
+/** Builds some values of the requests that are sent while a limit of a key is used up. */
 export const begunInStates = (keys: readonly string[], states: readonly string[]): readonly Row[] =>
   states
     .filter((state) => state === "minute used up" || state === "hour used up")

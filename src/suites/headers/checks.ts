@@ -34,7 +34,7 @@ interface ResponseKind {
   readonly needs?: Enabler;
 }
 
-/** Checks that every response of a kind has all four headers. */
+/** Creates a check that every response of a kind has all four rate-limit headers. */
 const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: ResponseKind, on: Probes = {}): Check =>
   checkEvery(
     clause,
@@ -57,7 +57,10 @@ const checkAllFour = (clause: HeaderClause, { what, cells, of, needs }: Response
 
 type HeaderClause = "HDR-1" | "HDR-2" | "HDR-3" | "HDR-4" | "HDR-5" | "HDR-6" | "HDR-7" | "HDR-8";
 
-/** Matrix cells of the published endpoints by status. */
+/**
+ * The combinations of these statuses with all published endpoints, except some. The report shows which of them
+ * occurred.
+ */
 const cellsOf = (statuses: readonly number[], ...but: readonly EndpointName[]): readonly DocumentedCell[] =>
   responseCells(
     statuses,
@@ -69,7 +72,7 @@ const isBetween = (exchange: Exchange, min: number, max: number): boolean => {
   return status >= min && status <= max;
 };
 
-/** Whether the request went to a published endpoint, with its method. */
+/** Whether the request's path and method belong to an endpoint of the document. */
 const isOfEndpoint = (exchange: Exchange, all: AllExchanges): boolean => endpointOf(exchange, all) !== null;
 
 const byClause = (one: Check, other: Check): number => clauseIds.indexOf(one.clause) - clauseIds.indexOf(other.clause);
@@ -202,7 +205,7 @@ const checks: readonly Check[] = [
 
 export const headers = suite("Rate-limit headers", checks.toSorted(byClause));
 
-/** Seconds that a `Retry-After` header asks for. The header may also be a date (RFC 9110, 10.2.3). */
+/** Returns the seconds that a `Retry-After` header asks for. RFC 9110 (10.2.3) also allows a date as its value. */
 function secondsIn(header: string, exchange: Exchange): number {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const [date] = headerValues(exchange, "Date");

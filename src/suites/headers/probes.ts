@@ -10,33 +10,42 @@ import { ensureAllowance, hello, unpaced } from "../limits/exhaust.ts";
 import { type CountedRead, countedReadOf } from "../limits/key-history.ts";
 import { fallBetween } from "../shared/compare-samples.ts";
 
-/** Requests of one key. Its limits are `null` if only the headers showed the tier, because the checks judge those headers. */
+/**
+ * All requests of the run with one key. `limits` is `null` if the run knows the key's tier only from the headers: the
+ * checks judge those headers, so they must not be their own standard.
+ */
 export interface KeySamples extends KeyHistory<Sample, TierLimits | null> {
   readonly key: string;
-  /** Requests of probes of later requirement sets. They are not judged, but may have used up the allowance. */
+  /** Requests of probes from later requirement sets. They are not judged, but may have used up the allowance. */
   readonly unjudged?: readonly Sample[];
 }
 
 export interface AllSamples {
   readonly keys: readonly KeySamples[];
-  /** When requests without a key of the target were sent, in milliseconds since the start of the run. */
+  /** Times of requests without a key of the target file, in milliseconds since the start of the run. */
   readonly keylessMs: readonly number[];
   readonly hasClock: boolean;
-  /** Older evidence has `readsCount` instead. */
+  /**
+   * The kind of GET request that counts against the allowance. Absent in older evidence, which has `readsCount`
+   * instead.
+   */
   readonly countedRead?: CountedRead | null;
-  /** Whether a read of usage is a counted read. */
+  /** Whether `GET /usage` counts against the allowance. Only in older evidence. */
   readonly readsCount?: boolean;
   /** The harness's own clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
 
-/** A key that sent more requests than this is judged by the first and the last of them. */
+/**
+ * If a key sent more requests than these two together, only its first `maxFirst` and last `maxLast` requests are
+ * judged.
+ */
 const maxFirst = 10_000;
 const maxLast = 5_000;
 
 /**
- * Returns the samples of a requirement set. Those of later probes become `unjudged`, because they may explain a fall of
- * `Remaining`.
+ * Returns the samples that a requirement set judges. Samples of later probes become `unjudged`: they may explain a fall
+ * of `Remaining`.
  */
 const samplesOfSet = memoizeByPair((all: AllSamples, requirements: RequirementSet): AllSamples => {
   const isLater = ({ since }: Sample): boolean => isLaterThan(requirements, since);
@@ -60,7 +69,8 @@ export const allSamples = probe(
     keys: Object.values(target.keys).flatMap((key) =>
       recorder.sampleSeriesOf(key.name).map((samples) => ({
         key: key.name,
-        // An expired key has no allowance: if it is accepted, the headers may describe the limit of the IP address.
+        // An expired key has no allowance. If the target accepts it, the headers may describe the limit of the client's
+        // address.
         limits: key.isTierDetected || key.expired || key.expiresInSeconds !== null ? null : limitsOf(key, target),
         isFresh: key.fresh,
         samples: firstAndLastSamples(samples),
@@ -74,8 +84,7 @@ export const allSamples = probe(
 );
 
 /**
- * Returns the first and the last samples, by the time of sending. Leaves out requests that were in flight where the
- * middle is cut out.
+ * Returns the first and the last samples in order of sending. Also leaves out samples that overlap the omitted middle.
  */
 export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst, last = maxLast): readonly Sample[] {
   if (samples.length <= first + last) return samples;
@@ -91,19 +100,22 @@ export function firstAndLastSamples(samples: readonly Sample[], first = maxFirst
 
 const maxConcurrent = 8;
 const maxRounds = 3;
-/** The smallest published limit, assumed if the tier is unknown. */
+/** The smallest limits in the document. Assumed for a key whose tier is unknown. */
 const smallestTier = { perMinute: 10, concurrent: 2 } as const;
 
-/** Concurrent invokes, between one invoke before and one after. */
+/** Evidence of concurrent invokes, with one invoke before them and one after. */
 export interface Round {
   readonly before: Exchange;
   readonly atOnce: readonly Exchange[];
   readonly after: Exchange;
-  /** How many earlier requests of the key may have left a rolling window during the round. */
+  /** Number of earlier requests with the key that may have left a rolling window during the round. */
   readonly mayReturn: number;
 }
 
-/** One round of concurrent invokes. Repeats the round if `Remaining` changed unexpectedly, because a refill may explain that. */
+/**
+ * Sends a round of concurrent invokes. Repeats the round if `Remaining` changed unexpectedly, because a refill may
+ * explain a single change.
+ */
 export const concurrentRounds = probe(
   "requests are sent at once, between two others",
   { needs: ["agents.answering"], requests: 4, stage: "exclusive" },
@@ -130,8 +142,8 @@ export const concurrentRounds = probe(
 );
 
 /**
- * Lengths of rolling windows, and how finely they count: a limiter that counts by slices gives back a whole slice at
- * once.
+ * Lengths of rolling windows, and how coarsely a limiter may count them. A limiter that counts in slices gives back a
+ * whole slice at once.
  */
 const rolling = [
   { seconds: 60, blurSeconds: 10 },
@@ -139,8 +151,8 @@ const rolling = [
 ] as const;
 
 /**
- * Counts requests that may have left a rolling window between two responses. With `canMove`, the target's clock may
- * stand still unless the run advances it.
+ * Counts the requests that may have left a rolling window between two responses. With `canMove`, the run can advance
+ * the target's clock, and that clock may stand still otherwise.
  */
 export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sample, canMove: boolean): number {
   const mayLeave = (sample: Sample): boolean =>
@@ -154,7 +166,7 @@ export function returnedWithin(samples: readonly Sample[], from: Sample, to: Sam
 }
 
 export interface RoundFall {
-  /** Fall of `Remaining` from the request before the round to the request after it. */
+  /** How far `Remaining` fell from the request before the round to the request after it. */
   readonly fell: number;
   readonly expected: number;
   readonly mayRegain: number;
@@ -162,7 +174,10 @@ export interface RoundFall {
   readonly from: number;
 }
 
-/** Computes how far `Remaining` fell during a round. `null` if a response shows no number or was not admitted. */
+/**
+ * Computes how far `Remaining` fell during a round. Returns `null` if a response has no such number or was not
+ * admitted.
+ */
 export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall | null {
   const samples = [before, ...atOnce, after].map((each) => sampleOf(each));
   const [first, last] = [samples[0], samples.at(-1)];
@@ -174,10 +189,13 @@ export function remainingFallDuring({ before, atOnce, after }: Round): RoundFall
   return { ...whole, expected: atOnce.length + 1, shown, from: first.remaining ?? 0 };
 }
 
-/** Whether no order of the requests explains `Remaining`, even if a rolling window gave back requests during the round. */
+/**
+ * Whether no order of the concurrent requests explains the values of `Remaining`, even if a rolling window gave back
+ * earlier requests during the round.
+ */
 export const isImpossibleFall = (round: Round): boolean => isUnexplainedFall(round, round.mayReturn);
 
-/** Like {@link isImpossibleFall}, but without the requests that a rolling window may have given back. */
+/** Like {@link isImpossibleFall}, but assumes that a rolling window gave back no requests. */
 export const isUnexplained = (round: Round | undefined): boolean => round !== undefined && isUnexplainedFall(round, 0);
 
 function isUnexplainedFall(round: Round, mayReturn: number): boolean {
@@ -186,7 +204,7 @@ function isUnexplainedFall(round: Round, mayReturn: number): boolean {
   const { fell, expected, shown, from } = fall;
   const mayRegain = fall.mayRegain + mayReturn;
   const fellTooLittle = fell < expected - mayRegain;
-  // `Remaining` may stay at 0 while a burst is used up.
+  // A value of 0 is ignored: `Remaining` may stay at 0 while a burst allowance is used up.
   const fellTooFar = fell > expected || shown.some((value) => value > 0 && from - value > expected - 1);
   return fellTooLittle || fellTooFar || shown.some((value) => value - from > mayRegain);
 }

@@ -21,18 +21,18 @@ import { allExchanges, type AllExchanges, endpointsAtRequestPath } from "../shar
 import { responseCell } from "../shared/cases.ts";
 import { type AllSamples, allSamples } from "./probes.ts";
 
-/** Whether neither the document nor the target file defines the path. */
+/** Whether neither the document nor the target file defines the request's path. */
 export const isUnknownPath = (exchange: Exchange, all: AllExchanges): boolean =>
   endpointsAtRequestPath(exchange, all).length === 0;
 
-/** A response with rate-limit headers, to a key that the server accepts. */
+/** A response to a key that the target accepts, with the limits of the key's tier. */
 interface AcceptedSample {
-  /** Limits of the key's tier; `null` if no one stated the tier. */
+  /** `null` if the target file does not state the key's tier. */
   readonly limits: TierLimits | null;
   readonly sample: Sample;
 }
 
-// One object per sample, so that judging it can be cached by identity.
+// Returns the same object for the same sample, so that other functions can cache by identity.
 const withLimits = memoizeByObject((limits: TierLimits) =>
   memoizeByObject((sample: Sample): AcceptedSample => ({ limits, sample })),
 );
@@ -52,8 +52,8 @@ interface Evidence {
 const byId = memoizeByObject(({ exchanges }: AllExchanges) => new Map(exchanges.map((each) => [each.id, each])));
 
 /**
- * Makes a case of each sample of the run whose key was accepted. Its `proof` is `null` if the exchange was not kept, as
- * for some invokes.
+ * Makes a case to judge from each sample whose key was accepted. Its `proof` is `null` if the run kept no exchange:
+ * bursts keep only samples.
  */
 const sampleCases = ({ samples, all }: Evidence): readonly Member<AcceptedSample>[] => casesIn(all)(samples);
 
@@ -72,13 +72,13 @@ interface SampleCheckOptions<T, R extends string> {
   readonly as?: string;
   readonly expected: string;
   readonly members: (evidence: Evidence) => readonly Member<T>[];
-  /** Describes the mismatch; `null` if there is none, `undefined` if the clause does not apply. */
+  /** Describes the mismatch. `null`: no mismatch. `undefined`: the clause does not apply to this response. */
   readonly judge: (subject: T) => string | null | undefined;
   readonly whenEmpty?: Unproven;
   readonly judgeAcross?: (subjects: readonly T[], evidence: Evidence) => Finding<R>;
 }
 
-/** Judges every response that has rate-limit headers and whose key the server accepts. */
+/** Creates a check of every response with rate-limit headers to a key that the target accepts. */
 const checkSamples = <const K extends HeaderClause, T extends { readonly sample: Sample }>(
   clause: K,
   {
@@ -110,7 +110,7 @@ const checkSamples = <const K extends HeaderClause, T extends { readonly sample:
 
 type HeaderClause = HeaderRule["clause"] | "HDR-14";
 
-/** Options of a check that applies one rule to each response. */
+/** Options for a check that applies one header rule to each response. */
 const byRule = ({ expected, judge }: HeaderRule) => ({
   expected,
   members: sampleCases,
@@ -118,10 +118,9 @@ const byRule = ({ expected, judge }: HeaderRule) => ({
 });
 
 /**
- * Judges times in headers. If the target's clock was advanced meanwhile, one header may describe the window before, and
- * another the window after: a mismatch that this explains is left out.
- *
- * @param widen returns the sample with times that no mixture of the two windows exceeds
+ * Wraps a judge of times in headers. If the run advanced the target's clock during a request, one header may describe
+ * the window before the advance, and another the window after. Ignores a mismatch that this explains.
+ * @param widen returns the sample with times that allow for both windows
  */
 const unlessClockAdvanced =
   <T extends { readonly sample: Sample }>(
@@ -136,7 +135,7 @@ const unlessClockAdvanced =
     return typeof judge({ ...subject, sample: widen(sample, advancedMs) }) === "string" ? mismatch : undefined;
   };
 
-/** Subtracts what the clock was advanced from the time to the reset. */
+/** Subtracts the advance of the clock from `Reset-After`. */
 const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
   ...sample,
   resetAfter: sample.resetAfter === null ? null : sample.resetAfter - advancedMs / 1000,
@@ -144,14 +143,14 @@ const withEarlierReset = (sample: Sample, advancedMs: number): Sample => ({
 
 const monthMs = 31 * 86_400_000;
 
-/** Makes the request take longer by the longest window, before and after. */
+/** Widens the request's time span by the longest window, at both ends. */
 const withLongerWay = (sample: Sample): Sample => ({
   ...sample,
   sentMs: sample.sentMs - monthMs,
   headMs: sample.headMs + monthMs,
 });
 
-/** Checks that need nothing but their rule. */
+/** Checks of the header rules that need no special options. */
 const byRuleAlone = headerRules
   .filter((rule) => rule !== notNegative && rule !== limitPublished)
   .map((rule) => {
@@ -160,13 +159,19 @@ const byRuleAlone = headerRules
     return checkSamples(rule.clause, { ...options, judge });
   });
 
-/** Ids of requests to unknown paths. Their headers may describe the limit of the client's IP address, not of the key. */
+/**
+ * Ids of requests to paths that the document does not define. Their headers may describe the limit of the client's
+ * address instead of the key's limit.
+ */
 const unknownPathIds = memoizeByObject(
   (all: AllExchanges): ReadonlySet<string> =>
     new Set(all.exchanges.filter((one) => isUnknownPath(one, all)).map(({ id }) => id)),
 );
 
-/** Collects what one must know of a run and its clocks to compare `Reset` with `Reset-After`. */
+/**
+ * Collects the parameters for comparing `Reset` with `Reset-After`: the start of the run, the kind of clock, and the
+ * first response with both headers.
+ */
 const resetContextOf = memoizeByObject((samples: AllSamples): ResetContext => ({
   hasClock: samples.hasClock,
   startedUnixMs: samples.startedUnixMs,
@@ -178,7 +183,7 @@ const withContext = memoizeByObject((resets: ResetContext) =>
   memoizeByObject((sample: Sample) => ({ resets, sample })),
 );
 
-/** Checks of every response that has rate-limit headers. */
+/** Checks of the rate-limit headers of every response. */
 export const responseChecks: readonly Check[] = [
   checkSamples("HDR-9", { ...byRule(notNegative), as: "throughout" }),
   checkSamples("HDR-10", {
@@ -210,7 +215,9 @@ export const responseChecks: readonly Check[] = [
 const isOfMinute = (limit: number | null, limits: TierLimits): boolean =>
   isMinuteLimit(limit, limits) || hasUnpublishedBurst(limit, limits);
 
-/** Two different limits of a minute for one tier whose burst is not published. Any one of them could be right. */
+/**
+ * Finds two different limits per minute for one tier whose burst is not published. Alone, each might be the right one.
+ */
 function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): Breach | null {
   const firstOf = new Map<number, AcceptedSample>();
   for (const each of cases) {
@@ -232,7 +239,8 @@ function contradictionIn(cases: readonly AcceptedSample[], all: AllExchanges): B
 function readingOf(samples: AllSamples, ofUnknownPaths: ReadonlySet<string>): "hour" | "minute" | "tighter" {
   const windows = new Set(
     acceptedSamples(samples).flatMap(({ limits, sample: { id, limit, status } }) =>
-      // The headers of a 429 describe the window that refused the request. Other responses may describe another one.
+      // Leaves out 429s: their headers describe the window that refused the request, and other responses may describe
+      // another window.
       limits === null || limit === null || status === 429 || ofUnknownPaths.has(id)
         ? []
         : [isOfMinute(limit, limits) ? "minute" : "hour"],

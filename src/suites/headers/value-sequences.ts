@@ -17,7 +17,7 @@ import { countedReadIn } from "../limits/key-history.ts";
 import { isSuccess } from "../shared/response.ts";
 import type { AllSamples, KeySamples } from "./probes.ts";
 
-/** Judges how `Remaining` falls from one invoke to the next, for every key (HDR-12). */
+/** Judges HDR-12 for every key: `Remaining` falls by 1 from one invoke to the next. */
 export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples): Finding<never> {
   const between = (fromMs: number, toMs: number): boolean => keylessMs.some((ms) => ms >= fromMs && ms <= toMs);
   let proven = 0;
@@ -35,7 +35,10 @@ export function judgeFalls({ keys, keylessMs, hasClock, ...history }: AllSamples
     : unproven("no two requests were admitted one right after the other within one window that showed `Remaining`");
 }
 
-/** Consecutive samples of a run. Skips a pair that stays at 0 or at the limit: while a burst is used up, the value may stay there. */
+/**
+ * Pairs of consecutive samples in a series of invokes. Leaves out a pair that stays at 0 or at the limit, because
+ * `Remaining` may stay there while a burst allowance is used up.
+ */
 const pairsOf = (run: SerialRun): (readonly [Sample, Sample])[] =>
   run.flatMap((sample, index) => {
     const previous = run[index - 1];
@@ -56,7 +59,7 @@ function describeFall(
   const [first, last] = [pairs[0]?.[0], pairs.at(-1)?.[1]];
   const whole = first === undefined || last === undefined ? null : fallBetween(first, last);
   if (whole === null || first === undefined || last === undefined) return null;
-  // Requests that the key sent before the run may leave a rolling window at any time.
+  // Requests from before the run may leave a rolling window at any time.
   const mayExpire = isFresh ? 0 : Math.floor(pairs.length / 2);
   const maxReturned =
     whole.mayRegain + mayExpire + requestsLeaving(first, last, [...samples, ...unjudged], hasClock).length;
@@ -69,8 +72,8 @@ const windowsSeconds = [60, 3600] as const;
 const toleranceSeconds = 0.5;
 
 /**
- * Number of earlier requests that become older than the window between two responses, and so may leave a rolling
- * window.
+ * Returns the earlier requests whose age may pass the window's length between two responses. A rolling window may then
+ * give them back.
  */
 export const requestsLeaving = (first: Sample, last: Sample, samples: readonly Sample[], hasClock: boolean): Sample[] =>
   samples.filter(
@@ -84,12 +87,16 @@ export const requestsLeaving = (first: Sample, last: Sample, samples: readonly S
       ),
   );
 
-/** Describes a window that still reports its whole limit after many admitted requests and then refuses one; `null` if there is none. */
+/**
+ * Describes a window that still reports its whole limit after several admitted requests, and then refuses one. Returns
+ * `null` if there is none.
+ */
 function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples): string | null {
   const samples = [...judged, ...unjudged];
-  // While tokens are used up or slots are held, the headers may report a window that refused nothing.
+  // Considers only refusals of keys that the run has not used up. If tokens or slots were used up, the headers may
+  // describe another window.
   for (const refusal of judged.filter(({ status, keyState }) => status === 429 && keyState === undefined)) {
-    // A request in flight may hold the last slot, which would explain the refusal.
+    // If another request overlaps the refusal, it may hold the last concurrency slot, which would explain the refusal.
     if (samples.some((each) => each !== refusal && each.sentMs < refusal.endMs && each.endMs > refusal.sentMs))
       continue;
     const earlier = samples.filter(
@@ -103,7 +110,7 @@ function describeConstantWindow({ samples: judged, unjudged = [] }: KeySamples):
   return null;
 }
 
-/** Judges that `Reset-After` is the time left until the window is reset (HDR-15). */
+/** Judges HDR-15: `Reset-After` is the time left until the window is reset. */
 export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> {
   let proven = 0;
   for (const { key, limits, samples } of keys) {
@@ -125,7 +132,7 @@ export function judgeResetAfter({ keys, hasClock }: AllSamples): Finding<never> 
   return proven > 0 ? holds() : unproven("no two responses of one window are some seconds apart", moreTime);
 }
 
-/** Describes a window that was full again before its reported reset; `null` if there is none. */
+/** Describes a window that was full again before its reported reset. Returns `null` if there is none. */
 function describeEarlyReset(samples: readonly Sample[]): string | null {
   for (const [index, now] of samples.entries()) {
     const before = samples[index - 1];
@@ -140,7 +147,10 @@ function describeEarlyReset(samples: readonly Sample[]): string | null {
   return null;
 }
 
-/** Observes whether errors count against the allowance, by the fall of `Remaining` between two invokes with errors in between. */
+/**
+ * Observes whether errors count against the allowance (LIM-26). Uses the fall of `Remaining` between two admitted
+ * requests with only errors in between.
+ */
 export function observeErrors({ keys }: AllSamples): Observation {
   const counted = new Map<number, boolean>();
   for (const { samples } of keys) {
@@ -166,7 +176,7 @@ export function observeErrors({ keys }: AllSamples): Observation {
 const isPlainSample = (sample: Sample): boolean =>
   sample.kind !== "stream" && sample.kind !== "health" && isAdmitted(sample);
 
-/** Errors with the same status that directly follow a sample. */
+/** Returns the errors that directly follow a sample and have one status. */
 function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
   const errors: Sample[] = [];
   for (let at = index + 1; ; at++) {
@@ -180,16 +190,16 @@ function errorsAfter(sorted: readonly Sample[], index: number): Sample[] {
 }
 
 /**
- * Maximum fall of `Remaining` after a read. The next request counts. The read may count, too, if the server computed its `Remaining` before counting
- * the read.
+ * Maximum fall of `Remaining` from a GET request to the next request. The next request counts. The GET request counts
+ * too if its own `Remaining` was computed before.
  */
 const maxFallAfterRead = 2;
-/** How long after a batch its entries may still be counted one by one. */
+/** How long the target may take after a batch to count its entries one by one. */
 const batchMs = 10_000;
 
 /**
- * Judges that `Remaining` of a GET agrees with that of the next request. Neither overlaps another request, so
- * `Remaining` may fall by at most these two.
+ * Judges HDR-12 for GET requests: from one to the next request, `Remaining` falls by at most these two. Uses only
+ * requests that overlap no other.
  */
 export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: AllExchanges): Finding<never> {
   const reads = new Set(all.exchanges.filter((each) => isRead(each, all)).map(({ id }) => id));
@@ -212,7 +222,7 @@ export function judgeRemainingAfterReads({ keys, keylessMs }: AllSamples, all: A
   return judged > 0 ? holds() : unproven("no read was followed by another request of its window");
 }
 
-/** Number of batch entries that may still be processed at a time. */
+/** Number of batch entries that the target may still be counting at a time. */
 const entriesBy = (batches: readonly Exchange[], atMs: number): number =>
   batches
     .filter(({ sentMs }) => sentMs <= atMs && sentMs > atMs - batchMs)
@@ -226,7 +236,7 @@ const isRead = (each: Exchange, all: AllExchanges): boolean => {
   return endpoint === "list" || endpoint === "usage" || endpoint === "keyUsage";
 };
 
-/** Pairs of a read and the next request on the key, if no other request overlaps either. */
+/** Pairs of a GET request and the next request with the key, if neither overlaps another request. */
 function readPairs({ samples }: KeySamples, reads: ReadonlySet<string>): (readonly [Sample, Sample])[] {
   const placed = inOrder(samples.filter(({ kind }) => kind !== "health"));
   return placed.flatMap(({ sample: read, isAfterAll, isBeforeNext }, index) => {

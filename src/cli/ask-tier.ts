@@ -5,8 +5,8 @@ import { joinWithOr } from "../base/text.ts";
 import { type PublishedTier, publishedTierNames } from "../spec/tiers.ts";
 
 /**
- * Asks for the tier of a key on the terminal. Without a terminal, prints which flag or line of the target file sets
- * the tier.
+ * Asks on the terminal which tier a key has. Without a terminal, prints which flag or which line of the target file
+ * sets the tier.
  *
  * @returns `null` if the user does not know the tier, or there is no terminal
  */

@@ -39,8 +39,8 @@ export async function runCommandLine(): Promise<void> {
 }
 
 /**
- * Returns the exit code of a command in which the harness failed. Code 3 (nothing was exercised) is replaced: the
- * failure was the reason.
+ * Returns the exit code of a command in which the harness itself failed. Code 3 (nothing was exercised) becomes 4,
+ * because the failure is the reason that nothing was.
  */
 const withFailure = (code: number): number =>
   code === exitCodes.nothingExercised ? exitCodes.harnessFailed : decisiveExitCode([code, exitCodes.harnessFailed]);
@@ -48,12 +48,13 @@ const withFailure = (code: number): number =>
 function handleStreamErrors(): void {
   let isReported = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // A reader that had enough (`conformance list | head`) loses nothing, and the files that follow are still written.
+    // EPIPE means that the reader has closed the pipe, as `conformance list | head` does. That is no error, and the
+    // command continues to write its files.
     if (error.code === "EPIPE" || isReported) return;
     isReported = true;
     printLine(line`Standard output cannot be written (${error.code ?? error.message}).`);
     noteLoss();
   });
-  // Without standard error, only progress is lost.
+  // If standard error cannot be written, only progress messages are lost.
   process.stderr.on("error", () => {});
 }

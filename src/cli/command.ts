@@ -13,7 +13,7 @@ export interface CommandSteps<Args extends readonly unknown[], Prepared, Result>
   readonly present: (result: Result, prepared: Prepared) => number | Promise<number>;
 }
 
-/** Makes a command run its steps, and sets the exit code of the process. */
+/** Makes a command run its three steps. The exit code of the process is what `present` returns. */
 export const withSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

@@ -1,8 +1,8 @@
 import { moduleToRun } from "../base/spawn-module.ts";
 import { collectGarbageOften } from "./runtime.ts";
 
-// Entry point of the single executable file. The command also starts it again for its threads and child processes. All imports are part of the
-// same file.
+// Entry point of the single executable file, which contains every module. The command starts this file again for each
+// worker thread or child process.
 
 /** Modules that run in a thread or process of their own. */
 const parts: Readonly<Record<string, () => Promise<unknown>>> = {

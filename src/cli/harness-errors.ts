@@ -21,8 +21,9 @@ export function registerKey(value: string): void {
 }
 
 /**
- * Redacts the registered secrets in a text, even where the harness's own words contain one. Recognizing those words would load every suite, which is
- * too slow: every command loads this module.
+ * Redacts the registered secrets in a text. A secret that is also a word of the harness's own messages is redacted
+ * there, too. To tell the two apart, every suite would have to be loaded, which is too slow: every command loads this
+ * module.
  */
 export const redactSecrets: Redact = (text) => redactorFor(secrets).text(text);
 
@@ -50,8 +51,8 @@ export function endOnFailure(end: (error: unknown) => void): () => void {
 }
 
 /**
- * Prepares for a command: forgets secrets, and handles uncaught errors. Each is printed, and then ends the commands that registered with {@link
- * endOnFailure}, or else the process.
+ * Forgets the secrets of an earlier command, and handles uncaught errors. Such an error is printed. It then ends the
+ * commands that registered with {@link endOnFailure}, or, if there are none, the process.
  */
 export function catchFailures(): void {
   hasFailed = false;

@@ -10,7 +10,7 @@ export interface Interruption {
   readonly isInterrupted: () => boolean;
   /** Whether the harness itself failed. */
   readonly hasFailed: () => boolean;
-  /** Does what SIGINT does: for a Ctrl-C that arrives as a key while a question is open. */
+  /** Does the same as SIGINT. Called if Ctrl-C arrives as a key press, because a question is open. */
   readonly interrupt: () => void;
 }
 

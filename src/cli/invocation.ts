@@ -23,7 +23,8 @@ export function invocationOf({ isBinary, execPath, script, folder }: Start): str
   if (basename(real) === "main.ts") return `node ${relative(folder, real)}`;
   if (basename(real) !== "conformance.js") return plain;
   const root = dirname(dirname(real));
-  // The published package has no tools folder. Another package has the name `conformance`, so npx needs the full name.
+  // Only a checkout has a tools folder. Users of the published package need its full name, because npx would install
+  // another package for `conformance`.
   return existsSync(join(root, "tools", "setup.mjs")) ? `node ${relative(folder, real)}` : commandName;
 }
 

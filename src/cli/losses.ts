@@ -13,12 +13,18 @@ export function reportLoss(sentence: string): void {
   noteLoss();
 }
 
-/** Counts a loss that was printed. It may come after the end of the command, from a stream that is still written. */
+/**
+ * Notes that an output could not be written; the caller has printed this. A stream may fail after the command has
+ * ended, so an exit code that is already set is changed as well.
+ */
 export function noteLoss(): void {
   hasLost = true;
   if (process.exitCode !== undefined) process.exitCode = withLosses(Number(process.exitCode));
 }
 
-/** Returns the exit code of a command: raised to 4 if an output was lost and no code of higher rank applies. */
+/**
+ * Returns the exit code of a command. It is 4 if an output was lost, unless `code` has precedence (see
+ * `decisiveExitCode`).
+ */
 export const withLosses = (code: number): number =>
   hasLost ? decisiveExitCode([code, exitCodes.harnessFailed]) : code;

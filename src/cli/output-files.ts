@@ -13,7 +13,8 @@ import { atEndOfCommand } from "./cleanup.ts";
 import { flagOf } from "./option-parsers.ts";
 
 /**
- * Checks that every text has a writable file of its own, before there is anything to write.
+ * Checks the output files that flags request, before a command starts its work. Each file must be writable, and no two
+ * flags may name the same file.
  *
  * @param names of flags, in the order in which the texts are written
  * @param flags paths by name; `-` is standard output

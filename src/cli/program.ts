@@ -13,7 +13,8 @@ const outputs: OutputConfiguration = {
     const help = withInvocation(text);
     process.stdout.write(process.stdout.isTTY ? fittedHelp(help, process.stdout.columns) : help);
   },
-  // Commander's message repeats the user's arguments.
+  // Commander's message repeats the user's arguments, which may contain control characters or secrets: `printLine`
+  // removes both.
   outputError: (text) => printLine(oneLine(text)),
 };
 
@@ -25,7 +26,8 @@ const helps: HelpConfiguration = {
 };
 
 /**
- * Creates the program with the name and description of every command. Only wanted commands are loaded, with flags and actions.
+ * Creates the program with the name and description of every command. Flags and actions are loaded only for commands
+ * that `isWanted` accepts.
  *
  * @param isWanted whether a command with this name will be used
  */
@@ -34,7 +36,7 @@ export async function conformanceProgram(isWanted: (name: string) => boolean): P
     .description("Judges a deployment of the Agent Hosting Service Interface.")
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
-    // A subcommand may have flags with the same names as its parent.
+    // Flags after the name of a subcommand belong to the subcommand, which may define the same names as its parent.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(outputs)

@@ -21,7 +21,7 @@ export interface ProgressOptions {
 
 /** Prints the progress of a run. */
 export interface Progress {
-  /** Prints the first line, with version and target. Duplicate facts are dropped. */
+  /** Prints the first line: version, target and other facts, without duplicates. */
   readonly started: (...facts: readonly string[]) => void;
   /** Sets the number of probes. */
   readonly planned: (probes: number) => void;
@@ -58,7 +58,7 @@ function plainLines(stream: ProgressStream, { now = () => performance.now() }: P
   const waiting = (ms: number, why: string): void => {
     if (ms <= shortWaitMs) return;
     const untilMs = now() + ms;
-    // Concurrent probes wait for the same window: one line is enough.
+    // Several probes may wait for the same rate-limit window: one line is enough for all of them.
     if (announced.why === why && untilMs - announced.untilMs <= shortWaitMs) return;
     announced = { why, untilMs };
     stream.write(`waiting ${seconds(ms)}: ${sanitizeLine(why, 160)}\n`);
@@ -79,7 +79,7 @@ function liveLine(stream: ProgressStream, { now = () => performance.now(), every
     const leftMs = wait.untilMs - now();
     const doing = leftMs > 0 ? `waiting ${seconds(leftMs)}: ${wait.why}` : last;
     const line = [`${finished}/${probes} probes`, ...(doing === "" ? [] : [doing])].join(" · ");
-    // A line as wide as the terminal would wrap, and could not be erased.
+    // A line as wide as the terminal would wrap, and could not be erased afterwards.
     stream.write(`${eraseLine}${sanitizeLine(line, Math.max(10, (stream.columns ?? 80) - 1))}`);
     if (leftMs <= 0) halt();
   };

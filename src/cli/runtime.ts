@@ -32,7 +32,7 @@ function cachesOf(platform: NodeJS.Platform, env: CacheEnvironment["env"], home:
   try {
     return join(home(), platform === "darwin" ? "Library/Caches" : ".cache");
   } catch {
-    // Users of a container may have no entry in /etc/passwd.
+    // Node throws if it does not know the user's home: users of a container may have no entry in /etc/passwd.
     return null;
   }
 }

@@ -9,7 +9,7 @@ const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 interface SignalState {
   /** Time of the first signal; `null` before. */
   firstMs: number | null;
-  /** Whether results are being written, which a first signal does not stop. */
+  /** Whether results are being written. The first signal does not stop this. */
   isWriting: boolean;
   readonly actions: Set<AbortController>;
 }
@@ -23,8 +23,9 @@ function newState(): SignalState {
 const repeatMs = 500;
 
 /**
- * Handles SIGINT, SIGTERM and SIGHUP: the first stops the running actions, or lets results be written if that has begun; without either, it ends the
- * process. A second ends the process at once.
+ * Handles SIGINT, SIGTERM and SIGHUP. The first signal stops the running actions, but lets results be written. If
+ * nothing runs and no result is being written, the first signal ends the process. A second signal always ends the
+ * process.
  */
 export function interrupt(): void {
   const nowMs = performance.now();
@@ -34,7 +35,7 @@ export function interrupt(): void {
     for (const controller of state.actions) controller.abort();
     return;
   }
-  // One key press can arrive twice: from the terminal, and forwarded by the launcher.
+  // One key press can cause two signals: one from the terminal, and one that the launcher forwards.
   if (nowMs - state.firstMs > repeatMs) process.exit(exitCodes.interrupted);
 }
 
@@ -50,7 +51,7 @@ export async function withSignals<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Writes the results of a command. A first signal lets it finish.
+ * Writes the results of a command. A first signal does not stop the writing.
  *
  * @returns the exit code of the command
  */
@@ -72,7 +73,7 @@ export function stopOnSignal(controller: AbortController): () => void {
   return () => void state.actions.delete(controller);
 }
 
-/** Waits for the first signal, which then does not end the process. */
+/** Waits for the first signal. While this function waits, the signal does not end the process. */
 export async function firstSignal(): Promise<void> {
   const controller = new AbortController();
   stopOnSignal(controller);

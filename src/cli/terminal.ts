@@ -9,8 +9,9 @@ export interface TerminalStyle {
 }
 
 /**
- * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. GitHub Actions executes commands
- * in the output, so there the stream makes commands harmless. Only colours and line feeds get through as control characters.
+ * Opens a stream for text reports. NO_COLOR and FORCE_COLOR decide about colours, and the terminal about the width. Of
+ * all control characters, only colours and line feeds get through. GitHub Actions executes commands that it finds in
+ * the output, so there the stream disarms such lines.
  */
 export function terminalOf(stream: NodeJS.WriteStream): {
   readonly style: TerminalStyle;

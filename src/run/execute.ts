@@ -21,34 +21,34 @@ export interface ExecutionResult {
   readonly stopped: string | null;
 }
 
-/** Everything needed to run probes stage by stage. A dry run uses the same steps, but sends nothing. */
+/** Everything needed to run probes stage by stage. A plan simulates the same stages without sending anything. */
 export interface StageContext {
   readonly time: RunClock;
   readonly signal: AbortSignal;
   readonly maxWaitMs: number;
-  /** Settles once every request from before the first probe has ended. */
+  /** Settles once every request that discovery sent has ended. */
   readonly pendingRequests: Promise<unknown>;
   readonly onProbe: (run: ProbeRun) => void;
   readonly outages: OutageMonitor;
-  /** Whether webhooks have an agent that nothing else calls. */
+  /** Whether the target has an agent that only the webhook probes call. */
   readonly hasWebhookAgent: boolean;
-  /** Whether the main key has too few requests a minute for all probes. */
+  /** Whether the main key's limit a minute is too small for all probes. */
   readonly hasFewRequests: boolean;
-  /** Requests that the main key has left now. */
+  /** Number of requests that the main key can send now. */
   readonly availableRequests: () => number;
   /** Runs one probe. Rejects if the probe throws. */
   readonly perform: (planned: PlannedProbe, time: RunClock) => Promise<unknown>;
 }
 
-/** Everything needed to run real probes: their inputs, and the pacer of their requests. */
+/** Everything needed to run real probes: what probes work with, and the pacer of their requests. */
 interface ExecutionContext
   extends Omit<ProbeContext, "given">, Pick<StageContext, "signal" | "maxWaitMs" | "pendingRequests" | "onProbe"> {
   readonly pacer: Pacer;
 }
 
-/** Maximum number of concurrent probes. The pacer of each key limits their requests. */
+/** Maximum number of concurrent probes. The number of requests is limited separately, by the pacer. */
 const maxConcurrentProbes = 16;
-/** Real time that one probe may take, waits not included. */
+/** Real time that one probe may take, not counting waits. */
 const probeDeadlineMs = 180_000;
 
 /** Runs the planned probes stage by stage. Never throws because of a target's behaviour. */
@@ -93,12 +93,14 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
     context.onProbe(run);
   };
 
-  /** Runs an interrupted probe again before the next one, because later probes may need what it creates. */
+  /**
+   * Runs a probe, and at once runs it again if an outage interrupted it: later probes may need what this probe creates.
+   */
   const runInOrder: typeof runOne = async (each, own) => {
     do await runOne(each, own);
     while (interruptions.takes(each));
   };
-  /** Runs interrupted probes again, one at a time. If one of their requests crashes the target, this shows which. */
+  /** Runs interrupted probes again, one at a time. If a request crashes the target, this shows which one. */
   const rerunInterrupted = async (): Promise<void> => {
     for (let each = interruptions.next(); each !== undefined; each = interruptions.next()) await runOne(each);
   };
@@ -110,7 +112,7 @@ export async function executeStages(planned: readonly PlannedProbe[], context: S
   const { hasWebhookAgent, hasFewRequests: isShort, time } = context;
   const conditions = { canAdvance: time.canAdvance, hasWebhookAgent, hasFewRequests: isShort };
   for (const { probes, mode, reserving } of buildSchedule(planned, conditions)) {
-    // A pending request holds a slot, and counts when it ends, so waits for it.
+    // The following probes count slots and requests, so requests of the discovery must have ended.
     if (probes.some(needsQuietTarget)) await context.pendingRequests;
     if (probes.some(isReview)) await rerunOutdated();
     time.reserve(reserving === "all" ? reserveFor(planned, context.maxWaitMs) : 0);
@@ -132,13 +134,13 @@ const needsQuietTarget = ({ probe }: PlannedProbe): boolean =>
   probe.stage !== "opening" && probe.stage !== "shared" && probe.stage !== "agent time";
 
 interface TimedContext extends StageContext {
-  /** Real time that the probe may take, waits not included. */
+  /** Real time that the probe may take, not counting waits. */
   readonly deadlineMs: number;
 }
 
 /**
- * Runs probes on a shared test clock. The clock stands still while one of them sends, so each probe may take the time
- * of all of them together.
+ * Runs probes on a shared test clock. The clock stands still while one of them sends. So a probe may have to wait for
+ * all others, and its deadline is the sum of theirs.
  */
 function runOnSharedClock(
   probes: readonly PlannedProbe[],
@@ -157,8 +159,8 @@ function runOnSharedClock(
 }
 
 /**
- * Waiting time to reserve for the limits, about half of the total, so that earlier probes cannot use it all up. Keys
- * wait at the same time, so the maximum of all keys counts.
+ * Returns how much waiting time to reserve for the limits, so that earlier probes cannot use it all up. It is at most
+ * about half of the total. Different keys wait at the same time, so the longest wait of a key counts.
  */
 function reserveFor(planned: readonly PlannedProbe[], maxWaitMs: number): number {
   const byKey = new Map<string, number>();
@@ -178,7 +180,7 @@ const isOfMain = (planned: PlannedProbe): boolean => planned.usesMainKey;
 /**
  * Runs one probe, or returns the reason to skip it.
  *
- * @param onStop called with the error after which no further probe can run
+ * @param onStop called with an error that ends the run: no further probe can run after it
  */
 async function resultOf(
   planned: PlannedProbe,
@@ -190,7 +192,7 @@ async function resultOf(
   if (skip !== null) return { kind: "skipped", ...skip };
   if (stopped !== null && probe.stage !== "review")
     return { kind: "skipped", reason: `the run was stopped: ${stopped}`, needs: null };
-  // Skips the rest, because later probes would wait for effects of requests that the budget did not allow.
+  // Skips the remaining probes as well. They would wait for effects of requests that the budget did not allow.
   if (budgetError !== null && probe.stage !== "review") return resultOfError(budgetError, context.signal);
   const missingTime = waitTooLong(planned, context.time) ?? tooFewRequestsLeft(planned, context);
   if (missingTime !== null) return { kind: "skipped", reason: missingTime, needs: moreTime };
@@ -218,8 +220,8 @@ async function runProbe({ probe, tested }: PlannedProbe, execution: ExecutionCon
 }
 
 /**
- * The context of a probe that begins after an outage. Requests from before it may still count, or the target may have
- * forgotten them.
+ * The context of a probe that begins after an outage. Its keys no longer count as fresh: the target may still count
+ * earlier requests, or may have forgotten them.
  */
 function afterOutage({ target, client, ...context }: ExecutionContext): ExecutionContext {
   const used = (key: TargetKey): TargetKey => ({ ...key, fresh: false });
@@ -227,10 +229,13 @@ function afterOutage({ target, client, ...context }: ExecutionContext): Executio
   return { ...context, target: { ...target, keys }, client: client.as(used(client.key)) };
 }
 
-/** A minute's window, plus a second, because headers are in whole seconds. */
+/** The length of a one-minute window, plus a second for rounding: headers are in whole seconds. */
 const windowWithMarginMs = 61_000;
 
-/** Why the main key has too few requests left to finish the probe. Applies only to keys with few requests. */
+/**
+ * Returns why the main key has too few requests left to finish the probe; `null` if it has enough. Applies only to keys
+ * with a small limit a minute.
+ */
 function tooFewRequestsLeft(
   { probe, requests, usesMainKey }: PlannedProbe,
   { time, hasFewRequests: isShort, availableRequests }: StageContext,
@@ -260,7 +265,7 @@ function resultOfError(error: unknown, signal: AbortSignal): ProbeRunResult {
   return { kind: "broken", error: traceOf(error) };
 }
 
-/** Waits for a probe, but no longer than its deadline, or until the run is interrupted or the target is lost. */
+/** Waits for a probe. Gives up after its deadline, when the run is interrupted, or when the target is lost. */
 async function withinDeadline<T>(
   running: Promise<T>,
   { time, signal, deadlineMs, outages }: TimedContext,
@@ -281,8 +286,9 @@ async function withinDeadline<T>(
   signal.addEventListener("abort", interrupt, { once: true });
   if (signal.aborted) interrupt();
   try {
-    // On a real clock, gives the probe up as soon as the target goes away: its waits may take minutes. On a test clock,
-    // an abandoned probe would go on moving the clock.
+    // On a real clock, gives up as soon as the target goes away, because the waits of the probe may take minutes. On a
+    // test clock, a probe that was given up would continue to move the clock, so waits until the target is lost for
+    // good.
     const lost = needsNoTarget ? [] : [outages.loss(!time.canAdvance)];
     return await Promise.race([running, overdue.promise, ...lost]);
   } finally {
@@ -291,7 +297,7 @@ async function withinDeadline<T>(
   }
 }
 
-/** Runs probes concurrently if they share no key. A probe waits for all earlier probes with the same key. */
+/** Runs probes concurrently if they share no key. A probe starts after all earlier probes that use one of its keys. */
 export async function runByKey(
   probes: readonly PlannedProbe[],
   run: (each: PlannedProbe) => Promise<void>,

@@ -1,15 +1,15 @@
 import type { Hook, Receiver } from "../receiver/receiver.ts";
 import { firstRequirements, type RequirementSet } from "../spec/requirements.ts";
 
-/** The webhook addresses that one try of a probe has opened. */
+/** The webhook addresses that a probe has opened in one try. A probe gets a second try if an outage interrupts it. */
 interface Try {
   readonly hooks: Hook[];
   isOver: boolean;
 }
 
 /**
- * Returns the receiver for each try of a probe. If an outage interrupted the first try, its webhooks may still exist.
- * Their deliveries are set aside, so that they do not mix with those of the new try.
+ * Returns the webhook receiver for each try of a probe. If an outage interrupted the first try, its webhooks still
+ * exist on the target. Their deliveries are set aside, so that they do not mix with those of the second try.
  */
 export function receiverByTry<P>(
   open: () => Promise<Receiver>,
@@ -32,7 +32,7 @@ export function receiverByTry<P>(
           const since = sinceOf(each);
           const hook = receiver.open(name, since === firstRequirements ? plan : { ...plan, since });
           current.hooks.push(hook);
-          // An interrupted try may still send for a while.
+          // The first try may still be running for a while, and open another address.
           if (current.isOver) hook.setAside();
           return hook;
         },

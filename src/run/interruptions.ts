@@ -2,7 +2,7 @@ import type { ProbeRun, ProbeRunResult } from "./probe-run.ts";
 import type { PlannedProbe } from "./plan/plan.ts";
 import type { OutageMonitor } from "./send/outages.ts";
 
-/** A probe that outages interrupt this often is not run again. */
+/** A probe is given up after this many interruptions by outages. */
 const maxInterruptions = 2;
 
 /** Tracks which probes are interrupted by an outage of the target. */
@@ -10,19 +10,22 @@ export interface Interruptions {
   /** Notes that a probe begins. */
   readonly begin: (each: PlannedProbe) => void;
   /**
-   * The result of a probe that has ended. `null` if an outage interrupted the probe, and it has to run again: a target
-   * that was restarted may have forgotten what the probe began with.
+   * Returns the result of a probe that has ended. `null` if an outage interrupted the probe, which then has to run
+   * again: a target that was restarted may have forgotten the probe's first requests.
    */
   readonly resultOf: (each: PlannedProbe, result: ProbeRunResult) => ProbeRunResult | null;
-  /** Whether a probe has to run again. If so, it counts as taken, and `next` no longer returns it. */
+  /** Takes a probe off the list of probes to run again. Returns false if the probe is not on this list. */
   readonly takes: (each: PlannedProbe) => boolean;
-  /** Returns the next probe to run again. */
+  /** Takes the next probe off the list of probes to run again, and returns it. */
   readonly next: () => PlannedProbe | undefined;
-  /** Finished probes whose checks judge what happens after their end, if an outage began in the meantime. */
+  /**
+   * Finished probes whose checks judge what happens later, such as retries, if an outage began after these probes had
+   * begun.
+   */
   readonly outdated: (runs: Iterable<ProbeRun>) => PlannedProbe[];
-  /** The result of a probe that was not run again. */
+  /** The result of a probe that outages interrupted and that does not run again. */
   readonly lost: () => ProbeRunResult;
-  /** Why checks were left unproven by outages. `null` if none were. */
+  /** Describes the outages that left checks unproven. `null` if there were none. */
   readonly reason: () => string | null;
 }
 
@@ -40,7 +43,7 @@ export function trackInterruptions(outages: OutageMonitor): Interruptions {
   return {
     begin: (each) => void begunAt.set(each, outages.count()),
     resultOf: (each, result) => {
-      // A probe that sends nothing reads recorded evidence, which an outage does not change.
+      // Probes of the stage `review` only read recorded evidence, which an outage does not change.
       if (begunAt.get(each) === outages.count() || each.skip !== null || each.probe.stage === "review") return result;
       if (outages.isDead()) return lost();
       const count = (counts.get(each) ?? 0) + 1;

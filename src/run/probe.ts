@@ -11,14 +11,14 @@ import type { Target, TargetKey } from "../target/target.ts";
 /**
  * The stages of a run, in order.
  *
- * - `opening`: one at a time, before every other, because the probe sends the first requests of keys.
+ * - `opening`: one at a time, before every other probe, because it sends the first requests of keys.
  * - `shared`: concurrently with others, on the main key.
  * - `agent time`: waits for slow agents.
- * - `exclusive`: one at a time for each key, because the probe counts an allowance or lets time pass.
- * - `concurrency`: one at a time for each key, because the probe holds slots. Keys run concurrently if agents use
- * real time.
- * - `limits`: one at a time for each key, because the probe uses up a key, or tries invalid keys on all objects of
- * the run.
+ * - `exclusive`: one at a time for each key, because the probe counts the requests of the key or lets time pass.
+ * - `concurrency`: one at a time for each key, because the probe holds concurrency slots. Probes of different keys run
+ * concurrently if agents use real time.
+ * - `limits`: one at a time for each key, because the probe uses up the limits of a key. Probes that try invalid keys
+ * on all objects of the run are in this stage, too.
  * - `coverage`: requests cases that no other probe has covered.
  * - `review`: sends nothing, and reads the recorded exchanges.
  */
@@ -34,7 +34,7 @@ export const stages = [
 ] as const;
 export type Stage = (typeof stages)[number];
 
-/** Everything that a probe gets to work with. */
+/** The objects that a probe gets to work with. */
 export interface ProbeContext<N extends Need = never> {
   readonly given: ResolvedNeeds<N>;
   /** Sends with the main key of the run. */
@@ -45,7 +45,7 @@ export interface ProbeContext<N extends Need = never> {
   readonly outages: OutageMonitor;
   /** Responses of the discovery before the run, so that no probe repeats those requests. */
   readonly discovery: Discovery;
-  /** Opens the receiver, for probes that use one only if the target has it. */
+  /** Opens the webhook receiver. For probes that use a receiver if the target has one, but also work without. */
   readonly receiver: () => Promise<Receiver>;
   /** Whether only GET may be sent. */
   readonly readOnly: boolean;
@@ -58,13 +58,14 @@ export interface Discovery {
   /** `GET /usage` with the main key. */
   readonly usage: Exchange;
   /**
-   * Two more reads of the list or of usage if the other is missing. They show whether such a read counts. Else empty.
+   * Two more reads of the list, if the target lacks usage, or of usage, if it lacks the list. They show whether such a
+   * read counts toward the limits. Otherwise empty.
    */
   readonly again?: readonly Exchange[];
   /** Health of the candidate agents. These requests do not count against limits. */
   readonly health: readonly Exchange[];
   /**
-   * A first invoke of the agent that was found through the list. `null` if the user named an agent, or none was
+   * The first invoke of the agent that discovery found in the list. `null` if the user named an agent, or none was
    * found.
    */
   readonly invoked: Exchange | null;
@@ -82,15 +83,15 @@ export interface Creations {
 }
 
 /**
- * Real time that a probe waits by itself, without a test clock. Waits for the limits of its key are not included.
+ * The time that a probe waits on a target without a test clock. This does not include waits for the limits of its key.
  *
  * - `required`: takes `seconds` of the run's waiting time. The probe is skipped if less is left.
- * - `since the start`: the same, but waits only until `seconds` of the run have passed.
+ * - `since the start`: as `required`, but the wait ends when the run has lasted `seconds`.
  * - `optional`: takes `seconds` if the run has enough waiting time. Otherwise the probe runs without the wait.
- * - `until exhausted`: takes the rest of the waiting time, at most until `seconds` after the end of the probe
- * `after`. Does not wait if the probe `after` did not run.
- * - `reserved`: the target may take `seconds` to respond. The run must have enough waiting time, but does not spend
- * it.
+ * - `until exhausted`: takes the rest of the waiting time, at most until `seconds` after the probe named in `after` has
+ * ended. Does not wait if that probe did not run.
+ * - `reserved`: the target may take `seconds` to respond. The run must have as much waiting time left, but does not
+ * spend it.
  */
 export type WaitOptions = {
   /** Longest wait in seconds. A function if it depends on the target. */
@@ -103,23 +104,24 @@ export type WaitOptions = {
 /** The cost and behaviour of a probe that runs once. */
 interface ProbeTraits {
   /**
-   * Requests that count against the main key, or the first of `keys`. A function if the number depends on the target.
+   * Number of requests that count toward the limits of the main key, or of the first key in `keys`. A function if it
+   * depends on the target.
    */
   readonly requests: number | ((target: Target) => number);
-  /** Agent executions. Default: one for each request if the probe needs an agent, else none. */
+  /** Number of agent executions. Default: one for each request if the probe needs an agent, otherwise none. */
   readonly executions?: number | ((target: Target) => number);
   /** Waits in addition to those for the limits of the probe's key. Default: none. */
   readonly waits?: WaitOptions;
   /** Keys to use instead of the main key, in addition to the keys in `needs`. */
   readonly keys?: (target: Target) => readonly TargetKey[];
-  /** The probe leaves out requests that would have to wait too long. */
+  /** Whether the probe leaves out requests for which it would have to wait too long. */
   readonly mayDropRequests?: true;
   /**
-   * The probe sends a single read, which is admitted. With few requests a minute it runs before the limits, which need
-   * a full count of the window.
+   * Whether the probe sends a single read that the target admits. If the key has a small limit a minute, such a probe
+   * runs before the limits are tested, because afterwards its request would have to wait.
    */
   readonly countsTowardWindow?: true;
-  /** The checks judge what happens after the end of the probe, such as the retries of a delivery. */
+  /** Whether checks judge what happens after the end of the probe, such as the retries of a delivery. */
   readonly isJudgedLater?: true;
 }
 
@@ -130,34 +132,37 @@ interface TierProbeTraits {
   readonly waitSeconds: (tested: TierUnderTest) => number;
   /** Extra seconds to reserve for a second measurement. The probe still works without them. Default 0. */
   readonly optionalWaitSeconds?: number;
-  /** Requests in the window that the probe uses up. */
+  /** Number of requests in the window that the probe uses up. */
   readonly window?: (tested: TierUnderTest) => number;
   /** Approximate agent executions. Default: one for each request. */
   readonly executions?: (tested: TierUnderTest) => number;
   /**
-   * On a test clock, the probe may run for several tiers at once. Its result must not depend on how much real time its
-   * waits take.
+   * Whether the probe may run for several tiers at once, on a test clock. Its result must not depend on the real time
+   * that its waits take.
    */
   readonly concurrent?: true;
 }
 
-/** Options that probes of a target and of its tiers share. */
+/** Options of all probes: of those that run once, and of those that run once for each tier. */
 interface SharedOptions<E, N extends Need> {
   readonly needs?: readonly N[];
-  /** The requirement set that needs the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
+  /** The requirement set that first needs the probe. Checks of earlier sets do not judge its requests. Default: 1.0. */
   readonly since?: RequirementSet;
-  /** Returns the evidence without the requests of probes of later sets. For reviews of the whole run. */
+  /**
+   * Returns the evidence without the requests of probes that later requirement sets added. Only probes that review the
+   * whole run need this function.
+   */
   readonly narrow?: (evidence: E, requirements: RequirementSet) => E;
 }
 
 interface ProbeOptions<E, N extends Need> extends ProbeTraits, SharedOptions<E, N> {
   readonly stage?: Stage;
-  /** Sends only GET, so the probe also runs in read-only mode. */
+  /** Whether the probe sends only GET requests, so that it also runs in read-only mode. */
   readonly reads?: true;
-  /** Probes that prepare the target for this one, in the same stage. A plan lists these probes before this one. */
+  /** Probes that prepare the target for this probe, in the same stage. They run before it. */
   readonly after?: readonly Probe[];
   readonly creates?: Creations;
-  /** Objects that the probe creates if the key has few requests. Default: `creates`. */
+  /** Objects that the probe creates if the key has a small limit a minute. Default: `creates`. */
   readonly createsFew?: Creations;
 }
 
@@ -228,7 +233,7 @@ export const tierProbe = <E, const N extends Need = never>(
   run,
 });
 
-/** Requests of a probe that count against its key. */
+/** Number of requests of a probe that count toward the limits of its key. */
 export function requestsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "target")
     return typeof planned.requests === "number" ? planned.requests : planned.requests(target);
@@ -236,7 +241,7 @@ export function requestsOf(planned: Probe, tested: TierUnderTest | null, target:
   return planned.requests(tested);
 }
 
-/** Approximate agent executions of a probe. Failures count, refused requests do not. */
+/** Approximate number of agent executions of a probe. Executions that fail count, but refused requests do not. */
 export function executionsOf(planned: Probe, tested: TierUnderTest | null, target: Target): number {
   if (planned.per === "tier" && tested !== null && planned.executions !== undefined) return planned.executions(tested);
   if (planned.per === "target" && planned.executions !== undefined)

@@ -3,7 +3,7 @@ import { type Receiver, ReceiverError, type ReceiverRecord, startReceiver } from
 import type { Target } from "../target/target.ts";
 import type { RunClock } from "./time/run-clock.ts";
 
-/** The receiver of a run, opened by the first probe that needs it. */
+/** Creates the webhook receiver of a run. The first probe that needs the receiver opens it. */
 export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) {
   let opening: Promise<Receiver> | null = null;
   let opened: Receiver | null = null;
@@ -17,9 +17,10 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
   };
   return {
     /**
-     * Returns the receiver, which the first call starts.
+     * Returns the receiver, and starts it at the first call.
      *
-     * @throws {ReceiverError} if it cannot listen, or nobody can reach it. The probe then creates no webhook.
+     * @throws {ReceiverError} if the receiver cannot listen, or its public address does not lead to it. The probe then
+     * creates no webhook.
      */
     open: async (): Promise<Receiver> => {
       if (webhooks === null) throw new Error("a probe needs a receiver, and the target has none");
@@ -29,7 +30,10 @@ export function receiverOnDemand({ webhooks, network }: Target, time: RunClock) 
     },
     deliveries: (): readonly Delivery[] => opened?.deliveries() ?? [],
     record: (): ReceiverRecord | null => opened?.record() ?? null,
-    /** Says that a flood of deliveries made the run incomplete. `null` if all deliveries were stored. */
+    /**
+     * Says that the run is incomplete because more deliveries arrived than the receiver stores. `null` if all were
+     * stored.
+     */
     floodReason: (): string | null => {
       const dropped = Object.values(opened?.droppedByHook() ?? {}).reduce((sum, count) => sum + count, 0);
       const arrived = opened?.record().deliveries ?? 0;

@@ -15,7 +15,7 @@ import { startRecorder } from "./send/recorder.ts";
 import { isGatewayError } from "./send/retry.ts";
 import { startRunClock, type Timers } from "./time/run-clock.ts";
 
-/** The options by which a run sends and records. */
+/** Options for how a run sends and records. */
 export interface SendingOptions extends Partial<RunBounds> {
   readonly target: Target;
   /** Stops the run early. The evidence so far is judged. */
@@ -28,7 +28,7 @@ export interface SendingOptions extends Partial<RunBounds> {
   readonly timers?: Timers;
 }
 
-/** Options of a run that this machine may stop. */
+/** Options of a run that has to stop if this machine lacks a resource. */
 export interface StoppableSending extends SendingOptions {
   /** Stops the run, because this machine lacks a resource. */
   readonly onHarnessLimit: (limit: HarnessLimit) => void;
@@ -73,8 +73,8 @@ export function createContext(options: StoppableSending): ClientContext {
 }
 
 /**
- * Sends the request of an exchange again, and records the new exchange. The first response after an outage is recorded
- * as part of the outage: a restarted server may count from zero again.
+ * Sends the request of an exchange again, and records the new exchange. During an outage, the exchange is recorded as
+ * part of the outage, because a restarted server may count requests from zero again.
  */
 async function repeatExchange(
   { key, since, request: { method, url, headers, body } }: Exchange,

@@ -21,16 +21,16 @@ export interface RunRecord {
   readonly deliveries: readonly Delivery[];
   /** The state of the receiver, so that another process can continue to listen. `null` if nothing listened. */
   readonly receiver: ReceiverRecord | null;
-  /** The open receiver, if `keepsListening` was set. */
+  /** The receiver, still open, if the option `keepsListening` was set. */
   readonly listening: Receiver | null;
   /** Start of the run's clock, in Unix milliseconds. */
   readonly epochMs: number;
   readonly requests: number;
   /** Number of agent executions. */
   readonly executions: number;
-  /** Number of requests that were repeated because their connection broke. */
+  /** Number of requests that were sent again because their connection broke. */
   readonly lost: number;
-  /** When the target was away, as part of a sentence. `null` if it never was. */
+  /** When the target was unavailable, as part of a sentence. `null` if it always was available. */
   readonly away: string | null;
   readonly waitedMs: number;
   readonly durationMs: number;
@@ -55,7 +55,10 @@ interface RunSubject {
   readonly suites: readonly Suite[];
 }
 
-/** The result if the harness itself failed. Finished probes are judged, the others are marked as failed. */
+/**
+ * The result of a run in which the harness itself failed. Judges the probes that had finished, and marks the others as
+ * failed.
+ */
 export function brokenRun(
   options: RunSubject,
   context: ClientContext,
@@ -73,7 +76,7 @@ export function brokenRun(
   return { kind: "judged", stopped, ...recordOf(options, context, { target, runs }) };
 }
 
-/** The result if nothing was judged. Every check is skipped, and the exchanges so far are included. */
+/** The result of a run in which nothing was judged. Every check is skipped. The exchanges so far are included. */
 export function unjudgedRun(options: RunSubject, context: ClientContext, unjudged: Unjudged): RunResult {
   const { target } = options;
   const result = { kind: "skipped", reason: "the run stopped before anything could be judged", needs: null } as const;
@@ -81,7 +84,9 @@ export function unjudgedRun(options: RunSubject, context: ClientContext, unjudge
   return { ...unjudged, ...recordOf(options, context, { target, runs }) };
 }
 
-/** Judges the probes of a run, and collects what the run recorded. Leaves out the receiver. */
+/**
+ * Judges the evidence of the probes, and collects what the run recorded. The caller adds deliveries and the receiver.
+ */
 export function recordOf(
   { suites }: RunSubject,
   { recorder, time, outages }: ClientContext,
@@ -113,8 +118,8 @@ export const stoppedBecause = (sentence: SkipCause): Unjudged => ({
 });
 
 /**
- * The judgements of a run that ran into a limit of the harness or its machine. Breaches are removed, because that limit
- * may have caused them. At least one check has the limit as its error.
+ * The judgements of a run that the harness or its machine could not finish. Removes breaches, because the harness may
+ * have caused them. At least one check reports the limit as an error.
  */
 export function withoutVerdict(judgements: readonly Judgement[], limit: HarnessLimit): Judgement[] {
   const failed = (judgement: Judgement): Judgement => ({

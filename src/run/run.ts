@@ -40,7 +40,7 @@ export interface RunOptions extends SendingOptions {
   readonly onUnknownTier?: (keyName: string) => Promise<PublishedTier | null>;
   readonly onPlan?: (probes: number, target: Target) => void;
   readonly onProbe?: (run: ProbeRun) => void;
-  /** Looks out for other runs of this machine, and other clients, that use the same keys. Default `false`. */
+  /** Whether to look for other runs on this machine, and for other clients, that use the same keys. Default `false`. */
   readonly announces?: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function runSuites(options: RunOptions): Promise<RunResult> {
   try {
     const target = await withConfirmedFreshness(options.target);
     const result = await runWithSignal({ ...options, target, signal, onHarnessLimit: stop });
-    // A receiver that stays open still needs the run's clock.
+    // If the receiver stays open, it still needs the clock of the run.
     if (result.listening === null) end();
     if (!(signal.reason instanceof HarnessLimit)) return result;
     const judgements = withoutVerdict(result.judgements, signal.reason);
@@ -86,7 +86,7 @@ async function runWithSignal(given: RunOptions & StoppableSending): Promise<RunR
   const isSimulated = given.timers !== undefined;
   const watch = watchDisturbances({ target, time, isSimulated, announces: given.announces ?? false });
   const receiver = receiverOnDemand(target, time);
-  // Closing ends every wait for a response or a delivery.
+  // Closing the transport and the receiver ends every wait for a response or a delivery.
   const stop = (): void => void Promise.all([context.transport.close(), receiver.close()]);
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -123,7 +123,7 @@ async function withKnownTier(
   return withDetectedTier(target, key.name, tier);
 }
 
-/** Does something before the first probe, and once more if the target went away and came back meanwhile. */
+/** Runs an action before the first probe. Runs it again if the target was unavailable meanwhile and is back. */
 async function withReturn<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
   const result = await action();
@@ -140,7 +140,8 @@ async function judgeTarget(
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
   const first = planProbes(options.suites, discovered, { readOnly, maxWindow });
   const usesWebhooks = first.some((each) => each.skip === null && createsWebhooks(each.probe));
-  // With few requests a minute, limits are tested before any webhook is created.
+  // If the key has a small limit a minute, its limits are tested before any webhook is created, and requests must be
+  // saved.
   const mustSaveRequests = hasFewRequests(discovered) || readOnly;
   const unchanged = { target: discovered, pendingRequests: Promise.resolve() };
   const { target: assigned, pendingRequests } =
@@ -191,7 +192,7 @@ async function judgeTarget(
   };
 }
 
-/** Whether a clause about the number of requests seems broken. */
+/** Whether a clause about the number of requests seems broken, so that another client may have used the keys. */
 const hasBrokenLimits = (suites: readonly Suite[], runs: readonly ProbeRun[]): boolean =>
   judgeAll(suites, resultsByProbe(runs)).some(
     ({ check, finding }) => finding.kind === "breach" && isAboutCounts(check.clause),

@@ -14,8 +14,8 @@ export type Setting =
   | "watch";
 
 /**
- * A way to enable a skipped check: a need of a probe, a setting, or any one of several. A string names something with
- * the same name everywhere, such as a line of the target file.
+ * A way to enable a skipped check: a need of a probe, a setting, or any one of several. A string is used if the
+ * command line and the library use the same name, such as a line of the target file.
  */
 export type Enabler =
   | string
@@ -23,8 +23,8 @@ export type Enabler =
   | { readonly anyOf: readonly [Enabler, Enabler, ...Enabler[]] };
 
 /**
- * Why something was skipped. A string must not name a setting: settings have other names on the command line than in
- * the library.
+ * Why something was skipped. A string must not contain the name of a setting, because the command line and the library
+ * use different names.
  */
 export type SkipCause =
   | string
@@ -52,7 +52,8 @@ export interface AgentWithoutPath {
 }
 
 /**
- * Why something was skipped, and what would enable it. `needs` is `null` if nothing would, or if the reason says it.
+ * Why something was skipped, and what would enable it. `needs` is `null` if nothing would, or if the text of the reason
+ * already says it.
  */
 export interface SkipReason {
   readonly reason: SkipCause;
@@ -75,10 +76,10 @@ export const need = (what: Need | Setting): Enabler => ({ need: what });
 
 export const anyOf = (...enablers: [Enabler, Enabler, ...Enabler[]]): Enabler => ({ anyOf: enablers });
 
-/** Enabled by stating the tier of the key. */
+/** A check is enabled by stating the tier of the key. */
 export const tierOfKey = anyOf("`tier` of a key in the target file", need("tier"));
 
-/** Enabled by more waiting time, or by a test clock. */
+/** A check is enabled by more waiting time, or by a test clock. */
 export const moreTime = anyOf(need("maxWaitMs"), need("clock"));
 
 export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages): SkipText => ({
@@ -89,7 +90,7 @@ export const describeSkip = ({ reason, needs }: SkipReason, messages: Messages):
 /** Skips everything but GET in a read-only run. */
 export const readOnlySkip: SkipReason = { reason: { why: "read only" }, needs: need("readOnly") };
 
-/** Thrown if the run must not or cannot do something. The probe that meets it is skipped. */
+/** Thrown if the run must not or cannot do something. The probe in which it is thrown is skipped. */
 export class SkipError extends Error {
   override readonly name: string = "SkipError";
   readonly skipReason: SkipReason;
@@ -100,31 +101,34 @@ export class SkipError extends Error {
   }
 }
 
-/** The wait is longer than the waiting time that the run has left, or the target's clock refused to advance. */
+/**
+ * Thrown if a wait is longer than the waiting time that the run has left, or if the target's test clock cannot be
+ * advanced.
+ */
 export class WaitRefused extends SkipError {
   override readonly name = "WaitRefused";
 }
 
-/** The run has sent `maxRequests` requests. */
+/** Thrown when the run has sent `maxRequests` requests. */
 export class RequestBudgetExhausted extends SkipError {
   override readonly name = "RequestBudgetExhausted";
 }
 
-/** The run has caused `maxExecutions` agent executions. Other requests can still be sent. */
+/** Thrown when the run has caused `maxExecutions` agent executions. Requests that run no agent can still be sent. */
 export class ExecutionBudgetExhausted extends SkipError {
   override readonly name = "ExecutionBudgetExhausted";
 }
 
-/** Whether a budget of requests or waiting time is used up. Probes report this themselves. */
+/** Whether an error says that the requests or the waiting time are used up. Probes handle this error themselves. */
 export const isBudgetExhausted = (error: unknown): error is RequestBudgetExhausted | WaitRefused =>
   error instanceof RequestBudgetExhausted || error instanceof WaitRefused;
 
-/** The target no longer responds, so the run stops. */
+/** Thrown when the target no longer responds, so that the run must stop. */
 export class TargetUnavailable extends SkipError {
   override readonly name = "TargetUnavailable";
 }
 
-/** The target went away during work that depends on its state. The work has to be done again. */
+/** Thrown when the target went away during work that depends on its state. That work has to be done again. */
 export class TargetLost extends SkipError {
   override readonly name = "TargetLost";
 
@@ -133,12 +137,12 @@ export class TargetLost extends SkipError {
   }
 }
 
-/** The URL standard would change the path, so no client can send it as it is. */
+/** Thrown for a path that the URL standard would change, so that no client can send it unchanged. */
 export class UnsendablePath extends SkipError {
   override readonly name = "UnsendablePath";
 }
 
-/** The run has used up `maxTimeMs`. */
+/** Thrown when the run has lasted `maxTimeMs`. */
 export class RunTimeout extends SkipError {
   override readonly name = "RunTimeout";
 

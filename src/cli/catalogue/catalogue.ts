@@ -4,8 +4,8 @@ import { suites } from "../../suites/all.ts";
 import { type Catalogue, entryOf } from "./entry.ts";
 
 /**
- * Checks, needs and faults of each clause. They are computed from every suite and fault, which are slow to load. So the build (tools/bundle.ts)
- * replaces this whole module by the result: do not add anything else here.
+ * Checks, needs and faults of each clause. To compute them, every suite and fault must be loaded, which is slow. So the
+ * build (tools/bundle.ts) replaces this whole module by its result: add nothing else to this file.
  */
 export const catalogue = Object.fromEntries(
   clauseIds.map((id) => [id, entryOf(id, suites, { faults: allFaults, variants: allVariants })]),

@@ -11,7 +11,10 @@ interface Patches {
   readonly variants: readonly Patch[];
 }
 
-/** Collects the checks and patches of a clause. */
+/**
+ * Describes the checks of a clause, and the faults and variants (together: patches) of the reference server that break
+ * the clause.
+ */
 export function entryOf(id: ClauseId, suites: readonly Suite[], { faults, variants }: Patches): CatalogueEntry {
   const checks = suites.flatMap((suite) => suite.checks.filter(({ clause }) => clause === id));
   const breaking = ({ breaks }: Patch): boolean => breaks.includes(id);
@@ -39,7 +42,10 @@ function describe(check: Check): string[] {
   ];
 }
 
-/** Describes the cases that a check covers, grouped by their needs. */
+/**
+ * Lists the cells of a check's coverage matrix, such as `invoke 200`. Groups them by what the target needs to produce
+ * such a message.
+ */
 function universeLines({ matrix }: Check): string[] {
   if (matrix === null) return [];
   const byReach = Map.groupBy(matrix.cells, ({ reach }) => (reach === null ? "" : cliMessages.needs(reach)));
@@ -55,9 +61,9 @@ function universeLines({ matrix }: Check): string[] {
 export interface CatalogueEntry {
   /** The checks of the clause, and the requirement set in which each first counts. */
   readonly checks: readonly Pick<Check, "id" | "since">[];
-  /** Lines for the user: checks with their needs, and patches that break the clause. */
+  /** Lines for the user: checks with their needs, and faults and variants that break the clause. */
   readonly lines: readonly string[];
 }
 
-/** Entries by clause. Plain JSON, because the build writes them into the bundle. */
+/** Entries by clause. The build writes them into the bundle, so they must be plain JSON. */
 export type Catalogue = Readonly<Record<ClauseId, CatalogueEntry>>;

@@ -99,13 +99,16 @@ function prepare(oldPath: string, newPath: string, flags: CompareFlags) {
 
 const kindOf = ({ report }: ReportDocument): string => (report.load === undefined ? "a run" : "load");
 
-/** Judges saved evidence again. Removes the secrets of webhooks only afterwards, because checks compute signatures with them. */
+/**
+ * Judges the evidence of a report again. Checks compute signatures with the secrets of webhooks, so these secrets are
+ * removed only afterwards.
+ */
 function readRejudged(path: string): ReportDocument {
   const { report, evidence } = readSavedRun(runFolder(path));
   return documentOf(rejudgeRun(report, evidence, cliMessages), evidence);
 }
 
-/** Returns the folder of a run. The path may be that of the folder, or of the `report.json` in it. */
+/** Returns the folder of a report. `path` names the folder, or the `report.json` in it. */
 export const runFolder = (path: string): string =>
   basename(path) === "report.json" && statSync(path, { throwIfNoEntry: false })?.isFile() === true
     ? dirname(path)

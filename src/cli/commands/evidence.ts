@@ -23,7 +23,7 @@ interface EvidenceFlags {
   readonly request?: boolean;
 }
 
-/** `conformance evidence REPORT ID`: prints an exchange or a delivery as it was kept. */
+/** `conformance evidence REPORT ID`: prints an exchange or a delivery as the run recorded it. */
 export const evidenceCommand = (): Command =>
   withSteps(
     new Command("evidence")

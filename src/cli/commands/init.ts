@@ -138,7 +138,7 @@ async function propose(
   return write(answers, text, flags, prompter);
 }
 
-/** Plans a run with the proposed file: its skipped checks show what the file lacks. */
+/** Plans a run with the proposed file. The checks that this plan skips show what the file lacks. */
 async function missingParts(answers: TargetAnswers, tier: string | null, file: ParsedTargetFile) {
   const target = { ...targetOf(answers, tier, file.agents ?? {}), paths: openPathsOf(file.paths) };
   const planned = await planRun({

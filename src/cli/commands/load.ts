@@ -68,7 +68,8 @@ interrupted (the report so far is written).`;
 /** `conformance load`: sends load, and judges rate limits by the responses. */
 export function loadCommand(): Command {
   const command = new Command("load").argument("[scenario...]", "scenarios, by name: `conformance load list`");
-  // `list` and `judge` have a --json of their own.
+  // `load list --json` must reach `list`, not `load`: both define a flag `--json`. So flags count only before the name
+  // of a subcommand.
   withLoadOptions(command).enablePositionalOptions().addHelpText("after", examples);
   return withLoadSteps(command, { prepare, act, present }).addCommand(listCommand()).addCommand(judgeCommand());
 }
@@ -86,7 +87,10 @@ async function prepare(names: readonly string[], flags: LoadFlags) {
   return { flags, parameters, target, patches, outputs };
 }
 
-/** Prepares engines and output files, and checks that load may be sent. A manifest needs none of this, because nothing is sent. */
+/**
+ * Prepares engines and output files, and checks that load may be sent. `--emit k6-operator` needs none of this: it
+ * prints a manifest and sends nothing.
+ */
 async function prepareOutputs(flags: LoadFlags, parameters: LoadParameters, target: Target | null) {
   if (target !== null) assertConsentPossible(target.baseUrl, flags.yes === true);
   const engines = await findEngines();

@@ -164,7 +164,7 @@ async function watch(judged: Extract<JudgedTarget, { kind: "judged" }>, prepared
     );
     return outcomeOf({ ...judged, ...watched.kept }, watched.kind === "interrupted");
   } catch (error) {
-    // The run itself succeeded: a watch that cannot start must not lose its report.
+    // The run itself succeeded. An error that prevents only the watch must not lose the report of the run.
     const usage = formatUsageError(error);
     if (usage === null || isPresented) throw error;
     printLine(usage);

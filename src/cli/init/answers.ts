@@ -149,7 +149,7 @@ export function checkFlags({
 /** Reads a variable name that a shell accepts and a target file can contain. */
 function readVariable(text: string): string {
   if (/^[A-Za-z_]\w*$/.test(text) && text !== "seconds" && hideKeys(text) === text) return text;
-  // The text may be a key of any form, so it is not repeated.
+  // The text may be a key, whatever it looks like, so the message must not repeat it.
   throw new UsageError(
     line`This is no name for an environment variable. Give one like ${defaultVariable}, not the key itself.`,
   );

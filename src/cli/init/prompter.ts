@@ -40,7 +40,7 @@ export interface PrompterOptions {
   readonly output: NodeJS.WritableStream & { readonly columns?: number };
   /** Whether `input` and `output` are a terminal. */
   readonly isTerminal: boolean;
-  /** Ends the dialog when it aborts. */
+  /** The dialog ends when this signal aborts. */
   readonly signal: AbortSignal;
   /** Called on Ctrl-C, which arrives as a key while a question is open. */
   readonly onInterrupt: () => void;
@@ -74,7 +74,7 @@ export function openPrompter({ input, output, isTerminal, signal, onInterrupt }:
   const readLine = async (question: Question<unknown>): Promise<string> => {
     const hint =
       question.fallback === null || question.fallback === "" ? "" : ` [${sanitizeLine(question.fallback, 120)}]`;
-    // The question is written before echoing stops.
+    // `lines.question` must print the question before `isHidden` suppresses all output.
     const answer = lines.question(`${question.text}${hint}: `);
     isHidden = question.isHidden === true;
     try {

@@ -63,7 +63,7 @@ export function readLoadParameters(names: readonly string[], flags: LoadFlags): 
   ];
   if (named === "autocannon" && onlyK6.length > 0)
     throw new UsageError(line`${onlyK6.join(" and ")} is k6's: leave --engine autocannon out.`);
-  // Without named scenarios, the engines take turns.
+  // If the user named no scenario, the trials alternate between the engines.
   const defaultEngine = names.length === 0 ? "in turns" : "first";
   return {
     scenarios: flags.all === true ? "all" : names,
@@ -95,8 +95,8 @@ function readTier(text: string | undefined): TierName | null {
 }
 
 /**
- * Flags of the target. `--tier` is one of them only if a single key is given: it then names the key's tier. For a target file, it chooses which tiers
- * get load.
+ * Returns the flags that describe the target. If a single key is given, `--tier` is one of these flags and names the
+ * tier of the key. With a target file, `--tier` selects which tiers get load, so it is left out.
  */
 export function targetFlagsOf(flags: LoadFlags, environment: NodeJS.ProcessEnv): TargetFlags {
   const { tier: _, ...others } = flags;

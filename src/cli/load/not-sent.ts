@@ -32,14 +32,20 @@ export function formatNotSentReason(why: NotSentReason): string {
   }
 }
 
-/** The exit code of a command whose load was not sent; `null` if load parameters or the user prevented it. */
+/**
+ * The exit code of a command that sent no load; `null` if the reason was the load parameters (a usage error) or that
+ * the user declined.
+ */
 export function notSentExitCode({ kind }: NotSentReason): number | null {
   if (kind === "harness limit") return exitCodes.harnessFailed;
   if (kind === "interrupted") return exitCodes.interrupted;
   return kind === "nothing to load" || kind === "unsendable agent" ? exitCodes.nothingExercised : null;
 }
 
-/** Like {@link withSteps}, for commands that send load. The error messages about load parameters name the flags to change. */
+/**
+ * Like {@link withSteps}, for commands that send load. An error in the load parameters becomes a usage error that names
+ * the flag to change.
+ */
 export const withLoadSteps = <Args extends readonly unknown[], Prepared, Result>(
   command: Command,
   { prepare, act, present }: CommandSteps<Args, Prepared, Result>,

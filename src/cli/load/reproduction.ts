@@ -14,7 +14,7 @@ export interface ReproductionOptions {
   readonly patchFlags: string;
 }
 
-/** For saved evidence, which does not name the target. */
+/** For saved evidence, in which the target is not recorded. */
 export const unknownTarget: ReproductionOptions = { target: null, targetFile: null, patchFlags: "" };
 
 /** The `conformance load` command, and a `k6 run` command if k6 can send the scenario. Keys are in shell variables. */

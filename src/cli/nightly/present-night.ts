@@ -22,7 +22,7 @@ import { printLine, printText } from "../print-line.ts";
 
 const print = printText;
 
-/** Prints the progress of a night, and the night before it is saved. */
+/** Prints the progress of a nightly run, and shows its result before the result is saved in the history. */
 export function nightEvents(isQuiet: boolean, { isStdoutTaken }: Pick<NightOutputs, "isStdoutTaken">): NightEvents {
   return {
     damaged: printDamaged,

@@ -81,7 +81,7 @@ function pairLines({ kept, now }: ReplayPair, place: string, look: TerminalStyle
   ];
 }
 
-/** Lines of the request. Its first line is already in the heading. */
+/** Lines of the request after the request line, which is already in the heading. */
 const sentLines = (exchange: Exchange): string[] =>
   exchangeLines(exchange, bounds)
     .slice(1)
@@ -121,7 +121,7 @@ const more = (count: number, what: string, paint: Paint): string[] =>
 /** Explains the marks at the beginning of lines. */
 const legend = "! differs in status, error code or shape; ~ differs in something else";
 
-/** Explains in what way a replay differs from the run. */
+/** Sentences about how the replay differs from the run, such as requests that the run sent at the same time. */
 function caveats(kept: readonly Exchange[]): string[] {
   const isClockAdvanced = new Set(kept.map(({ clockMs }) => clockMs)).size > 1;
   const overlaps = kept.some((each, index) => index > 0 && each.sentMs < (kept[index - 1]?.answer.endMs ?? 0));

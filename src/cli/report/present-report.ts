@@ -45,8 +45,8 @@ export interface PresentOptions extends WriteOptions {
 }
 
 /**
- * Prints a report, of a run or of load, as text, and then writes it in every requested format: the verdict is shown even if no file can be written.
- * A file that cannot be written does not stop the others.
+ * Prints the report of a run or of a load as text. Then writes it in every requested format, so that the verdict is
+ * shown even if no file can be written. A file that cannot be written does not stop the others.
  *
  * @returns the number of files that could not be written; a line for each was printed
  */
@@ -94,7 +94,10 @@ function baselineText(findings: readonly ReportFinding[], baseline: Baseline): s
 export const reportExitCode = (report: Report, rules: FailurePolicy = defaultPolicy, isComplete = false): number =>
   report.load === undefined ? runExitCode(report, { ...rules, complete: isComplete }) : loadExitCode(report, rules);
 
-/** The exit code of a load report: like that of a run, but 3 if nothing is broken and a trial was invalid. */
+/**
+ * The exit code of a load report. It is like that of a run, except that it is 3 if nothing is broken but a trial was
+ * invalid.
+ */
 export const loadExitCode = (report: Report, rules: FailurePolicy = defaultPolicy): number =>
   decisiveExitCode([runExitCode(report, rules), ...(invalidText(report) === null ? [] : [exitCodes.nothingExercised])]);
 

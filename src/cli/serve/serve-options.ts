@@ -47,7 +47,10 @@ export function readRanges(flag: string, ranges: readonly string[]): readonly st
   throw new UsageError(line`${flag} is ${JSON.stringify(wrong)}; give an address or a CIDR such as 10.0.0.0/8.`);
 }
 
-/** The token that guards the clock and the deployments, and whether the caller already knows it. */
+/**
+ * The token that a client must send to change the clock or the deployments. `isGenerated`: the user did not choose it,
+ * and has to be told.
+ */
 export interface ControlToken {
   readonly token: string;
   readonly isGenerated: boolean;

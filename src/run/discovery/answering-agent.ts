@@ -5,7 +5,7 @@ import { isBudgetExhausted } from "../skip-reason.ts";
 /** The query to send if its content does not matter. It is short, because tokens cost money. */
 export const defaultQuery = "Hello. Please answer in a few words.";
 
-/** Maximum number of agents to invoke: a key may have few requests. */
+/** Maximum number of agents to invoke. A key may have a small limit, so the search must not use it up. */
 const maxTried = 2;
 
 export interface AgentAttempt {
@@ -14,8 +14,8 @@ export interface AgentAttempt {
 }
 
 /**
- * Invokes agents until one responds with an accepted status. Returns the last one tried if none does, `null` if none
- * could be invoked.
+ * Invokes up to two agents until one responds with an accepted status. Returns the last agent that was invoked, or
+ * `null` if none could be invoked.
  */
 export async function findAnsweringAgent(
   client: Client,

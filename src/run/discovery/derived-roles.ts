@@ -6,7 +6,10 @@ import { SkipError } from "../skip-reason.ts";
 import type { Need } from "../plan/needs.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** A role that the answering or streaming agent can play with the right query or parameter, such as being slow. */
+/**
+ * A role that the answering or the streaming agent can play if it gets the right query or parameters. An example is a
+ * long query, which makes an agent slow.
+ */
 interface DerivedRole {
   readonly role: RequestRole;
   readonly source: "answering" | "streaming";
@@ -15,13 +18,13 @@ interface DerivedRole {
 }
 
 const delayMs = 200;
-/** Events to read before deciding whether a stream is slow. The query is long enough for more. */
+/** Events to read before deciding whether a stream is slow. The query makes the agent send more than these. */
 const slowStreamSampleSize = 5;
 /** A stream counts as slow if at least this share of the requested delay is observed. */
 const minObservedDelayShare = 0.6;
-/** Real time to wait for these events if the agent uses real time. */
+/** Real time to wait for the first `slowStreamSampleSize` events, for agents that ignore the test clock. */
 const realWaitMs = 3000;
-/** How far to advance the test clock for an agent that follows it. */
+/** How far to advance the test clock while waiting for events, for agents that follow the test clock. */
 const maxAdvanceMs = 10_000;
 /** An agent counts as slow if it takes at least this long to respond. */
 const minSlowMs = 1000;
@@ -46,8 +49,8 @@ const derivableRoles: readonly DerivedRole[] = [
 ];
 
 /**
- * Adds roles that a long query, or a delay between chunks, gives to an agent. One request per role tests this. Skips
- * roles that the user assigned, or that no probe needs.
+ * Assigns the roles that an agent can play with a long query, or with a delay between chunks. Sends one request for
+ * each role to test this. Skips a role if the user assigned it, or if no probe needs it.
  */
 export async function withDerivedRoles(
   client: Client,

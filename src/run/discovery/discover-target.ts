@@ -16,7 +16,7 @@ export type DiscoveryResult =
   | { readonly kind: "nothing to judge"; readonly why: "agent without a path"; readonly sentence: AgentWithoutPath }
   | { readonly kind: "nothing to judge"; readonly why: "unreachable"; readonly sentence: string };
 
-/** Listed agents to consider if the user named none. */
+/** Maximum number of listed agents to consider if the user named none. */
 const maxCandidates = 5;
 const listPath = "/agents?page=1&limit=2";
 
@@ -51,8 +51,8 @@ export async function discoverTarget(client: Client, target: Target, readOnly = 
 }
 
 /**
- * Reads the list or usage twice more if the other is missing: the limits are then tested by such reads, as they run no
- * agent.
+ * Some targets lack the list or the usage endpoint (404 or 405). Then reads the other endpoint twice more: it will be
+ * used to test limits, because it runs no agent.
  */
 async function readAgain(client: Client, listing: Exchange, usage: Exchange): Promise<Exchange[]> {
   const isMissing = (exchange: Exchange): boolean => [404, 405].includes(statusOf(exchange) ?? 0);
@@ -61,13 +61,19 @@ async function readAgain(client: Client, listing: Exchange, usage: Exchange): Pr
   return [await client.send("GET", path), await client.send("GET", path)];
 }
 
-/** The first listed agents that the target file gives no other role, such as failing. */
+/**
+ * Returns the first listed agents that can play the answering role. Leaves out agents to which the target file gives
+ * another role, such as failing.
+ */
 function unassignedAgents({ agents: { streaming, ...others } }: Target, listed: readonly string[]): string[] {
   const named = new Set<unknown>(Object.values(others));
   return listed.filter((agent) => agent === streaming || !named.has(agent)).slice(0, maxCandidates);
 }
 
-/** Whether the agent works. A listed agent may be broken on a correct server. */
+/**
+ * Whether a status shows that an agent works (below 500). Some listed agents may be broken although the server is
+ * correct.
+ */
 const isWorking = (status: number | null): boolean => (status ?? 0) < 500;
 
 const nothingToJudge = (sentence: string): DiscoveryResult => ({
@@ -86,16 +92,16 @@ function describeUnreachable(target: Target, { answer }: Exchange): string {
   return `No answer from ${target.baseUrl}: ${detail}. ${advice}${describeProxy(target)}`;
 }
 
-/** Mentions the proxy, if there is one: it may be the proxy that failed or responded. */
+/** Names the proxy, if there is one, because the failure or the response may come from the proxy. */
 function describeProxy({ network, baseUrl }: Target): string {
   const proxy = proxyFor(network, baseUrl);
   return proxy === null ? "" : ` The request went through the proxy ${proxyOrigin(proxy)}.`;
 }
 
-/** Whether a certificate caused the failure. Recognises the words and codes of the TLS library. */
+/** Whether an error is about a certificate. Recognises messages and codes of the TLS library. */
 const isCertificateError = (detail: string): boolean => /certificate|\b\w*CERT\w*\b|ALTNAME/.test(detail);
 
-/** Whether any response shows this interface. */
+/** Whether any response shows that the target serves this interface. */
 function isRecognised({ listing, usage, health }: Discovery): boolean {
   const [list, used] = [bodyJson(listing), bodyJson(usage)].map(envelopeContent);
   return (
@@ -129,8 +135,8 @@ function describeOtherApi(target: Target, { listing }: Discovery): string {
 }
 
 /**
- * Ids in a list of agents, without those that cannot be in a path. The document does not define the fields of an
- * item, so the likely ones are tried.
+ * Ids of the agents in the body of a list, without ids that a URL path cannot contain. The document does not define the
+ * fields of an item, so several likely names are tried.
  */
 export function agentIds(body: unknown): string[] {
   const inner = envelopeContent(body);
@@ -146,7 +152,7 @@ export function agentIds(body: unknown): string[] {
   });
 }
 
-/** Ids of agents in all listings of the exchanges, each once. */
+/** Ids of all agents in the responses to `GET /agents`, without duplicates. */
 export const listedAgents = (exchanges: readonly Exchange[]): string[] => [
   ...new Set(exchanges.filter(isListing).flatMap((listing) => agentIds(bodyJson(listing)))),
 ];

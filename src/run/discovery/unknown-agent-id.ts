@@ -4,9 +4,11 @@ import { agentIds } from "./discover-target.ts";
 import { assignedAgents } from "../../target/target.ts";
 import type { ProbeContext } from "../probe.ts";
 
-/** The id if no agent of the target is known. */
+/** The id to use if no id of the target is known. */
 const defaultId = "no-such-agent-7f3a";
-/** Digits of an unknown numeric id: enough that no agent has it, few enough for an integer column. */
+/**
+ * Minimum number of digits of an unknown numeric id. No agent is likely to have such a long number, and an integer column can hold it.
+ */
 const minDigits = 9;
 const maxTries = 20;
 const fixedSeed = 1;
@@ -19,7 +21,8 @@ export const unknownAgentOf = ({ discovery, target }: Pick<ProbeContext, "discov
   unknownIdLike([...agentIds(bodyJson(discovery.listing)), ...assignedAgents(target)]);
 
 /**
- * Makes an id with the length and characters of the known ids, and equal to none of them. It is the same in every run.
+ * Makes an id with the length and the characters of the known ids that equals none of them. Every run makes the same
+ * id.
  */
 export function unknownIdLike(known: readonly string[]): string {
   const [first] = known;
@@ -49,11 +52,14 @@ export function unknownIdLike(known: readonly string[]): string {
 
 const characterClasses: readonly RegExp[] = [/[a-z]/, /[A-Z]/, /\d/];
 
-/** The characters of a class that ids may use. Some alphabets omit a few, such as letters that look like digits. */
+/**
+ * The characters of one class (such as lower-case letters) that occur in known ids. Others may be invalid: some
+ * alphabets omit letters that look like digits.
+ */
 const charactersOf = (each: RegExp, known: readonly string[]): string =>
   [...new Set(known.join(""))].filter((letter) => each.test(letter)).join("");
 
-/** Length of the common prefix of all ids, such as `agent_`. 0 for UUIDs, and for a single id. */
+/** Length of the prefix that all ids share, such as `agent_`. It is 0 for UUIDs, and for a single id. */
 function prefixLength(longest: string, known: readonly string[]): number {
   if (known.length < 2 || uuid.test(longest)) return 0;
   const separators = [...longest.matchAll(/[-_.:]/g)].map(({ index }) => index + 1);
@@ -61,7 +67,7 @@ function prefixLength(longest: string, known: readonly string[]): number {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Whether the position holds the version or variant of a UUID. */
+/** Whether the position holds the version or the variant of a UUID, which must stay as they are. */
 const isVersionOrVariant = (id: string, at: number): boolean => uuid.test(id) && (at === 14 || at === 19);
 
 function unknownNumber(known: readonly string[]): string {

@@ -10,20 +10,23 @@ import { agentIds } from "./discover-target.ts";
 import type { Discovery } from "../probe.ts";
 
 /**
- * Maximum response size. Each webhook receives the whole response, and long ones would fill the receiver's storage.
+ * Maximum response size. Each webhook receives the whole response in a delivery, and the receiver has limited storage.
  */
 const maxBytes = 16 * 1024;
 /**
- * Limits of the search, because a key may have few requests: agents to invoke, slow ones to wait for, and failures in
- * sequence.
+ * Limits of the search, because a key may have a small limit. The search stops after 6 agents, while 3 responses are
+ * missing, or after 2 failures in sequence.
  */
 const searchLimits = { invoked: 6, slow: 3, failedInSequence: 2 } as const;
 /**
- * Maximum response time: each webhook check waits for several responses of the agent. A slower agent is taken only if
- * there is no other.
+ * Maximum response time of a quick agent. Each webhook check waits for several responses. A slower agent is chosen only
+ * if there is no quick one.
  */
 const maxQuickMs = 3000;
-/** Real time to wait for an agent before the next is invoked as well, and at the end for any of them. */
+/**
+ * `nextMs`: real time to wait for an agent before the next one is invoked as well. `lastMs`: real time to wait at the
+ * end for any agent.
+ */
 const defaultTimeouts = { nextMs: 1000, lastMs: 5000 };
 
 export const respondsQuickly = ({ sentMs, answer }: Exchange): boolean => answer.endMs - sentMs <= maxQuickMs;
@@ -34,14 +37,17 @@ const isShort = ({ answer }: Exchange): boolean =>
 /** A target with its webhook agent. */
 export interface WebhookAgentResult {
   readonly target: Target;
-  /** Settles once every invoked agent has responded. Until then, these requests hold slots and are not counted. */
+  /**
+   * Settles once every invoked agent has responded. Until then these requests occupy concurrency slots, and may not yet
+   * count toward the limits.
+   */
   readonly pendingRequests: Promise<unknown>;
 }
 
 /**
- * Assigns an agent that only webhooks use, unless the user assigned one. It is the remembering agent, which few
- * requests use, or another one of the list. Webhooks cannot be deleted: on the main agent, each would receive a
- * delivery for each request that uses up limits.
+ * Assigns an agent that only the webhook probes use, unless the user assigned one. Webhooks cannot be deleted. A
+ * webhook of the main agent would receive a delivery for each of the many requests that use up limits. The choice is
+ * the remembering agent, which few requests use, or another agent of the list.
  */
 export async function withWebhookAgent(
   client: Client,
@@ -84,8 +90,8 @@ interface Candidate {
 }
 
 /**
- * Finds the first agent with quick and short responses, else one with short responses. A slow agent does not block
- * the search: the next one is invoked at the same time.
+ * Finds the first agent with quick and short responses, or else one with short responses. If an agent is slow, the next
+ * one is invoked at the same time.
  */
 async function findSuitable(
   agents: readonly string[],

@@ -3,11 +3,11 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { Sample } from "../../rules/limits/sample.ts";
 
 /**
- * A disturbance from outside the target that makes part of a run's evidence worthless. Times are in milliseconds since
+ * A disturbance from outside the target that makes some evidence of a run worthless. Times are in milliseconds since
  * the start of the run.
  *
- * - `key refused`: a key that had worked is refused for good, as a revoked key is.
- * - `keys shared`: another run, or some other client, uses keys of this run.
+ * - `key refused`: the target refuses a key that worked before, for example because it was revoked.
+ * - `keys shared`: another run, or another client, uses keys of this run.
  * - `stalled`: this machine slept, the harness was stopped, or a clock jumped.
  */
 export type Disturbance =
@@ -43,16 +43,19 @@ export function spoilsExchange(disturbance: Disturbance, { key, sentMs, answer }
   return disturbance.kind === "stalled" && sentMs <= disturbance.toMs;
 }
 
-/** Whether a disturbance makes a sample of a key worthless for counting requests and time. */
+/** Whether a disturbance makes a rate-limit sample of a key worthless for counting requests and time. */
 export function spoilsSample(disturbance: Disturbance, key: string, { endMs }: Sample): boolean {
   if (endMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return key === disturbance.key;
   return disturbance.kind === "stalled" || disturbance.keys.includes(key);
 }
 
-/** Clauses about how many requests a key may send, and how many were counted. */
+/** Clauses about the number of requests that a key may send, or that were counted. */
 const counts = /^(LIM-\d+|HDR-1[23579]|USE-[78]|HLT-1[56]|SSE-27|ALR-3)$/;
-/** Clauses about durations and the order of events. Another run moves the test clock and causes events of its own. */
+/**
+ * Clauses about durations and the order of events. Another run can break them, because it moves the test clock and
+ * causes events of its own.
+ */
 const times = /^(HOOK-\d+|WHK-\d+|ALR-\d+|KEY-3|AUTH-10|HDR-1[46]|INV-[49]|SSE-14|SSE-31|HLT-(8|17|22)|REQ-8|ERR-16)$/;
 
 export const isAboutCounts = (clause: string): boolean => counts.test(clause);

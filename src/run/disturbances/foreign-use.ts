@@ -6,18 +6,20 @@ import type { TargetKey } from "../../target/target.ts";
 import type { RunClock } from "../time/run-clock.ts";
 import type { Disturbance } from "./disturbance.ts";
 
-/** Real time in which requests of the run may still be counted. */
+/** Real time to wait at first: the target may still be counting requests of the run. */
 const settleMs = 1000;
-/** Pauses between readings, in real time. */
+/** Pause between two readings, in real time. */
 const pauseMs = 750;
 const pauses = 4;
-/** The announced end of a window may be rounded by this much. */
+/** Maximum error of the announced end of a window, because of rounding. */
 const roundingMs = 1200;
-/** Pause between two readings while waiting for a window to begin, in real time. */
+/** Real time between two readings while waiting for a window to begin. */
 const pollMs = 100;
-/** Readings without a pause, which show whether reading itself is counted. */
+/** Number of readings without a pause. They show whether the target counts the readings themselves. */
 const readingsAtOnce = 3;
-/** Somebody else uses a key if at least this many requests were counted while the run sent none. */
+/**
+ * Number of requests that must be counted while the run sends none. Fewer do not show that somebody else uses the key.
+ */
 const minCounted = 2;
 
 /** The rate-limit headers of one response. */
@@ -27,7 +29,7 @@ interface Reading {
   readonly resetAfter: number | null;
 }
 
-/** The parts of a run that the search uses. */
+/** The parts of a run that {@link findForeignUse} needs. */
 interface Search {
   /** The keys that the run has used. */
   readonly keys: readonly TargetKey[];
@@ -36,15 +38,16 @@ interface Search {
 }
 
 /**
- * Finds keys that somebody else uses: their `Remaining` falls while the run sends nothing but health requests, which no
- * limit counts. Sends 9 of them for each key, within 4 s. If the window is used up, waits for its end first.
+ * Finds keys that somebody else uses. Their `Remaining` falls while the run sends only health requests, which no limit
+ * counts. Sends 9 health requests for each key, within 4 s. If the window of a key is used up, waits for the next
+ * window first.
  */
 export async function findForeignUse({ keys, health, time }: Search): Promise<Disturbance[]> {
   const read: Read = async (key) => readingOf(await health(key));
   await time.sleepReal(settleMs);
   const found = await Promise.all(
     keys.map(async (key) => {
-      // A key with few requests a minute may soon be exhausted again.
+      // A key with a small limit a minute may be exhausted once more by now.
       await refill(key, read, time);
       return (await isUsedElsewhere(key, read, time)) ? [key.name] : [];
     }),
@@ -55,20 +58,21 @@ export async function findForeignUse({ keys, health, time }: Search): Promise<Di
 
 type Read = (key: TargetKey) => Promise<Reading | null>;
 
-/** Waits for the next window of an exhausted key, because its `Remaining` cannot fall any further. */
+/** Waits for the next window of an exhausted key. Until then its `Remaining` is 0 and cannot fall. */
 async function refill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
   const reading = await read(key);
   if (reading === null || reading.remaining >= minCounted || reading.resetAfter === null) return;
   const resetMs = reading.resetAfter * 1000;
   const waitMs = time.canAdvance ? resetMs + roundingMs : Math.max(0, resetMs - roundingMs);
   if (time.canWait(waitMs)) await time.passTime(waitMs, "to see whether somebody else uses the key");
-  // Waits a minute more rather than risk a false verdict. With a budget of 0, the run may not wait at all.
+  // Exceeds the waiting time of the run by up to a minute, rather than risk a false verdict. If the user allows no
+  // waiting time at all, does not wait.
   else if (waitMs <= minuteOverMs && time.canWait(1)) await time.sleepReal(waitMs);
   else return;
   if (!time.canAdvance) await awaitRefill(key, read, time);
 }
 
-/** Waits until a window begins, at most as long as its announced end may be rounded. */
+/** Waits until the new window has begun. Gives up after a few seconds, more than rounding explains. */
 async function awaitRefill(key: TargetKey, read: Read, time: Search["time"]): Promise<void> {
   for (let waitedMs = 0; waitedMs < 3 * roundingMs; waitedMs += pollMs) {
     if (((await read(key))?.remaining ?? minCounted) >= minCounted) return;
@@ -102,7 +106,8 @@ async function readings(
 }
 
 /**
- * The amounts by which `Remaining` fell from one reading to the next. A new window has new headers, which is no fall.
+ * The amounts by which `Remaining` fell from one reading to the next. The amount is 0 if `Limit` changed, because the
+ * headers then describe another window.
  */
 const falls = (those: readonly (Reading | null)[]): number[] =>
   those.map((reading, index) => {

@@ -10,12 +10,16 @@ import { errorCodeOrText } from "../../base/errors.ts";
 import { tryParseJson } from "../../base/json.ts";
 import type { Target } from "../../target/target.ts";
 
-/** A run that other processes of this machine can see, so that two runs do not blame the target for each other. */
+/**
+ * A run that is announced to other processes of this machine. If two runs use the same key, neither must blame the
+ * target for the requests of the other.
+ */
 export interface AnnouncedRun {
   /**
-   * The keys that another run uses as well, and since when, in Unix milliseconds. `null` if there is none.
+   * The keys that another run uses as well, and the Unix time in milliseconds from which on both did. `null` if there
+   * is no such run.
    *
-   * @param fromMs counts only use after this time. Default: the start of this run
+   * @param fromMs ignores runs that ended before this time. Default: the start of this run
    */
   readonly shared: (fromMs?: number) => { readonly sinceMs: number; readonly keys: readonly string[] } | null;
   /** Announces that this run has stopped sending. */
@@ -27,24 +31,24 @@ const recordSchema = z.object({
   pid: z.number(),
   startedMs: z.number(),
   endedMs: z.number().nullable(),
-  /** Hashes of address and key: the file must not reveal a key. */
+  /** Hashes of the address with each key, because the file must not reveal a key. */
   keys: z.array(z.string()),
 });
 type RunRecord = z.infer<typeof recordSchema>;
 
-/** How often a run touches its record to show that it is alive. */
+/** How often a run touches its file to show that it is alive. */
 const touchIntervalMs = 5000;
-/** Maximum age of the last touch of a run that counts as alive. */
+/** A run counts as alive if its file was touched within this time. */
 const maxSilenceMs = 30_000;
-/** How long the record of a run is kept. No run lasts longer. */
+/** How long the file of a run is kept after its last touch. */
 const keptMs = 24 * hourMs;
 
-// Some users have an id, but no entry in the system's list of users.
+// Uses the number of the user: in a container, the user may have no name.
 const defaultFolder = (): string => join(tmpdir(), `agent-hosting-conformance-${process.getuid?.() ?? "user"}`);
 
 /**
- * Announces a run, by a file in a folder that all runs of this user share. Without a folder, runs do not see each
- * other.
+ * Announces a run by a file in a folder that all runs of this user share. If the folder cannot be used, runs do not see
+ * each other.
  */
 export function announceRun(
   { baseUrl, keys }: Pick<Target, "baseUrl" | "keys">,
@@ -82,7 +86,10 @@ export function announceRun(
 
 let lastMs = 0;
 
-/** Returns the time of day, later at each call: two runs of one process may begin within the same millisecond. */
+/**
+ * Returns the time of day, but a later time at each call: two runs of one process may begin within the same
+ * millisecond.
+ */
 function orderedNow(): number {
   lastMs = Math.max(Date.now(), lastMs + 0.001);
   return lastMs;
@@ -93,7 +100,7 @@ function hashOf(baseUrl: string, key: string): string {
   return createHash("sha256").update(`${address}\n${key}`).digest("hex");
 }
 
-/** Other runs that went on at `sinceMs` or later. */
+/** Other runs that were still active at `sinceMs` or later. */
 function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[] {
   const paths = attempt(() => readdirSync(folder).map((name) => join(folder, name))) ?? [];
   return paths.flatMap((path): RunRecord[] => {
@@ -105,7 +112,7 @@ function othersIn(folder: string, ownPath: string, sinceMs: number): RunRecord[]
   });
 }
 
-/** Whether the process of a run has ended without recording its end, for example because it was killed. */
+/** Whether the process of a run has ended without recording its end, for example because the process was killed. */
 function isGone({ host, pid }: RunRecord): boolean {
   if (host !== hostname()) return false;
   try {
@@ -130,7 +137,10 @@ function removeOld(folder: string): void {
   }
 }
 
-/** Another process may remove a file at any time, and a folder may not be writable. Neither matters to a run. */
+/**
+ * Runs a file operation and returns `null` if it fails. Another process may have removed the file, or the folder may be
+ * read-only. Neither matters to a run.
+ */
 function attempt<T>(action: () => T): T | null {
   try {
     return action();

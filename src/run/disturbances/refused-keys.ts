@@ -9,8 +9,9 @@ import type { Disturbance } from "./disturbance.ts";
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds keys that used to work and are now always refused. Repeats a request that succeeded with the key before. A
- * target that refuses only some requests of a valid key is at fault, and its key is not in the result.
+ * Finds keys that the target accepted before and now always refuses. To be sure, repeats a request that succeeded with
+ * the key. If the target answers it, the target refuses only some requests of a valid key. That is a fault of the
+ * target, so the key is not in the result.
  */
 export async function findRefusedKeys(target: Target, client: Client, recorder: Recorder): Promise<Disturbance[]> {
   const found: Disturbance[] = [];
@@ -29,13 +30,13 @@ export async function findRefusedKeys(target: Target, client: Client, recorder: 
 const wasRead = (exchange: Exchange, key: string): boolean =>
   exchange.key === key && exchange.request.method === "GET" && statusOf(exchange) === 200 && !isSigned(exchange);
 
-/** Whether a request was signed. It cannot be repeated: its signature holds for a while only. */
+/** Whether a request was signed. Such a request cannot be repeated, because its signature expires. */
 const isSigned = ({ request }: Exchange): boolean =>
   request.headers.some(([name]) => name.toLowerCase() === headerNames.signature.toLowerCase());
 
 /**
- * Returns when the key was refused for the first time since its last success; `null` if it never succeeded, or was not
- * refused since.
+ * Returns when the key was first refused after its last success. `null` if the key never succeeded, or was not refused
+ * since.
  */
 function refusedSince(samples: readonly Sample[]): number | null {
   const accepted = samples.filter(({ status }) => status !== null && !isRefusal(status));

@@ -4,11 +4,11 @@ import type { Disturbance } from "./disturbance.ts";
 
 /** The clocks of this machine, in milliseconds. */
 export interface MachineClocks {
-  /** Never goes back. May stand still while the machine sleeps. */
+  /** A clock that never goes back. It may stand still while the machine sleeps. */
   readonly monotonic: () => number;
-  /** The time of day, which may be set. */
+  /** The time of day, which the user or the system may change. */
   readonly wall: () => number;
-  /** How long this process has computed, or has waited for the processor on a busy machine. */
+  /** How long this process has computed, or waited for the processor of a busy machine. */
   readonly busy: () => number;
 }
 
@@ -21,7 +21,7 @@ export const machineClocks: MachineClocks = {
   },
 };
 
-/** How long the event loop's thread has waited for the processor. Only Linux tells. */
+/** How long the thread of the event loop has waited for the processor. Only Linux reports this; elsewhere it is 0. */
 function queuedMs(): number {
   try {
     return Number(readFileSync("/proc/self/schedstat", "utf8").split(" ")[1]) / 1e6;
@@ -32,9 +32,15 @@ function queuedMs(): number {
 
 /** How often the clocks are read. */
 const intervalMs = 250;
-/** A process counts as stopped if it is this late and was busy for less than that. */
+/**
+ * Minimum duration of a stall. The process counts as stopped if it was neither computing nor waiting for the processor
+ * for this part of the time between two readings.
+ */
 const minStallMs = 3000;
-/** Clocks that move apart by more than this between two readings have jumped. */
+/**
+ * A clock counts as changed if the time of day and the monotonic clock drift apart by more than this between two
+ * readings.
+ */
 const minJumpMs = 2000;
 
 /** Notices that this machine slept, that the process was stopped, or that a clock jumped. */

@@ -10,18 +10,18 @@ import { findForeignUse } from "./foreign-use.ts";
 import { findRefusedKeys } from "./refused-keys.ts";
 import { watchStalls } from "./stalls.ts";
 
-/** Notices what disturbs a run from its start on. */
+/** Notices disturbances of a run, from its start on. */
 export interface DisturbanceWatch {
   /** Remembers when a probe ended. */
   readonly ended: (run: ProbeRun) => void;
   /**
-   * When a probe ended, in milliseconds since the start of the run. `Infinity` for probes of the review, which run last
-   * and send nothing.
+   * When a probe ended, in milliseconds since the start of the run. `Infinity` for probes of the stage `review`, which
+   * run last and send nothing.
    */
   readonly endedMs: (run: ProbeRun) => number;
   /**
    * Returns all disturbances so far. Sends a request for each key that may have been revoked. If limits seem broken,
-   * also sends a few to find out whether another client uses the keys.
+   * also sends health requests to find out whether another client uses the keys.
    */
   readonly find: (target: Target, sending: Sending, limitsBroken: () => boolean) => Promise<readonly Disturbance[]>;
   readonly close: () => void;
@@ -74,7 +74,7 @@ export function watchDisturbances({ target, time, isSimulated, announces }: Watc
   };
 }
 
-/** Finds nothing if the run may send nothing more. */
+/** Returns no disturbance if the search fails because the run may send no more requests. */
 const orNone = (finding: Promise<Disturbance[]>): Promise<Disturbance[]> =>
   finding.catch((error: unknown) => {
     if (error instanceof SkipError) return [];

@@ -19,14 +19,14 @@ interface DisturbedRun {
   readonly runs: readonly ProbeRun[];
   /** When a probe ended, in milliseconds since the start of the run. */
   readonly endedMs: (run: ProbeRun) => number;
-  /** Runs the probes of the review again, without the worthless evidence. */
+  /** Runs the probes of the stage `review` again, on the evidence that is left. */
   readonly review: (recorder: Recorder) => Promise<readonly ProbeRun[]>;
   readonly recorder: Recorder;
 }
 
 /**
- * Removes the results of probes that a disturbance may have affected, and gives the disturbance as the reason.
- * Findings that were proven before the disturbance stay.
+ * Replaces the result of each probe that a disturbance may have affected by a skip, with the disturbance as the reason.
+ * Keeps findings that were proven before the disturbance.
  */
 export async function withoutDisturbed(
   disturbances: readonly Disturbance[],
@@ -57,13 +57,14 @@ export async function withoutDisturbed(
     const broken = breaches.filter((each) => isOf(each, run));
     const isSensitiveOnly = clauses.get(run.planned.probe)?.every(isSensitive) ?? false;
     const isDoubtful = (isSensitiveOnly || !isReview(run)) && broken.some(isTimed);
-    // Without some of its requests, a check cannot pass. A breach that is left was proven before the disturbance.
+    // Some requests of the review were removed, so a pass would prove nothing. A breach that the other requests show is
+    // kept.
     const isShort = isReview(run) && isSensitiveOnly && broken.length === 0;
     return isDoubtful || isShort ? skipped(run, cause) : run;
   });
 }
 
-/** Whether an exchange ended after the disturbance began. Its duration then means nothing. */
+/** Whether an exchange ended after the disturbance began. The duration of such an exchange means nothing. */
 const isAfter: Spoils = (disturbance, exchange) =>
   disturbance.kind === "key refused"
     ? spoilsExchange(disturbance, exchange)
@@ -101,7 +102,7 @@ function isSpoiled(
 ): boolean {
   if (result.kind !== "ran" || endedMs < disturbance.fromMs) return false;
   if (disturbance.kind === "key refused") return keys.includes(disturbance.key);
-  // Another client affects only the counts of requests. Another run also moves the test clock.
+  // Another client changes only counts of requests. (Another run would also move the test clock.)
   if (disturbance.kind === "keys shared" && disturbance.by === "somebody else")
     return clauses.some(isAboutCounts) && (isBroken || clauses.every(isSensitive));
   if (clauses.some(isAboutCounts)) return true;

@@ -7,12 +7,12 @@ import { type Check, type CheckOptions, type EvidenceOf, identityOf, type Probes
 import type { Cell, CellCoverage, Coverage, CoverageMatrix } from "./coverage.ts";
 import { type Breach, breach, type Finding, holds, type Proof } from "./finding.ts";
 
-/** One case that a clause covers, such as one response. */
+/** A case that a clause covers: a response, an event or a delivery. */
 export interface Member<T> {
   readonly cell: Cell;
-  /** The exchange or delivery that shows the case. `null` if too little of it was recorded. */
+  /** The exchange or delivery that contains the case. `null` if the recording is incomplete. */
   readonly proof: Proof | null;
-  /** Another message that the case is compared with. */
+  /** Another message with which the case is compared. */
   readonly comparedWith?: Proof;
   readonly subject: T;
 }
@@ -22,21 +22,27 @@ interface CheckEveryOptions<E, T, R extends string> extends CheckOptions {
   /** All cases in the evidence. */
   readonly members: (evidence: E) => readonly Member<T>[];
   /**
-   * Judges one case: the mismatch, `null` if there is none, `undefined` if the clause does not apply. Depends on the
-   * subject alone, because results are cached by subject.
+   * Judges one case. Returns the mismatch, `null` if there is none, or `undefined` if the clause does not apply. The
+   * result must depend on the subject alone, because it is cached by subject.
    */
   readonly judge: (subject: T) => Mismatch | null | undefined;
   /** The finding if the evidence has no case that the clause applies to. */
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** Describes all broken cases together. Default: the `actual` of the first one. */
+  /** Describes all cases that break the clause. Default: the `actual` of the first of them. */
   readonly summarize?: (broken: readonly T[]) => string;
-  /** Judges all cases together once none is broken by itself. */
+  /**
+   * Judges the cases together, such as whether all follow the same reading. Called only if no case breaks the clause
+   * alone.
+   */
   readonly judgeAcross?: (subjects: readonly T[], evidence: E) => Finding<R>;
   /** The plural noun for the cases. Default: `responses`. */
   readonly noun?: string;
 }
 
-/** Creates a check of a clause that covers many cases. The check judges every recorded case, from any probe. */
+/**
+ * Creates a check of a clause that covers many cases. The check judges every case that the run recorded, whichever
+ * probe caused it.
+ */
 export function checkEvery<const K extends JudgedId, const P extends Probe | Probes, T>(
   clause: K,
   on: P,
@@ -68,7 +74,10 @@ export function checkEvery<const K extends JudgedId, const P extends Probe | Pro
   };
 }
 
-/** Caches results by object. Of a mutant's hundreds of responses only one is new, so the others keep their results. */
+/**
+ * Caches results by object. The selftest changes one response at a time and judges hundreds again, of which all but one
+ * have a cached result.
+ */
 function cachedByObject<T, V>(judge: (subject: T) => V): (subject: T) => V {
   const cached = memoizeByObject((subject: T & object) => judge(subject));
   return (subject) => (typeof subject === "object" && subject !== null ? cached(subject) : judge(subject));
@@ -79,7 +88,10 @@ interface Judged<T> {
   readonly mismatch: Mismatch | null;
 }
 
-/** One breach for all broken cases, shown by the first and the smallest of them. `null` if none is broken. */
+/**
+ * Makes one breach of all cases that break the clause. It shows the first of them and the smallest. `null` if no case
+ * breaks the clause.
+ */
 function breachOf<T>(
   judged: readonly Judged<T>[],
   { summarize, noun = "responses" }: Pick<CheckEveryOptions<never, T, never>, "summarize" | "noun">,
@@ -116,7 +128,9 @@ function coverageOf(matrix: CoverageMatrix, judged: readonly Judged<unknown>[]):
   };
 }
 
-/** Counts of cases in each cell. Maps by endpoint and kind are fast enough for thousands of responses. */
+/**
+ * The number of cases in each cell. The maps by endpoint and kind make look-ups fast enough for thousands of responses.
+ */
 interface CellCounts {
   readonly byName: ReadonlyMap<string, ReadonlyMap<string, CellCoverage>>;
   /** The cells, in the order of their first case. */
@@ -141,6 +155,9 @@ function countCells(judged: readonly Judged<unknown>[]): CellCounts {
   return { byName, inOrder };
 }
 
-/** Whether another 2xx of the endpoint was covered. A creation returns 200 or 201, never both. */
+/**
+ * Whether another status 2xx of the endpoint was covered. An endpoint that creates something returns either 200 or 201,
+ * so it need not show both.
+ */
 const hasOtherSuccess = ({ of, kind }: Cell, { byName }: CellCounts): boolean =>
   /^20[01]$/.test(kind) && [...(byName.get(of)?.keys() ?? [])].some((other) => /^2\d\d$/.test(other));

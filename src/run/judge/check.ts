@@ -6,7 +6,10 @@ import type { CoverageMatrix } from "./coverage.ts";
 
 export type Probes = Readonly<Record<string, Probe>>;
 
-/** The evidence of one probe, or of several by the names that the check gives them. */
+/**
+ * The evidence that a check gets: that of its only probe, or that of several probes by the names that the check gives
+ * them.
+ */
 export type EvidenceOf<P> =
   P extends Probe<infer E> ? E : { readonly [K in keyof P]: P[K] extends Probe<infer E> ? E : never };
 
@@ -18,18 +21,18 @@ export interface Check {
   /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
   readonly on: Probe | Probes;
-  /** The cases that the clause covers. `null` if the check judges only what its own probes sent. */
+  /** The cells of cases that the clause covers. `null` if the check judges only the requests of its own probes. */
   readonly matrix: CoverageMatrix | null;
-  /** Probes that add cases to the evidence. The check also works without them. */
+  /** Probes that add cases to the evidence. If they did not run, the check judges the other cases. */
   readonly also: readonly Probe[];
   /**
-   * Probes of other checks whose requests this check judges as well. A run of selected checks sends them, too. In a
-   * full run they change nothing.
+   * Probes of other checks whose requests this check judges as well. If the user selects only this check, these probes
+   * run, too.
    */
   readonly companions?: readonly Probe[];
   /**
-   * The check of an earlier requirement set that this check repeats for requests of later probes. If both findings are
-   * the same, only the earlier one is reported.
+   * The check of an earlier requirement set that this check repeats for the requests of later probes. If this check
+   * finds nothing new, only the earlier one is reported.
    */
   readonly widens?: Check;
   readonly judge: (evidence: never) => Finding | Observation;
@@ -40,7 +43,7 @@ export interface CheckOptions {
   readonly as?: string;
   /** The requirement set in which the check first counts, if it is later than that of the clause. */
   readonly since?: RequirementSet;
-  /** Probes that add cases to the evidence. The check also works without them. */
+  /** Probes that add cases to the evidence. If they did not run, the check judges the other cases. */
   readonly also?: readonly Probe[];
 }
 
@@ -54,7 +57,10 @@ export const identityOf = (
   since: laterSet(since, clauseOf(clause).since),
 });
 
-/** Creates a check of a clause. A gap, an unknown id or an inadmissible reading does not compile. */
+/**
+ * Creates a check of a clause. The types refuse a gap, an unknown clause id, and a reading that the clause does not
+ * list.
+ */
 export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -62,7 +68,7 @@ export const check = <const K extends JudgedId, const P extends Probe | Probes>(
   options: CheckOptions = {},
 ): Check => ({ ...identityOf(clause, options), on, matrix: null, also: options.also ?? [], judge });
 
-/** Creates an observation: what the target does where the document says nothing. */
+/** Creates an observation of a gap: it records how the target behaves where the document is silent. */
 export const observe = <const K extends GapId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -75,12 +81,12 @@ export const isProbe = (on: Probe | Probes): on is Probe => typeof on["run"] ===
 /** The probes whose evidence a check judges, by name. A single probe is called `only`. */
 export const probesOf = (on: Probe | Probes): Probes => (isProbe(on) ? { only: on } : on);
 
-/** Whether the evidence of a check contains what other probes sent, those of later sets included. */
+/** Whether a check judges exchanges of the whole run, including those of probes that later requirement sets added. */
 const isOfWholeRun = ({ on }: Check): boolean => Object.values(probesOf(on)).some(({ narrow }) => narrow !== undefined);
 
 /**
- * Adds to the newest set, for each earlier check, one with the same rule for requests of later probes. The earlier
- * check itself ignores these requests, because it must not become stricter.
+ * Repeats each check of an earlier requirement set in the newest set, where it also judges the requests of newer
+ * probes. The earlier check ignores these requests, because a published check must not become stricter.
  */
 export const withWidened = ({ title, checks }: Suite): Suite => ({
   title,

@@ -12,29 +12,29 @@ export interface Cell {
 /** A cell that the document lists. */
 export interface DocumentedCell extends Cell {
   /**
-   * The requirement for a request to cause this case, apart from a key and an agent. `null` if there is none, or if no
-   * request can cause the case.
+   * The thing that the target must have so that a request can cause this case, apart from a key and an agent. `null` if nothing
+   * else is needed, or if no request can cause the case.
    */
   readonly reach: Enabler | null;
 }
 
-/** All cases that a clause covers. */
+/** All cells of the cases that a clause covers. */
 export interface CoverageMatrix {
   /** The cases in words: "every response 200 of invoke". */
   readonly description: string;
   /** The cells that the document lists. */
   readonly cells: readonly DocumentedCell[];
-  /** Sends requests for cells that no other probe of the run has covered. `null` if no probe can. */
+  /** The probe that sends requests for cells that no other probe has covered. `null` if there is no such probe. */
   readonly coverageProbe: Probe<UncoveredCells> | null;
 }
 
-/** The result of requesting cells that the run had not covered. */
+/** The evidence of a coverage probe. */
 export interface UncoveredCells {
-  /** Cells that are still uncovered, and why. */
+  /** Cells that are still uncovered, with the reason. */
   readonly left: readonly (Cell & { readonly why: SkipReason })[];
 }
 
-/** How many cases of a cell were checked. */
+/** How many cases of one cell were checked. `looked`: all of them; `broken`: those that break the clause. */
 export interface CellCoverage extends Cell {
   readonly looked: number;
   readonly broken: number;
@@ -46,7 +46,7 @@ export interface Coverage {
   readonly broken: number;
   /** Covered cells, in the order of the matrix. */
   readonly cells: readonly CellCoverage[];
-  /** Documented cells without a case. */
+  /** Cells of the document for which no case was recorded. */
   readonly unseen: readonly DocumentedCell[];
 }
 

@@ -6,17 +6,20 @@ import type { Coverage } from "./coverage.ts";
 /** A recorded exchange or delivery that supports a finding. */
 export type Proof = Exchange | Delivery;
 
-/** The result of a check. A check of many cases adds how many it covered. */
+/** The result of a check. A check that judges many cases also says which cells they cover. */
 export type Finding<R extends string = string> = Judged<R> & { readonly seen?: Coverage };
 
-/** `at` lists the exchanges and deliveries that show the breach. Empty means all in the evidence. */
+/** `at` lists the exchanges and deliveries that show the breach. If empty, all messages in the evidence show it. */
 type Judged<R extends string> =
   | { readonly kind: "holds" }
   | { readonly kind: "follows"; readonly reading: R }
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly at: readonly Proof[] }
   /** The clause cannot be judged here, such as for a tier without a published number. */
   | { readonly kind: "inapplicable"; readonly reason: string }
-  /** The evidence is not enough: a control request failed, or the case did not occur. Never counts as a pass. */
+  /**
+   * The evidence is not enough, because a control request failed or no response showed the case. Such a clause never
+   * counts as passed.
+   */
   | ({ readonly kind: "unproven" } & SkipReason);
 
 export type Breach = Extract<Finding, { kind: "breach" }>;

@@ -10,7 +10,10 @@ import type { RequirementSet } from "../../spec/requirements.ts";
 import { type SkipReason, tierOfKey } from "../skip-reason.ts";
 import type { Cell, UncoveredCells } from "./coverage.ts";
 
-/** The result of a check for one instance. `error` means that the harness failed, not the target. */
+/**
+ * The result of a check for one instance: a tier, or `null` for the whole target. `error` means that the harness
+ * failed, not the target.
+ */
 export interface Judgement {
   readonly check: Check;
   readonly suite: string;
@@ -60,13 +63,13 @@ export function judgeAll(suites: readonly Suite[], results: ProbeResults): Judge
 const isApplicable = ({ finding }: Judgement): boolean => finding.kind !== "inapplicable";
 
 /**
- * Whether to keep an inapplicable row: only if no row of the clause applies, and only the first, so that the clause is
- * still listed.
+ * Whether to keep a result "inapplicable". If all results of a clause are inapplicable, the first one is kept, so that
+ * the clause is still listed.
  */
 const isOnlyRow = (row: Judgement, ofClause: readonly Judgement[]): boolean =>
   ofClause[0] === row && !ofClause.some(isApplicable);
 
-/** The instances of a check: the tiers of its tier probes, or `null` for the target as a whole. */
+/** The instances of a check: each tier that its probes tested, or `null` if the check judges the target as a whole. */
 function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
   const tierProbes = Object.values(probesOf(check.on)).filter((probe) => probe.per === "tier");
   const tiers = new Set(tierProbes.flatMap((probe) => (results.get(probe.name) ?? []).map(({ instance }) => instance)));
@@ -76,8 +79,8 @@ function instancesOf(check: Check, results: ProbeResults): (string | null)[] {
 type JudgedCheck = Pick<Judgement, "finding" | "exchanges">;
 
 /**
- * The finding of a check that repeats an earlier one for requests of later probes. Inapplicable if both findings are
- * the same, so that a report does not say it twice.
+ * The finding of a check that repeats an earlier check for the requests of later probes. If the second finding adds
+ * nothing, it becomes inapplicable, so that a report does not repeat the first.
  */
 function unlessSame(earlier: Check, { finding: before }: JudgedCheck, judgeWider: () => JudgedCheck): JudgedCheck {
   const nothing = (reason: string): JudgedCheck => ({ finding: inapplicable(reason), exchanges: [] });
@@ -101,7 +104,7 @@ function judgeOne(check: Check, instance: string | null, results: ProbeResults):
   }
 }
 
-/** Turns a pass into unproven if the request budget kept the run from covering some cells. */
+/** Turns a pass into unproven if cells stayed uncovered because the request budget was used up. */
 function requireCoverage(check: Check, finding: Finding | Observation, results: ProbeResults): Finding | Observation {
   const coverageProbe = check.matrix?.coverageProbe ?? null;
   if (coverageProbe === null || (finding.kind !== "holds" && finding.kind !== "follows")) return finding;
@@ -139,7 +142,7 @@ function gather(check: Check, instance: string | null, results: ProbeResults): G
   return { kind: "evidence", evidence: "only" in evidence ? evidence["only"] : evidence };
 }
 
-/** The evidence of a probe, without requests of later sets. */
+/** The evidence of a probe, without the requests of later requirement sets. */
 const narrowed = ({ narrow }: Probe, evidence: unknown, requirements: RequirementSet): unknown =>
   narrow === undefined ? evidence : narrow(evidence as never, requirements);
 
@@ -156,7 +159,7 @@ function resultFor(probe: Probe, instance: string | null, results: ProbeResults)
   return { kind: "skipped", reason: `the probe "${probe.name}" left no evidence`, needs: null };
 }
 
-/** Exchanges to list for a finding that does not name its own. */
+/** Maximum number of exchanges to list for a finding that does not name its own. */
 const maxListed = 5;
 
 function exchangesOf(finding: Finding | Observation, evidence: unknown): string[] {
@@ -173,7 +176,8 @@ function collect(value: unknown, found: string[]): void {
     found.push(value.id);
     return;
   }
-  // Rate-limit samples come by the thousand, and contain no exchange or delivery.
+  // Skips rate-limit samples (recognised by `headClockMs`). There may be thousands, and none contains an exchange or a
+  // delivery.
   if (!("headClockMs" in value)) for (const each of Object.values(value)) collect(each, found);
 }
 

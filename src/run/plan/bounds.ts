@@ -7,7 +7,10 @@ export interface RunBounds {
   readonly maxRequests: number | null;
   /** Maximum number of agent executions: invokes and streams that really run an agent. Default: no limit (`null`). */
   readonly maxExecutions: number | null;
-  /** Rate-limit windows of more requests than this are not used up. Default: 5000. */
+  /**
+   * Does not test limits whose window has more requests than this: to use up a large window takes minutes. Default:
+   * 5000.
+   */
   readonly maxWindow: number;
   /** Maximum total time to wait for rate-limit windows to pass, in milliseconds. Default: two minutes. */
   readonly maxWaitMs: number;
@@ -20,14 +23,20 @@ export interface RunBounds {
   readonly readOnly: boolean;
 }
 
-/** How a bound is given on the command line and checked: a whole number, a duration such as `90s`, or a switch. */
+/**
+ * How a bound is given on the command line, and so how it is parsed: a whole number, a duration such as `90s`, or a
+ * switch.
+ */
 export type Bound = { readonly help: string } & (
   | { readonly kind: "count"; readonly min: number }
   | { readonly kind: "duration"; readonly min: number }
   | { readonly kind: "switch" }
 );
 
-/** Every bound with its help text. Flags, the library's checks and the hints of messages all derive from this table. */
+/**
+ * Every bound with its help text. The command line makes its flags of this table, and the library checks its options by
+ * it.
+ */
 export const boundTable: Readonly<Record<keyof RunBounds, Bound>> = {
   maxRequests: {
     kind: "count",

@@ -1,7 +1,7 @@
 import { type PublishedTier, publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** The limits of a key. `null` if its tier, or the tier's limits, are unknown. */
+/** The limits of a key. `null` if the key's tier is unknown, or if nothing is known about the limits of that tier. */
 export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
   if (key.tier === null) return null;
   const published: Readonly<Record<string, TierLimits>> = publishedTiers;
@@ -10,8 +10,8 @@ export function limitsOf(key: TargetKey, target: Target): TierLimits | null {
 }
 
 /**
- * A rate-limit window as reported by response headers. `resetAfter` is in seconds, `date` in Unix seconds; `null`
- * without that header.
+ * A rate-limit window as response headers report it. `resetAfter` is in seconds and `date` in Unix seconds. Both are
+ * `null` if their header is absent.
  */
 export interface ReportedWindow {
   readonly limit: number;
@@ -21,8 +21,8 @@ export interface ReportedWindow {
 }
 
 /**
- * Finds the published tier with this window. If two tiers share the number, the window's duration decides. Returns
- * `null` for an unknown number, or if both remain possible.
+ * Finds the published tier that has a window of `limit` requests. If it is the hour of one tier and the minute of
+ * another, the time to the reset decides. Returns `null` for an unknown number, or if both remain possible.
  */
 export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
   const { limit, resetAfter } = reported;
@@ -36,8 +36,8 @@ export function tierOfWindow(reported: ReportedWindow): PublishedTier | null {
 }
 
 /**
- * Whether the window can be the hour of the free tier, which has 100 requests like the minute of pro. Within the last
- * minute of an hour, the two look the same.
+ * Whether a window of 100 requests may be the hour of the free tier rather than the minute of the pro tier. In the last
+ * minute of an hour, both are reset in less than 60 s.
  */
 function mayBeFreeHour({ limit, remaining, date }: ReportedWindow): boolean {
   const isLastMinute = date === null || date % 3600 >= 3600 - 61;

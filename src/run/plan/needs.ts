@@ -47,10 +47,10 @@ export type ValueByNeed = {
   readonly clock: ClockControl;
   /** Receives what the target sends to webhooks and alerts. */
   readonly receiver: Receiver;
-  /** The secret for request signatures. */
+  /** The secret with which requests are signed. */
   readonly signing: string;
   readonly "paths.batch": string;
-  /** Paths of a batch and of another way to start an operation. At least one is known. */
+  /** Paths of the requests that start operations. At least one of the two is known. */
   readonly "paths.start": OpenPaths;
   readonly "paths.execute": string;
 };
@@ -59,14 +59,17 @@ export type Need = keyof ValueByNeed;
 
 export type ResolvedNeeds<N extends Need> = { readonly [K in N]: ValueByNeed[K] };
 
-/** The value of a need before the run. In place of the receiver it is the address that the receiver will listen on. */
+/**
+ * The value of a need before the run. The receiver is not open yet, so its value is the address at which it will
+ * listen.
+ */
 type NeedValue = Exclude<ValueByNeed[Need], Receiver>;
 
 export type Resolution =
   | { readonly kind: "given"; readonly given: Readonly<Record<string, NeedValue>> }
   | { readonly kind: "missing"; readonly need: Need };
 
-/** Looks up the needs of a probe, up to the first missing one. */
+/** Looks up what a probe needs in the target, and stops at the first thing that is missing. */
 export function resolveNeeds(needs: readonly Need[], target: Target): Resolution {
   const given: Record<string, NeedValue> = {};
   for (const need of needs) {
@@ -114,13 +117,15 @@ type KeyNeed = Extract<Need, `keys.${string}`>;
 
 export const isKeyNeed = (need: Need): need is KeyNeed => need.startsWith("keys.");
 
-/** The key for a need. `null` if the target has none. */
+/** The key that a need asks for. `null` if the target has no such key. */
 export function resolveKey(need: KeyNeed, target: Target): TargetKey | null {
   const found = lookUps[need](target);
   return typeof found === "object" && found !== null && "name" in found ? found : null;
 }
 
-/** The main key of a run: the usable key with the most requests a minute. Probes use it unless they name another. */
+/**
+ * The main key of a run: the usable key with the highest limit a minute. Probes use it unless they ask for another key.
+ */
 export function mainKey(target: Target): TargetKey | null {
   const room = (key: TargetKey): number => limitsOf(key, target)?.perMinute ?? 0;
   return usableKeys(target).toSorted((a, b) => room(b) - room(a))[0] ?? null;
@@ -133,16 +138,19 @@ function secondKey(target: Target): TargetKey | null {
   return untestedFirst(others, target)[0] ?? null;
 }
 
-/** Sorts keys whose limits are not tested to the front. */
+/** Sorts keys: those whose limits the run does not test come first. */
 export function untestedFirst(keys: readonly TargetKey[], target: Target): TargetKey[] {
   const tested = new Set(tiersUnderTest(target).map(({ key }) => key.key));
   return keys.toSorted((one, other) => Number(tested.has(one.key)) - Number(tested.has(other.key)));
 }
 
-/** On a real clock, a main key with at most this many requests a minute cannot serve all probes. */
+/** On a real clock, a main key with at most this limit a minute cannot serve all probes. */
 const fewRequestsPerMinute = 2 * publishedTiers.free.perMinute;
 
-/** Whether the main key has too few requests a minute for all probes, and the target has no test clock. */
+/**
+ * Whether the main key's limit a minute is too small for all probes. With a test clock it never is, because minutes
+ * pass at once.
+ */
 export function hasFewRequests(target: Target): boolean {
   const main = mainKey(target);
   return target.clock === null && main !== null && (limitsOf(main, target)?.perMinute ?? 0) <= fewRequestsPerMinute;

@@ -14,12 +14,12 @@ import {
 } from "./needs.ts";
 import { type Probe, requestsOf } from "../probe.ts";
 
-/** A probe to run, for one instance. */
+/** A probe to run. A tier probe is planned once for each tier. */
 export interface PlannedProbe {
   readonly probe: Probe;
   /** The tier under test. `null` for a probe that runs once. */
   readonly tested: TierUnderTest | null;
-  /** Whether a check judges the evidence. Probes that serve only observations run later. */
+  /** Whether a check of a clause judges the evidence. Other probes serve only observations of gaps, and run later. */
   readonly isJudged: boolean;
   /** Checks of `must` clauses that use the evidence. */
   readonly musts: readonly Check[];
@@ -31,7 +31,9 @@ export interface PlannedProbe {
   readonly skip: SkipReason | null;
 }
 
-/** Lists every probe that the selected checks need, in the order of the suites, once for each instance. */
+/**
+ * Lists every probe that the selected checks need, in the order of the suites. Lists a tier probe once for each tier.
+ */
 export function planProbes(
   suites: readonly Suite[],
   target: Target,
@@ -53,7 +55,8 @@ export function planProbes(
   for (const { matrix } of checks) if (matrix?.coverageProbe) isJudged.set(matrix.coverageProbe, true);
   const tiers = tiersUnderTest(target);
   const main = mainKey(target);
-  // On a real clock, probes of webhooks come first: the retries then arrive while other probes wait.
+  // On a real clock, probes that create webhooks come first. The retries of their deliveries then arrive while other
+  // probes wait.
   const byWebhooks = ([one]: [Probe, boolean], [other]: [Probe, boolean]): number =>
     target.clock === null ? Number(createsWebhooks(other)) - Number(createsWebhooks(one)) : 0;
   return [...isJudged].toSorted(byWebhooks).flatMap(([probe, judged]): PlannedProbe[] => {
@@ -74,10 +77,10 @@ export function planProbes(
   });
 }
 
-/** A probe, preceded by the probes that prepare the target for it. */
+/** Returns a probe after the probes that prepare the target for it. */
 const withPreparation = (probe: Probe): Probe[] => [...(probe.after ?? []).flatMap(withPreparation), probe];
 
-/** Names of the keys that a probe sends with. A key with several names is listed once. */
+/** Names of the keys that a probe sends with. If a key has several names in the target file, only one is listed. */
 function keysOf(probe: Probe, tested: TierUnderTest | null, target: Target): string[] {
   const own = probe.per === "target" ? (probe.keys?.(target) ?? []) : [];
   const main = probe.per === "target" && own.length === 0 ? [mainKey(target)] : [];
@@ -97,7 +100,10 @@ function missing(needs: readonly Need[], target: Target): SkipReason | null {
   return { reason: `the target has no \`${resolved.need}\``, needs: need(resolved.need) };
 }
 
-/** Skips a probe whose window is above `maxWindow`: using it up takes minutes, and its requests may cost money. */
+/**
+ * Skips a probe that would use up a window of more than `maxWindow` requests. That would take minutes, and requests may
+ * cost money.
+ */
 function tooLarge(probe: Probe, tested: TierUnderTest | null, maxWindow: number): SkipReason | null {
   const requests = probe.per === "tier" && tested !== null ? (probe.window?.(tested) ?? 0) : 0;
   return requests <= maxWindow ? null : { reason: { why: "large window", requests }, needs: need("maxWindow") };

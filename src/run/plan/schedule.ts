@@ -2,7 +2,7 @@ import { type Check, probesOf } from "../judge/check.ts";
 import { createsWebhooks, type PlannedProbe } from "./plan.ts";
 import type { Stage, Probe } from "../probe.ts";
 
-/** Probes that run together, before the next step begins. */
+/** Probes that run together. The next step begins once all of them have ended. */
 export interface ScheduleStep {
   readonly probes: readonly PlannedProbe[];
   /**
@@ -13,22 +13,25 @@ export interface ScheduleStep {
    * - `shared clock`: `by key`, on a test clock that advances while all of them wait.
    */
   readonly mode: "pool" | "by key" | "one by one" | "by agent clock" | "shared clock";
-  /** Which probes must not use up the waiting time that the limits need. */
+  /** Which probes must leave some of the waiting time to the probes that test limits. */
   readonly reserving: "all" | "all but limits" | "none";
 }
 
 export interface ScheduleConditions {
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /** Whether the main key has too few requests a minute for all probes. */
+  /** Whether the main key's limit a minute is too small for all probes. */
   readonly hasFewRequests: boolean;
-  /** Whether webhooks have an agent that nothing else calls. Otherwise, using up limits would flood the webhooks. */
+  /**
+   * Whether the target has an agent that only the webhook probes call. Otherwise the requests that use up limits would
+   * flood the webhooks with deliveries.
+   */
   readonly hasWebhookAgent: boolean;
 }
 
 /**
- * Orders the probes of a run into steps. With a test clock, one stage follows the other, because windows pass at once.
- * On a real clock, windows of different keys pass at the same time, so probes of different keys run concurrently.
+ * Orders the probes of a run into steps. With a test clock, windows pass at once, so the stages run in sequence. On a
+ * real clock, windows of different keys pass at the same time, so probes of different keys run concurrently.
  */
 export function buildSchedule(
   planned: readonly PlannedProbe[],
@@ -62,9 +65,9 @@ export function buildSchedule(
 type Probes = readonly PlannedProbe[];
 
 /**
- * Puts the concurrency stage before the first probe that creates a webhook. The stage causes many failing agent runs,
- * and each would be sent to that webhook. Probes that abandon streams run after those that count slots, since their
- * slots may stay taken for some seconds.
+ * Orders the stages `exclusive` and `concurrency`. The concurrency stage comes before the first probe that creates a
+ * webhook. It makes many agents fail, and each failure would be delivered to that webhook. In this stage, probes that
+ * abandon streams come last, because their slots may stay occupied for some seconds.
  */
 function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] {
   const at = exclusive.findIndex(({ probe, skip }) => skip === null && createsWebhooks(probe));
@@ -78,7 +81,7 @@ function aroundWebhooks(exclusive: Probes, concurrency: Probes): ScheduleStep[] 
   ];
 }
 
-/** Runs the longest tier probes for all keys at once, on a shared clock. */
+/** Runs the longest probes of limits for all keys at once, on a shared test clock. */
 function withSharedClock(limits: Probes): ScheduleStep[] {
   const isConcurrent = ({ probe }: PlannedProbe): boolean => probe.per === "tier" && probe.concurrent === true;
   const at = limits.findIndex(isConcurrent);
@@ -96,21 +99,22 @@ const byKey = (probes: Probes): ScheduleStep => ({ probes, mode: "by key", reser
 const judgedFirst = (probes: Probes): Probes =>
   probes.toSorted((one, other) => Number(other.isJudged) - Number(one.isJudged));
 
-/** Splits a step, so that probes that serve only observations run last. */
+/** Splits a step in two. The second has the probes that serve only observations. */
 const splitByJudged = (step: ScheduleStep): ScheduleStep[] =>
   [true, false].map((isJudged) => ({ ...step, probes: step.probes.filter((each) => each.isJudged === isJudged) }));
 
 /**
- * The order for a key of few requests. Reads that count toward the window come first, because the limits then use up
- * the rest of the window. Probes that create webhooks follow the limits: their retries arrive while other probes wait
- * for a window. The others are sorted by their value per request.
+ * The order if the main key has a small limit a minute. Reads that count toward the window come first, because testing
+ * the limits then uses up the rest. Probes that create webhooks come after the limits: their retries arrive while other
+ * probes wait. The remaining probes are sorted by the number of checks that they complete per request.
  */
 function forFewRequests(shared: Probes, middle: Probes, limits: Probes): ScheduleStep[] {
   const isTested = ({ tested }: PlannedProbe): boolean => tested !== null;
   const countsEarly = ({ probe, skip }: PlannedProbe): boolean =>
     skip === null && probe.per === "target" && probe.countsTowardWindow === true;
   const spare = limits.filter((each) => !isTested(each) && !each.usesMainKey);
-  // With a spare key only, so that no other probe has to wait once the limits are tested.
+  // Probes that use the same spare key as a later probe of limits. They run early, because they would have to wait once
+  // that probe has used up the key.
   const sharesSpare = ({ keys, skip, usesMainKey }: PlannedProbe): boolean =>
     skip === null && usesMainKey && spare.some((each) => each.keys.some((key) => keys.includes(key)));
   const early = [...shared.filter(countsEarly), ...middle.filter(sharesSpare)];
@@ -125,8 +129,8 @@ function forFewRequests(shared: Probes, middle: Probes, limits: Probes): Schedul
 }
 
 /**
- * Sorts probes by the number of must checks that they complete per request, highest first. Probes without requests
- * lead. A check that needs several probes counts as a fraction for each.
+ * Sorts probes by the number of must checks that they complete per request, highest first. Probes that send nothing
+ * come first. If a check needs several probes, each gets a fraction of it.
  */
 function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
   const left = new Set(probes);
@@ -147,12 +151,12 @@ function orderByValuePerRequest(probes: Probes): PlannedProbe[] {
   });
 }
 
-/** Added to each value. Among probes that complete no check, those with fewer requests then lead. */
+/** Added to the value of each probe. So among probes that complete no check, those with fewer requests come first. */
 const minValue = 0.01;
 
 /**
- * The order on a real clock. First come short probes on keys whose limits are tested. Then come these keys' own probes,
- * while the main key serves the rest. The main key's limits come last, because they use up its minute.
+ * The order on a real clock. First come probes that use a key whose limits are tested later. Then those limits are
+ * tested, while other probes use the main key. The main key's limits come last, because the test uses up its window.
  */
 function interleave(middle: Probes, limits: Probes): Probes {
   const ofTiers = [...middle, ...limits].filter(({ tested, usesMainKey }) => tested !== null && !usesMainKey);
@@ -166,7 +170,10 @@ function interleave(middle: Probes, limits: Probes): Probes {
   return [...new Set([...onTierKeys, ...orderByTier(ofTiers), ...rest])];
 }
 
-/** Orders each tier's probes. The limits lead if the other probes would use more than half of a minute. */
+/**
+ * Orders the probes of each tier. The limits come last, unless the other probes would use more than half of a minute's
+ * requests.
+ */
 function orderByTier(probes: Probes): PlannedProbe[] {
   return [...Map.groupBy(probes, ({ tested }) => tested?.tier).values()].flatMap((ofTier) => {
     const limits = ofTier.filter(({ probe }) => probe.stage === "limits");

@@ -13,18 +13,18 @@ export interface Selection {
   readonly skip: readonly string[];
 }
 
-/** The selected checks, the bounds of the run, and the texts of its caller. */
+/** The work of a run: the selected checks, the bounds, and how texts are worded for the caller. */
 export interface RunScope extends RunBounds {
   readonly suites: readonly Suite[];
-  /** The requirement set to judge by. Later checks also run, but do not count. */
+  /** The requirement set to judge by. Checks of later sets also run, but do not count. */
   readonly requirements: RequirementSet;
-  /** The patterns that selected `suites`. Absent if they are all suites. */
+  /** The patterns by which `suites` were selected. Absent if all suites are included. */
   readonly selection?: Selection;
-  /** Texts for skipped checks in the report and the evidence. */
+  /** Makes the texts about skipped checks, for the report and the evidence. */
   readonly messages: Messages;
 }
 
-/** Names of the two parts of a selection, for error messages. */
+/** How error messages name the two lists of patterns: by a flag, or by an option of the library. */
 type SelectionNames = Readonly<Record<keyof Selection, string>>;
 
 const defaultNames: SelectionNames = { only: "only", skip: "skip" };
@@ -52,7 +52,7 @@ export function selectChecks(
   );
 }
 
-/** Must clauses of a requirement set without a selected check of that set. */
+/** Returns the must clauses of a requirement set of which no check of that set was selected. */
 export function unselectedMusts(
   all: readonly Suite[],
   selected: readonly Suite[],
@@ -68,7 +68,7 @@ export function unselectedMusts(
   return [...mustsOf(all).difference(mustsOf(selected))];
 }
 
-/** The selection of a scope. Empty if the patterns leave every check. */
+/** The selection to record in a scope. Empty if the patterns exclude no check. */
 export const selectionIn = ({ only, skip }: Selection): Pick<RunScope, "selection"> =>
   only.length + skip.length === 0 ? {} : { selection: { only, skip } };
 

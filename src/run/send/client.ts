@@ -40,14 +40,14 @@ export interface SendOptions {
   readonly headers?: readonly Header[] | (() => readonly Header[]);
   /** The value of the `Authorization` header, in place of the client's key. `null` omits the header. */
   readonly authorization?: string | null;
-  /** Sends at once, even if the key has no request left. For probes that test limits, and want a 429. */
+  /** Sends at once, even if the key has no requests left. Probes that test limits want the 429. */
   readonly unpaced?: boolean;
   /** Resolves the path against the origin, not the base URL. */
   readonly fromOrigin?: boolean;
   readonly deadlines?: Partial<Deadlines>;
-  /** The limit of the key that the run has used up before. Recorded with the exchange. */
+  /** The limit that the probe has used up before this request. Recorded with the exchange. */
   readonly keyState?: KeyState;
-  /** Never sends the request again, because the probe counts its effects. */
+  /** Never sends the request again: the probe counts the effects of its requests. */
   readonly noRetry?: true;
   /** Closes the stream once this returns true for the events so far. */
   readonly closeWhen?: (events: readonly StreamEvent[]) => boolean;
@@ -57,9 +57,9 @@ export interface SendOptions {
 export interface Client {
   readonly key: TargetKey;
   readonly as: (key: TargetKey) => Client;
-  /** The same client, for a probe that begins now. It stops sending once the target goes away. */
+  /** Returns the same client for a probe that begins now. If the target goes away, that client stops sending. */
   readonly begin: () => Client;
-  /** The same client, for requests that earlier requirement sets do not judge. */
+  /** Returns the same client for requests that only a later requirement set judges. */
   readonly since: (requirements: RequirementSet) => Client;
   readonly send: (method: string, path: string, options?: SendOptions) => Promise<Exchange>;
   /** Starts a request without pacing, and without waiting for its end. */
@@ -84,8 +84,8 @@ export interface ClientContext extends Omit<RunBounds, "maxTimeMs"> {
 }
 
 /**
- * Whether an id can be one segment of a URL path. URLs drop `.` and `..`, escaped ones too, and replace lone
- * surrogates. Source: WHATWG URL, 4.1.
+ * Whether an id can be a segment of a URL path. The URL standard removes `.` and `..` (also as `%2e`), and replaces
+ * lone surrogates. Source: WHATWG URL, 4.1.
  */
 export const isSegment = (id: string): boolean => !/^\.{1,2}$/.test(id) && id.isWellFormed();
 
@@ -96,11 +96,11 @@ export function agentPath(who: string | RoleAssignment, endpoint: "invoke" | "st
   return template.replaceAll("{agent_id}", () => encodedSegment(agent)).replaceAll("{endpoint}", endpoint);
 }
 
-/** The body of a request. Fields of the role assignment replace those of the body. */
+/** The body of a request. If a role assignment has fields of its own, they replace those of the body. */
 export const bodyFor = (who: string | RoleAssignment, body: object): object =>
   typeof who === "string" ? body : { ...body, ...who.body };
 
-/** Retries after an unexpected 429. */
+/** Maximum number of retries after a 429 that no probe has provoked. */
 const maxRateLimitRetries = 2;
 /** The target counts as gone after this many failed connections in a row. */
 const maxUnreachable = 5;
@@ -108,7 +108,7 @@ const maxUnreachable = 5;
 /** State that all clients of a run share. */
 interface SharedState extends ClientContext {
   readonly guard: SendGuard;
-  /** Number of outages before the client began. */
+  /** Number of outages before the current probe began. */
   readonly outagesBefore: number;
   /** The requirement set that needs the requests. */
   readonly since: RequirementSet;
@@ -158,7 +158,7 @@ interface Call {
 const isKeyed = ({ options }: Call): boolean => options.authorization === undefined;
 const isHealth = ({ path }: Call): boolean => path.endsWith("/health");
 
-/** Sends a call. After an unexpected 429, waits as the response says and retries a few times. */
+/** Sends a call. If the response is a 429 that no probe provoked, waits as long as the response says, and retries. */
 async function sendWithRateLimitRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
   for (let retries = 0; ; retries++) {
     const exchange = await sendWithNetworkRetries(shared, key, call);
@@ -174,25 +174,28 @@ async function sendWithRateLimitRetries(shared: SharedState, key: TargetKey, cal
   }
 }
 
-/** Real time that a server may take to free a slot, even with a test clock. */
+/** Real time to wait until a server has freed a concurrency slot. It needs this time even if it has a test clock. */
 const slotReleaseMs = 400;
 
-/** Whether a 429 refuses a concurrent request: the window still has requests left. */
+/** Whether a 429 refuses a request because of the concurrency limit: the rate-limit window still has requests left. */
 const isConcurrencyRefusal = (exchange: Exchange): boolean =>
   statusOf(exchange) === 429 &&
   (wholeNumberHeader(exchange, headerNames.rateRemaining) ?? 0) > 0 &&
   (retryAfterSeconds(exchange) ?? 0) <= 2;
 
-/** Pauses before each retry, in milliseconds: after a broken connection, and after a timeout. */
+/**
+ * Pauses before each retry, in milliseconds. There are two retries after a broken connection, and one after a timeout.
+ */
 const retryPausesMs = { connectionLost: [50, 500], timedOut: [2000] } as const;
 
 /**
- * Sends a call. Retries it after a broken connection, or a timeout of a slow target, if a repetition does no harm.
+ * Sends a call. Retries it after a broken connection, or after a timeout of a slow target, unless a second execution
+ * could do harm.
  */
 async function sendWithNetworkRetries(shared: SharedState, key: TargetKey, call: Call): Promise<Exchange> {
   const { recorder, time, pacer } = shared;
   let exchange = await sendOnce(shared, key, call);
-  // Any request may be sent again if the connection failed, because nothing was sent.
+  // If no connection was made, the target got nothing, so any request may be sent again.
   if (isUnreachable(exchange) && exchange.reconnect === "accepted") exchange = await sendOnce(shared, key, call);
   if (isLostWithTarget(exchange)) return exchange;
   if (!mayRetry(call.method, call.path, call.options)) return exchange;
@@ -217,7 +220,8 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
   try {
     const pending = shared.transport.open(admit(shared, key, call));
     const { exchange } = await settle(shared, key, call, pending, "exchange");
-    // Sleeps while it still has its turn, so that no other request takes the slot that becomes free.
+    // Keeps its turn in the queue of the key while it sleeps. Otherwise the next request would take the slot that
+    // becomes free.
     if (!isUnpaced && isConcurrencyRefusal(exchange)) await sleep(slotReleaseMs);
     return exchange;
   } finally {
@@ -225,12 +229,12 @@ async function sendOnce(shared: SharedState, key: TargetKey, call: Call): Promis
   }
 }
 
-/** Paths that the URL standard does not change. Nearly all paths match. */
+/** Quick test for paths that the URL standard leaves as they are. Nearly all paths match. */
 const plainPath = /^[\w/?=&-]*$/;
 
 /**
- * Refuses a path that the URL standard would change, because the request would differ from its record. Runs before the
- * request is counted.
+ * Refuses a path with a segment that the URL standard removes: the recorded request would not be the one that is sent.
+ * Runs before the request is counted.
  */
 function checkPath({ path }: Call): void {
   if (plainPath.test(path)) return;
@@ -242,7 +246,7 @@ function checkPath({ path }: Call): void {
   throw new UnsendablePath(`${path} cannot be sent: URLs drop the segment \`${dropped}\``);
 }
 
-/** Counts a call, and returns the request to send. Throws if the run must not send it. */
+/** Counts a call against the budgets, and returns the request to send. Throws if the run must not send this call. */
 function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest {
   const { guard, baseUrl, pacer, outages, outagesBefore } = shared;
   checkPath(call);
@@ -260,7 +264,8 @@ function admit(shared: SharedState, key: TargetKey, call: Call): OutgoingRequest
     ...requested,
     key: isKeyed(call) ? key.name : null,
     headers: headersOf(key, options),
-    // A target that has slowed down gets the full time; an endpoint that never responds gets less.
+    // If the target has become slow, requests get their full time. If only one endpoint does not respond, its requests
+    // get less.
     deadlines: { ...(pacer.slowdown.isSlow() ? {} : guard.timeouts.deadlinesFor(method, path)), ...options.deadlines },
     closing: { isLast: isLastEvent, ...guard.timeouts.streamCloseTimeout() },
     ...(options.closeWhen === undefined ? {} : { closeWhen: options.closeWhen }),
@@ -307,14 +312,17 @@ function headersOf(key: TargetKey, options: SendOptions): Header[] {
 
 /** Keeps all clients of a run within its bounds, and stops them when the target no longer responds. */
 interface SendGuard {
-  /** Counts a call. Throws if the run must not send it. */
+  /** Counts a call against the budgets. Throws if the run must not send this call. */
   readonly admit: (call: Call) => void;
-  /** Updates its state from the exchange of an admitted call. */
+  /** Takes the result of an admitted call into account. */
   readonly observe: (call: Call, exchange: Exchange) => void;
   readonly timeouts: TimeoutPolicy;
 }
 
-/** Whether a call makes agents run, for one invoke, one stream or a batch. A call without a query does not. */
+/**
+ * Whether a call makes agents run: an invoke, a stream or a batch that contains a query. Without a query, the target
+ * must refuse the call.
+ */
 const mayExecute = (call: Call): boolean =>
   isKeyed(call) &&
   /\/(invoke|stream|batch)$/.test(call.path) &&
@@ -344,7 +352,7 @@ function openGuard({ maxRequests, maxExecutions, readOnly, recorder, signal, tim
       if (mayExecute(call)) executing -= 1;
       if (isLostWithTarget(exchange)) return;
       unreachable = isUnreachable(exchange) ? unreachable + 1 : 0;
-      // Deadlines that a probe chooses show nothing about the target.
+      // A probe may choose short deadlines on purpose. If they pass, that says nothing about the target.
       if (call.options.deadlines === undefined) timeouts.observe(exchange);
     },
   };

@@ -6,30 +6,30 @@ import { endpointOf } from "./suspects.ts";
 /** A response of the target, or of a gateway. */
 export type AnsweredExchange = Exchange & { readonly answer: Answered };
 
-/** Tells responses of a gateway from those of the target that look the same. */
+/** Decides whether a 502, 503 or 504 comes from the target, or from a gateway in front of the target. */
 export interface GatewayErrors {
   /** Takes a response into account. */
   readonly observe: (exchange: AnsweredExchange) => void;
-  /** Whether a gateway sent a 502, 503 or 504 in place of the target. */
+  /** Whether a gateway sent this response because the target was unavailable. */
   readonly isOfGateway: (exchange: AnsweredExchange) => Promise<boolean>;
 }
 
 interface GatewayErrorsOptions {
   readonly isAway: (exchange: AnsweredExchange) => boolean;
-  /** Whether the target itself answers a request again that it answered before. */
+  /** Repeats an earlier request that the target had answered. Resolves to whether the target answers again. */
   readonly isAnswering: () => Promise<boolean>;
   /** Sends a request again. */
   readonly repeat: (exchange: Exchange) => Promise<Exchange>;
 }
 
 export function trackGatewayErrors({ isAway, isAnswering, repeat }: GatewayErrorsOptions): GatewayErrors {
-  /** Methods and paths for which the target itself sends responses that look like a gateway's. */
+  /** Methods and paths for which the target itself sends such responses. */
   const own = new Set<string>();
   const responses: ResponseCounts[] = [];
-  /** Whether the target itself sends such responses to any request. */
+  /** Whether the target itself sends such responses to requests of all endpoints. */
   let isOwn = false;
 
-  /** Whether the target answers other requests, but not this one. */
+  /** Whether the target answers other requests, but responds to this request with such an error again. */
   const isOnlyOf = async (exchange: AnsweredExchange): Promise<boolean> => {
     if (isAway(exchange) || !(await isAnswering())) return false;
     const { method, url } = exchange.request;

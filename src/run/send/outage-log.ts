@@ -1,6 +1,6 @@
 import { TargetLost } from "../skip-reason.ts";
 
-/** Who responded during an outage: nobody, or a gateway in place of the target. */
+/** How an outage shows: connections are refused, or a gateway responds in place of the target. */
 export type OutageKind = "refused" | "gateway";
 
 /** A time in which the target was away, in milliseconds since the start of the run. */
@@ -14,15 +14,18 @@ export interface OutageTimes {
 /** The outages of a run, and the waits for their end. */
 export interface OutageLog {
   readonly all: () => readonly OutageTimes[];
-  /** The outage that was going on at an instant. `null` if there was none. */
+  /** The outage that was going on at a time. `null` if there was none. */
   readonly at: (ms: number) => OutageTimes | null;
-  /** Begins an outage, unless one was going on at the instant. Returns the outage. */
+  /**
+   * Records the beginning of an outage, and starts to wait for its end. If an outage was going on at that time, returns
+   * it instead.
+   */
   readonly begin: (kind: OutageKind, fromMs: number) => OutageTimes;
   /** Waits until the target is back. Returns false if it does not come back. */
   readonly awaitReturn: () => Promise<boolean>;
-  /** Rejects if the target goes away and does not come back; with `isHasty`, as soon as it goes away. */
+  /** Rejects when the target is lost for good. With `isHasty`, rejects as soon as an outage begins. */
   readonly loss: (isHasty: boolean) => Promise<never>;
-  /** Whether the target did not come back. */
+  /** Whether the target was lost for good. */
   readonly isDead: () => boolean;
 }
 
@@ -37,7 +40,10 @@ interface LogOptions {
   readonly deadAfterMs: number;
 }
 
-/** A gateway may answer for a target this many times as long: a rolling deployment takes a while. */
+/**
+ * Factor for the time after which a target behind a gateway counts as dead. A rolling deployment may take longer than a
+ * restart.
+ */
 const gatewayFactor = 4;
 const pollMs = 100;
 
@@ -80,7 +86,7 @@ export function openOutageLog({ now, isBack, sleep, onReturn, deadAfterMs }: Log
       returning = awaitEnd(outage);
       nextOutage.resolve();
       nextOutage = Promise.withResolvers();
-      // The wait may fail after the run was interrupted, when nobody waits any more.
+      // Prevents an unhandled rejection: after an interruption, nobody may be waiting for this promise.
       returning.catch(() => {});
       return outage;
     },

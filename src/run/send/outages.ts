@@ -7,7 +7,7 @@ import { type Suspects, trackSuspects } from "./suspects.ts";
 
 /** A time in which the target accepted no connections, or a gateway answered in its place. */
 export interface Outage extends OutageTimes {
-  /** Requests that were in flight and broke, as method and path. */
+  /** Requests whose connection broke when the outage began, as method and path. */
   readonly broken: readonly string[];
 }
 
@@ -18,8 +18,9 @@ export interface OutageMonitor
   readonly count: () => number;
   readonly all: () => readonly Outage[];
   /**
-   * Finds out why a connection broke: asks for a new one at once, and adds the answer to the exchange. A refusal begins
-   * an outage. Returns exchanges without a broken connection as they are.
+   * Finds out why the connection of an exchange broke, by asking for a new one. Adds the result to the exchange. If the
+   * target refuses the new connection, an outage begins. Returns any other exchange unchanged, unless a gateway sent
+   * its response.
    */
   readonly examine: (exchange: Exchange) => Promise<Exchange>;
   readonly hasSuspects: () => boolean;
@@ -32,7 +33,9 @@ interface OutageOptions {
   readonly now: () => number;
   /** Asks for a new connection. */
   readonly connect: () => Promise<boolean>;
-  /** Sends a request again, and records the exchange, during an outage as part of it. */
+  /**
+   * Sends a request again, and records the exchange. During an outage, the exchange is recorded as part of the outage.
+   */
   readonly repeat: (exchange: Exchange, during: OutageKind | null) => Promise<Exchange>;
   /** Sleeps for some milliseconds of real time. Rejects if the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -40,12 +43,15 @@ interface OutageOptions {
   readonly onReturn: () => void;
   /** A target that refuses connections for this long is dead. */
   readonly deadAfterMs: number;
-  /** How often to ask the target for a connection while nothing is sent. */
+  /** How often to ask the target for a connection while the run sends nothing. */
   readonly idlePollMs: number;
 }
 
 export const defaultDeadAfterMs = 8000;
-/** A local server may be back from a restart in less than a second. A remote one should not log many connections. */
+/**
+ * A local server may restart in less than a second, so it is asked often. A remote server may log each connection, so
+ * it is asked rarely.
+ */
 export const defaultIdlePollMs = { loopback: 150, elsewhere: 2000 } as const;
 
 export function watchOutages(options: OutageOptions): OutageMonitor {
@@ -112,9 +118,9 @@ export function watchOutages(options: OutageOptions): OutageMonitor {
 }
 
 /**
- * Asks for a connection now and then while nothing is sent.
+ * Asks for a connection at intervals while the run sends nothing.
  *
- * @param lastExchangeMs when the last exchange ended; `null` as long as the target has not responded
+ * @param lastExchangeMs when the last exchange ended; `null` as long as the target has not responded at all
  */
 function watchWhileIdle(
   { now, connect, idlePollMs }: Pick<OutageOptions, "now" | "connect" | "idlePollMs">,
@@ -133,14 +139,17 @@ function watchWhileIdle(
 
 const isAnswered = (exchange: Exchange): exchange is AnsweredExchange => exchange.answer.kind === "answered";
 
-/** Remembers a read that the target answered, and can repeat it. Prefers health, which no limit counts. */
+/**
+ * Remembers a GET request that the target answered, to repeat it later. Prefers a health request, which no limit
+ * counts.
+ */
 function rememberRead(repeat: OutageOptions["repeat"]) {
   let read: Exchange | null = null;
   return {
     observe: (exchange: AnsweredExchange): void => {
       if (isAnsweredRead(exchange) && !isHealth(read)) read = exchange;
     },
-    /** Whether the target itself answers the read again. */
+    /** Repeats the remembered request. Resolves to whether the target itself answers. */
     isAnswered: async (during: OutageKind | null): Promise<boolean> => {
       const { answer } = read === null ? { answer: null } : await repeat(read, during);
       return answer === null || (answer.kind === "answered" && !isGatewayError(answer));
@@ -149,8 +158,8 @@ function rememberRead(repeat: OutageOptions["repeat"]) {
 }
 
 /**
- * Returns whether a new connection is accepted that was asked for after an instant. Connections that broke at the same
- * moment share one attempt.
+ * Returns a function that asks for a new connection and resolves to whether the target accepts it. An attempt that
+ * began after `sinceMs` is shared: connections often break at the same moment.
  */
 function shareConnections({ now, connect }: Pick<OutageOptions, "now" | "connect">) {
   let latest: { readonly startedMs: number; readonly isAccepted: Promise<boolean> } | null = null;
@@ -160,7 +169,7 @@ function shareConnections({ now, connect }: Pick<OutageOptions, "now" | "connect
   };
 }
 
-/** Monitors nothing. For a few requests of which outages do not matter. */
+/** Monitors nothing. For short work in which outages do not matter. */
 export const noOutages: OutageMonitor = {
   count: () => 0,
   all: () => [],

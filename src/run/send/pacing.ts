@@ -6,18 +6,21 @@ import { tierOfWindow } from "../plan/key-limits.ts";
 import { type SlowdownDetector, createSlowdownDetector } from "./slowdown.ts";
 import type { RunClock } from "../time/run-clock.ts";
 
-/** Keeps the traffic of each key below its limits, except in probes that test limits. */
+/** Keeps the requests of each key below its limits. Probes that test limits bypass this. */
 export interface Pacer {
   /** Detects a target that slows down. Such a target gets one request at a time. */
   readonly slowdown: SlowdownDetector;
   /**
-   * Waits until a request may be sent with the key.
+   * Waits until the limits of the key allow another request.
    *
    * @returns a function to call when the response has arrived
-   * @throws {WaitRefused} if the wait is longer than the run may still wait
+   * @throws {WaitRefused} if the wait is longer than the waiting time that the run has left
    */
   readonly acquire: (key: TargetKey) => Promise<() => void>;
-  /** Updates the state of the key from a response, of paced and unpaced requests alike. */
+  /**
+   * Updates the state of a key from the headers of a response. Must be called for all requests, including those that
+   * bypass the pacer.
+   */
   readonly observe: (key: TargetKey, sample: Sample) => void;
   /** Requests that the key can send now without waiting. */
   readonly availableRequests: (key: TargetKey) => number;
@@ -30,13 +33,13 @@ export interface Pacer {
 interface KeyState {
   running: number;
   readonly queue: (() => void)[];
-  /** Times of responses, on the target's clock, that may count against the minute. */
+  /** Times of responses on the target's clock. Requests of the last minute count toward its limit. */
   readonly answeredMs: number[];
   reported: { remaining: number; untilMs: number; limit: number; sentSince: number } | null;
   detectedTier: PublishedTier | null;
 }
 
-/** Extra time after the announced end of a window, because headers are in whole seconds. */
+/** Added to the announced end of a window, because headers are in whole seconds. */
 const windowMarginMs = 1000;
 const maxConcurrent = 8;
 
@@ -60,7 +63,7 @@ export function startPacer(time: RunClock, limitsOf: (key: TargetKey) => TierLim
   const acquire = async (key: TargetKey): Promise<() => void> => {
     const state = stateOf(key);
     const { perMinute, concurrent } = limitsFor(key, state);
-    // Uses half of the slots: a server may free a slot a moment after its response has arrived.
+    // Uses at most half of the concurrency slots: a server may free a slot a moment after its response has arrived.
     const maxRunning = Math.min(maxConcurrent, Math.max(1, Math.floor(concurrent / 2)));
     while (state.running >= (slowdown.isSlow() ? 1 : maxRunning))
       await new Promise<void>((resolve) => state.queue.push(resolve));

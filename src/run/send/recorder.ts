@@ -10,14 +10,17 @@ export type Recorder = ReturnType<typeof startRecorder>;
 export function startRecorder() {
   const exchanges: Exchange[] = [];
   const samples = new Map<string, Sample[]>();
-  /** Samples by key, for each period that ended with an outage. */
+  /** Samples by key, for each period before an outage. */
   const earlier: ReadonlyMap<string, Sample[]>[] = [];
   /** When the target came back after each outage. */
   const outagesMs: number[] = [];
   let isAway = false;
   let [sent, executions, lost] = [0, 0, 0];
 
-  /** Records a rate-limit sample without its exchange, for traffic by the thousand. */
+  /**
+   * Records only the rate-limit sample of an exchange. Load tests by the thousand would need too much memory for whole
+   * exchanges.
+   */
   const recordSample = (key: string | null, sample: Sample): void => {
     sent += 1;
     if (isAgentCall(sample) && hasRun(sample)) executions += 1;
@@ -39,13 +42,13 @@ export function startRecorder() {
       if (!isAgentCall(sample) && hasRun(sample)) executions += queriesIn(exchange);
       recordSample(exchange.key, sample);
     },
-    /** All exchanges, also those that say nothing about the target because it was away. */
+    /** All exchanges, including those during an outage, which say nothing about the target. */
     recorded: (): readonly Exchange[] => exchanges,
-    /** All exchanges with the target. */
+    /** All exchanges that were not part of an outage. */
     allExchanges: (): readonly Exchange[] => exchanges.filter(isWithTarget),
     /**
-     * The exchanges with the target since it was last away. A server that was restarted may have forgotten what earlier
-     * requests created.
+     * The exchanges since the last outage. A server that was restarted may have forgotten what earlier requests
+     * created.
      */
     exchanges: (): readonly Exchange[] => {
       const sinceMs = outagesMs.at(-1);
@@ -54,11 +57,11 @@ export function startRecorder() {
         : exchanges.filter((each) => isWithTarget(each) && each.sentMs >= (sinceMs ?? 0));
     },
     /**
-     * Rate-limit samples of a key in the order of the responses, since the start of the run or the last return of the
-     * target: a restarted server may have forgotten earlier requests.
+     * Rate-limit samples of a key since the last outage, in the order of the responses. A server that was restarted may
+     * have forgotten earlier requests.
      */
     samplesOf: (key: string): readonly Sample[] => [...(samples.get(key) ?? [])],
-    /** Rate-limit samples of a key, apart for each time between two outages. */
+    /** Rate-limit samples of a key, as one list for each period between outages. */
     sampleSeriesOf: (key: string): (readonly Sample[])[] =>
       [...earlier, samples].map((each) => [...(each.get(key) ?? [])]),
     /** Begins a new series of samples after an outage. */
@@ -70,10 +73,11 @@ export function startRecorder() {
     /** Number of requests sent so far. */
     sent: (): number => sent,
     /**
-     * Number of agent executions so far: admitted invokes, streams, operations and queries of batches, failed or not.
+     * Number of agent executions so far: admitted invokes and streams, and the queries of batches and operations.
+     * Executions that failed count as well.
      */
     executions: (): number => executions,
-    /** Counts a request that is repeated because its connection broke. */
+    /** Counts a request that is sent again because its connection broke. */
     countLost: (): void => void (lost += 1),
     lost: (): number => lost,
   };

@@ -3,7 +3,7 @@ import { getPath, tryParseJson } from "../../base/json.ts";
 import type { Answered, Exchange } from "../../evidence/exchange.ts";
 import { closedByHarness, headTooLong } from "../../wire/describe-error.ts";
 
-/** Whether the connection broke before the response was complete. Any network causes that now and then. */
+/** Whether the connection broke before the response was complete. Any network causes this occasionally. */
 export const isConnectionLost = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" ? answer.reason === "broken" : answer.ending.kind === "broken";
 
@@ -15,13 +15,13 @@ export const isUnreachable = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const isClosedByHarness = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === closedByHarness;
 
-/** Whether the target was gone when the exchange ended. Such an exchange says nothing about the target. */
+/** Whether the target was unavailable when the exchange ended. Such an exchange says nothing about the target. */
 export const isLostWithTarget = ({ reconnect }: Pick<Exchange, "reconnect">): boolean =>
   reconnect === "refused" || reconnect === "gateway";
 
 /**
- * Whether a response may be a gateway's in place of the target's: a 502, 503 or 504 without rate-limit headers and
- * without a field of the interface.
+ * Whether a response may come from a gateway instead of the target. Its status is 502, 503 or 504, and it has no
+ * rate-limit header and no field of the interface.
  */
 export function isGatewayError({ status, headers, body }: Answered): boolean {
   if (!isGatewayStatus(status)) return false;
@@ -30,7 +30,7 @@ export function isGatewayError({ status, headers, body }: Answered): boolean {
   return ["error", "status", "data", "checks"].every((name) => getPath(json, name) === undefined);
 }
 
-/** Whether the response head was too long to read. No network causes that, and a retry would cost as much again. */
+/** Whether the response head was too long to read. The network cannot cause this, so a retry would only fail again. */
 export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.detail === headTooLong;
 
@@ -38,7 +38,7 @@ export const hasTooLongHead = ({ answer }: Pick<Exchange, "answer">): boolean =>
 export const hasTimedOut = ({ answer }: Pick<Exchange, "answer">): boolean =>
   answer.kind === "unanswered" && answer.reason === "silent";
 
-/** Options of a request that may forbid to repeat it. */
+/** Options that can forbid sending a request again. */
 interface RetryOptions {
   readonly noRetry?: true;
   readonly unpaced?: boolean;
@@ -46,8 +46,8 @@ interface RetryOptions {
 }
 
 /**
- * Whether a request may be repeated. It must be a read or run an agent. No probe may count it, or test limits or
- * deadlines with it.
+ * Whether a request may be sent again. Only reads, invokes and streams may, and only if no probe counts them or tests
+ * limits or deadlines with them.
  */
 export const mayRetry = (method: string, path: string, options: RetryOptions): boolean =>
   options.noRetry !== true &&
@@ -56,7 +56,7 @@ export const mayRetry = (method: string, path: string, options: RetryOptions): b
   (method === "GET" || (method === "POST" && /\/(invoke|stream)$/.test(path)));
 
 /**
- * Drops broken exchanges that the network explains: the same request succeeded later, or was never repeated while
+ * Drops broken exchanges that the network may explain: the same request succeeded later, or it was sent only once while
  * others succeeded.
  */
 export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[] {
@@ -71,7 +71,7 @@ export function withoutNetworkLosses(exchanges: readonly Exchange[]): Exchange[]
     const same = alike.get(nameOf(lost)) ?? [];
     const at = same.indexOf(lost);
     const [before, later] = [same[at - 1], same.slice(at + 1)];
-    // A request that broke twice in a row was repeated once.
+    // If the connection of the same request broke just before, this exchange was the retry.
     const isTriedOnce = later.length === 0 && (before === undefined || !isConnectionLost(before));
     return (isTriedOnce && hasWhole) || later.some((each) => !isConnectionLost(each));
   };

@@ -2,11 +2,13 @@ import { duration } from "../../base/duration.ts";
 import { median } from "../../base/statistics/quantile.ts";
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** Response times to compare. Each path is compared only with itself, because agents differ. */
+/**
+ * Number of response times to compare. The times of each path are compared only with each other, because agents differ.
+ */
 const sampleSize = 3;
 /**
- * A path counts as slow if its responses take this many times as long as at first, and at least `minSlowMs`. A busy
- * second is not enough.
+ * A path counts as slow if its responses take this many times as long as at first, and at least `minSlowMs`. One busy
+ * second does not count.
  */
 const slowdownFactor = 8;
 const minSlowMs = 1000;

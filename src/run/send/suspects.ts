@@ -1,27 +1,31 @@
 import type { Exchange } from "../../evidence/exchange.ts";
 
-/** The parts of a request to compare: with the same method, address and body they may have the same effect. */
+/**
+ * The parts of a request that decide about its effect. Two requests with the same parts may crash a target in the same
+ * way.
+ */
 export interface Requested {
   readonly method: string;
   readonly url: string;
   readonly body: string | null;
 }
 
-/** Requests that were in flight when outages began. One that was in flight twice may crash the target. */
+/** Finds requests that may crash the target: those that were in flight when two outages began. */
 export interface Suspects {
-  /** Takes a request into account that broke on a reused connection, and that the transport repeats. */
+  /** Remembers a request whose reused connection broke, and which the transport sends again. */
   readonly observeResent: (exchange: Exchange) => void;
   /**
-   * Takes a request into account that got no response as an outage began.
+   * Remembers a request that got no response as an outage began.
    *
-   * @param isCut whether the request was in flight. Otherwise it may have been in flight before, and been repeated
+   * @param isCut whether the connection broke after the request was sent. Otherwise no connection was made, so the
+   * request counts only if its first attempt broke (`observeResent`)
    */
   readonly addBroken: (outage: object, exchange: Exchange, isCut: boolean) => void;
   /** Notes that the target is back. */
   readonly endOutage: () => void;
   /** The requests of an outage that broke, as method and path. */
   readonly brokenIn: (outage: object) => readonly string[];
-  /** Why a request must not be sent again. `null` if it may be sent. */
+  /** Why a request must not be sent again. `null` if it may be. */
   readonly suspicion: (request: Requested) => string | null;
   /** The suspects, as method and path. */
   readonly names: () => readonly string[];
@@ -59,8 +63,8 @@ export const endpointOf = ({ method, url }: Pick<Requested, "method" | "url">): 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /**
- * Returns the same text for requests that differ only in their key, or in the random identifiers that a probe
- * generates.
+ * Identifies a request by its method, address and body. Random identifiers of a probe are left out, so that a repeated
+ * request is recognised.
  */
 const identityOf = ({ method, url, body }: Requested): string =>
   JSON.stringify([method, url, body ?? ""]).replace(uuid, "");

@@ -8,41 +8,44 @@ export interface TimeoutPolicy {
   /** Adapts to an exchange that was sent with the deadlines of this policy. */
   readonly observe: (exchange: Exchange) => void;
   /**
-   * Deadlines of the next request. They get shorter after a timeout of the endpoint, so that it cannot use up the
-   * run's time.
+   * Deadlines of the next request. They are shorter if the endpoint has timed out before, so that it cannot use up the
+   * time of the run.
    */
   readonly deadlinesFor: (method: string, path: string) => Partial<Deadlines>;
   /**
-   * How long to wait for a stream to close after its last event, in milliseconds of real time. Streams that stay open
-   * longer are abandoned.
+   * How long to wait for a stream to close after its last event, in milliseconds of real time. `isKnown`: the target
+   * has left a stream open before.
    */
   readonly streamCloseTimeout: () => { readonly ms: number; readonly isKnown: boolean };
   /** Why the run should stop, with figures. `null` if it may continue. */
   readonly reasonToStop: () => string | null;
 }
 
-/** Deadlines of requests that run no agent. */
+/** Deadlines of requests that make no agent run. */
 const withoutAgent: Partial<Deadlines> = { headMs: 15_000, silenceMs: 10_000, exchangeMs: 20_000 };
-/** Shortest deadlines for an endpoint that has timed out once. */
+/** Minimum deadlines of an endpoint after its first timeout. */
 const afterTimeout = { headMs: 4000, silenceMs: 4000, exchangeMs: 8000 } as const;
-/** After a timeout, the deadline of an endpoint is this multiple of its longest response time. */
+/** After a timeout, the deadline of an endpoint is its longest response time so far, times this factor. */
 const slowFactor = 3;
 
-/** Total real time to spend on timeouts before the run stops. Concurrent ones count once. */
+/** The run stops when timeouts have taken this long in total. Overlapping timeouts count once. */
 const maxTimeoutTotalMs = 40_000;
-/** Stops the run earlier: after this many timeouts that took this long in total. Concurrent ones count once. */
+/** The run stops earlier after several timeouts that took this long in total. Overlapping timeouts count once. */
 const repeatedTimeouts = { count: 4, totalMs: 25_000 } as const;
 /**
- * A response is late from `minMs` if no agent runs. The run stops once late responses have taken `maxTotalMs`,
- * concurrent ones counted once.
+ * A response that runs no agent is late if it takes `minMs`. The run stops when late responses have taken `maxTotalMs`
+ * in total. Overlapping responses count once.
  */
 const late = { minMs: 5000, maxTotalMs: 25_000 } as const;
-/** The run stops after this many timeouts in sequence without a response in between. */
+/** The run stops after this many timeouts without a response in between. */
 const maxTimeoutsInSequence = 5;
-/** Minimum deadline of a request, however little time is left. */
+/** Minimum deadline of a request, even if less time is left. */
 const minDeadlineMs = 5000;
 
-/** How long a stream may stay open after its last event, before and after the target has left one open. */
+/**
+ * How long a stream may stay open after its last event: `ms` at first, `knownMs` once the target has left a stream
+ * open.
+ */
 const closing = { ms: 3000, knownMs: 300 } as const;
 
 export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
@@ -62,7 +65,8 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
     responseCount += 1;
     const { answer, request, sentMs } = exchange;
     if (isLeftOpen(exchange)) {
-      // Streams of a later requirement set come first, and must leave the first set one to judge (SSE-28).
+      // SSE-28 demands that a stream ends after its last event. Streams of probes from later requirement sets run first
+      // and must not shorten the wait: the 1.0 check needs a stream that gets the full time.
       leavesStreamsOpen ||= exchange.since === undefined;
       return;
     }
@@ -100,7 +104,7 @@ export function createTimeoutPolicy(now: () => number): TimeoutPolicy {
   };
 }
 
-/** Tracks timeouts. Concurrent ones count once, except in the figures. */
+/** Tracks timeouts. Overlapping ones count once in `separate` and in the total time, but each counts in the text. */
 function trackTimeouts(now: () => number) {
   const time = createTimeSum();
   let [count, separate, inSequence, lastMs] = [0, 0, 0, 0];
@@ -130,7 +134,7 @@ function trackTimeouts(now: () => number) {
   };
 }
 
-/** Tracks late responses of requests that run no agent. */
+/** Tracks late responses of requests that make no agent run. */
 function trackLateResponses() {
   const sum = createTimeSum();
   let [count, last] = [0, ""];
@@ -149,7 +153,7 @@ function trackLateResponses() {
   };
 }
 
-/** Adds up periods of time. Overlaps count once. */
+/** Adds up periods of time. The time in which periods overlap counts once. */
 function createTimeSum() {
   let [sumMs, untilMs] = [0, 0];
   return {
@@ -162,8 +166,8 @@ function createTimeSum() {
 }
 
 /**
- * Limits the timeouts for the head and for silence to the time that is left. A response that keeps sending may take
- * longer.
+ * Limits the deadlines for the head and for silence to the time that is left. A response that continues to send data
+ * may take longer.
  */
 function limitedTo(usual: Partial<Deadlines>, leftMs: number): Partial<Deadlines> {
   const maxMs = Math.max(minDeadlineMs, Math.round(leftMs / 1000) * 1000);
@@ -179,7 +183,7 @@ function endpointOf(url: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Whether a request may run an agent, and so gets the agent's time limit. */
+/** Whether a request may run an agent, and so gets the time limit of agents. */
 const runsAgent = (method: string, path: string): boolean => method === "POST" && !/\/(webhooks|alerts)$/.test(path);
 
 /** The deadline that ended the exchange. `null` if none did. */
@@ -188,7 +192,7 @@ function deadlineIn({ answer }: Exchange): string | null {
   return answer.ending.kind === "deadline" ? answer.ending.detail : null;
 }
 
-/** When the target last sent anything. If the harness closed the connection, the end of the exchange does not count. */
+/** When the target last sent anything. If the harness closed the connection, that is the time of the last event. */
 const lastDataMs = ({ ending, events, headMs, endMs }: Answered): number =>
   ending.kind === "closed by us" ? (events.at(-1)?.atMs ?? headMs) : endMs;
 

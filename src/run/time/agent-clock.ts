@@ -4,13 +4,13 @@ type AgentClockKind = "unknown" | "real time" | "test clock";
 
 /** Maximum real time to wait for an agent, depending on its clock. */
 const maxRealWaitMs: Readonly<Record<AgentClockKind, number>> = { unknown: 3000, "real time": 30_000, "test clock": 0 };
-/** Minimum response time that proves that the agent uses real time. The network alone may explain a shorter time. */
+/** An agent that takes at least this long uses real time. A shorter response time may be that of the network. */
 const minConclusiveMs = 900;
 const pollMs = 50;
 
 /**
- * Finds out whether the agents of a target with a test clock follow it. Vendors often advance only the windows of
- * their limits. Then agents still take real time.
+ * Finds out whether agents follow the target's test clock. In many deployments the clock moves only the rate-limit
+ * windows, while agents take real time.
  *
  * @param agentsFollow whether the user states that agents follow the test clock
  * @param pause sleeps in real time, in milliseconds
@@ -19,7 +19,7 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
   let kind: AgentClockKind = agentsFollow ? "test clock" : "unknown";
   let advancing: Promise<unknown> = Promise.resolve();
 
-  /** Real time until the promise settles. `null` if it does not within `ms`. */
+  /** Returns the real time until the promise settles; `null` if it does not settle within `ms`. */
   const settlesAfter = async (promise: Promise<unknown>, ms: number): Promise<number | null> => {
     const settled = promise.then(
       () => true,
@@ -31,8 +31,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
   };
 
   /**
-   * Waits for something that an agent does. Waits in real time first if that may be enough, then advances the clock,
-   * one caller at a time.
+   * Waits for an agent's response. If agents may use real time, first waits in real time. Then advances the test clock,
+   * for one caller at a time.
    */
   const awaitAgent = async <T>(promise: Promise<T>, advance: () => Promise<T>): Promise<T> => {
     const endedAfterMs = await settlesAfter(promise, maxRealWaitMs[kind]);
@@ -44,7 +44,8 @@ export function createAgentClock(agentsFollow: boolean, pause: (ms: number) => P
     if (!usedRealTime) kind = "test clock";
     const advanced = advancing.then(advance);
     advancing = advanced.catch(() => {});
-    // The agent does follow the test clock: a queue or a busy machine delayed its earlier response.
+    // An earlier response looked like real time, but a queue or a busy machine had delayed it: advancing the clock did
+    // make this agent respond.
     if (usedRealTime && (await settlesAfter(advanced, maxRealWaitMs["unknown"])) !== null) kind = "test clock";
     return advanced;
   };

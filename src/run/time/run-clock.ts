@@ -11,19 +11,21 @@ export interface RunClock {
   readonly now: () => number;
   /** How far the target's test clock has been advanced. */
   readonly clockOffsetMs: () => number;
-  /** The same, including an advance that is still going on. */
+  /** How far the target's test clock has been advanced, including an advance that has not ended yet. */
   readonly maxClockOffsetMs: () => number;
-  /** Real time plus advanced time: the most that can have passed for the target. */
+  /** Time that has passed on the target's clock: real time plus the advances that have ended. */
   readonly targetMs: () => number;
   /** Real time spent waiting so far. */
   readonly waitedMs: () => number;
-  /** Reserves waiting time for later. Replaces an earlier reservation. */
+  /** Reserves waiting time for later probes. Replaces the previous reservation. */
   readonly reserve: (ms: number) => void;
   /** Whether the target has a test clock. */
   readonly canAdvance: boolean;
-  /** Real time that the effects of an advance need to arrive. 0 without a test clock. */
+  /**
+   * Real time in which the effects of an advance of the test clock, such as deliveries, arrive. 0 without a test clock.
+   */
   readonly settleMs: number;
-  /** Whether agents follow the test clock, as stated by the user. */
+  /** Whether the user states that agents follow the test clock. */
   readonly agentsFollow: boolean;
   /** Whether a wait of this length is within the budget now. */
   readonly canWait: (ms: number) => boolean;
@@ -34,7 +36,10 @@ export interface RunClock {
   readonly passTime: (ms: number, why: string) => Promise<void>;
   /** Sleeps in real time, outside of any budget. @throws the signal's reason if the run is interrupted. */
   readonly sleepReal: (ms: number) => Promise<void>;
-  /** Sleeps on the run's timers, which simulated time can skip. For waits in which nothing has to arrive. */
+  /**
+   * Sleeps by the timers of the run, which tests can simulate. Only for waits in which nothing has to arrive from
+   * outside.
+   */
   readonly sleep: (ms: number) => Promise<void>;
   /**
    * Lets time pass in small steps until the promise settles, or until `maxMs` of the target's time have passed. A
@@ -43,14 +48,15 @@ export interface RunClock {
    */
   readonly passUntil: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
   /**
-   * Like `passUntil`, for the response of an agent. Does not advance the clock once agents are known to use real time.
+   * Like `passUntil`, for the response of an agent. If agents use real time, first waits up to 30 s for the response,
+   * and only then advances the clock.
    */
   readonly awaitAgent: <T>(promise: Promise<T>, maxMs: number, stepMs?: number, restMs?: number) => Promise<T>;
-  /** Whether agents were observed to use real time despite the test clock. */
+  /** Whether responses showed that agents use real time although the target has a test clock. */
   readonly agentsUseRealTime: () => boolean;
 }
 
-/** A clock that leaves `ms` of the waiting time to others. */
+/** Returns a clock that leaves `ms` of the run's waiting time to other probes. */
 export function withReservedWait(ms: number, time: RunClock): RunClock {
   if (ms === 0 || time.canAdvance) return time;
   const canWait = (waitMs: number): boolean => time.canWait(waitMs + ms);
@@ -151,19 +157,19 @@ async function advanceUntil<T>(
 }
 
 /**
- * Tolerance, so that two one-minute windows fit into a budget of two minutes: with rounded headers, each may last a
- * second longer.
+ * Tolerance of the waiting time. A user who allows two minutes expects two one-minute windows to fit, but rounded
+ * headers may prolong each by a second.
  */
 const budgetToleranceMs = 2000;
 
-/** The waiting time that a run has left, in milliseconds of real time. Overlapping waits count once. */
+/** Creates the account of the run's waiting time, in milliseconds of real time. Overlapping waits count once. */
 function createWaitBudget(maxWaitMs: number, now: () => number) {
   let [takenMs, reservedMs, waitingUntilMs] = [0, 0, 0];
   const costOf = (ms: number): number => Math.max(0, now() + ms - Math.max(now(), waitingUntilMs));
   const canWait = (ms: number): boolean => takenMs + costOf(ms) + reservedMs <= maxWaitMs + budgetToleranceMs;
   return {
     canWait,
-    /** Spends the budget for a wait that begins now. */
+    /** Takes a wait that begins now out of the waiting time. */
     take: (ms: number, why: string): void => {
       if (!canWait(ms)) {
         const leftMs = maxWaitMs - takenMs - reservedMs;
@@ -179,7 +185,7 @@ function createWaitBudget(maxWaitMs: number, now: () => number) {
   };
 }
 
-/** Advances a target's test clock, one call at a time, and remembers how far. */
+/** Creates a function that advances the target's test clock, one call at a time, and adds up how far. */
 function startTargetClock(control: ClockControl) {
   let [offsetMs, maxOffsetMs] = [0, 0];
   let advancing: Promise<void> = Promise.resolve();

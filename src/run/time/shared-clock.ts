@@ -6,21 +6,21 @@ interface Member {
   waiting: { leftMs: number; readonly why: string; readonly done: PromiseWithResolvers<void> } | null;
 }
 
-/** Advances by whole seconds. Waits that end at nearly the same time then need only one advance. */
+/** The clock advances by whole seconds, so that waits that end at nearly the same time need only one advance. */
 const stepMs = 1000;
 
 /**
- * Lets several probes share a test clock. The clock advances only while all of them wait, to the end of the shortest
- * wait. So it stands still while a probe sends, as if the probe were alone.
+ * Lets several probes share a test clock. While all of them wait, the clock advances to the end of the shortest wait.
+ * It stands still while any probe sends, as it would if that probe were alone.
  *
- * @returns a function that adds a participant
+ * @returns a function that adds a probe
  */
 export function shareClock(time: RunClock) {
   const members = new Set<Member>();
   let isAdvancing = false;
 
   const advanceIfAllWait = async (): Promise<void> => {
-    // Probes that start or continue at the same moment go first.
+    // First lets other probes continue that were started or woken at the same moment.
     await nextEventLoopTurn();
     const waits = [...members].flatMap(({ waiting }) => waiting ?? []);
     const [shortest] = waits.toSorted((one, other) => one.leftMs - other.leftMs);
@@ -37,7 +37,7 @@ export function shareClock(time: RunClock) {
       wait.leftMs -= ms;
       if (wait.leftMs <= 0) wait.done.resolve();
     }
-    // Another participant may have left meanwhile.
+    // If a probe left during the advance, all others may already be waiting.
     void advanceIfAllWait();
   };
 
@@ -57,9 +57,9 @@ export function shareClock(time: RunClock) {
       }
     };
     return {
-      /** The probe's own view of the clock. Its waits may end up to a second late. */
+      /** The clock as this probe uses it. A wait may end up to a second late. */
       time: { ...time, passTime },
-      /** Leaves, so that the others no longer wait for this probe. */
+      /** Removes the probe, so that the others no longer wait for it. */
       leave: (): void => {
         members.delete(member);
         void advanceIfAllWait();

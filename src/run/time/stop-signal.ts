@@ -2,13 +2,13 @@ import { HarnessLimit } from "../../base/harness-limit.ts";
 import { RunTimeout } from "../skip-reason.ts";
 
 /**
- * An error outside of any probe, such as an unhandled rejection. The run ends with a report of the evidence so far.
+ * An error that belongs to no probe, such as an unhandled rejection. The run ends with a report of the evidence so far.
  */
 export class HarnessFailure extends Error {
   override readonly name = "HarnessFailure";
 }
 
-/** Says why a run ended early, as part of a sentence. After a timeout it adds `figures`. */
+/** Says why a run ended early, as part of a sentence. If the run took too long, adds `figures`. */
 export const describeStop = ({ reason }: AbortSignal, figures = ""): string =>
   reason instanceof HarnessFailure
     ? `the harness itself failed: ${reason.message}`
@@ -25,12 +25,12 @@ interface StopSignal {
   readonly stop: (reason: Error) => void;
   /** Removes the timer and the listener. */
   readonly release: () => void;
-  /** Stops what still waits after the run, such as a probe that was given up. */
+  /** Stops what still waits after the run has ended, such as a probe that was given up. */
   readonly end: () => void;
 }
 
 /**
- * Starts a signal that stops a run early, on the caller's signal or after a timeout.
+ * Starts a signal that stops a run early, when the caller's signal aborts or after a timeout.
  *
  * @param maxMs real time in milliseconds, `Infinity` for no timeout
  */

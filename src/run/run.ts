@@ -4,6 +4,7 @@ import { type Target, type TargetKey, withDetectedTier } from "../target/target.
 import { HarnessLimit, harnessLimitOf } from "../base/harness-limit.ts";
 import { type DiscoveryResult, discoverTarget } from "./discovery/discover-target.ts";
 import { withDerivedRoles } from "./discovery/derived-roles.ts";
+import { withTiersOfKeys } from "./discovery/key-tiers.ts";
 import { withWebhookAgent } from "./discovery/webhook-agent.ts";
 import { describeDisturbance, isAboutCounts } from "./disturbances/disturbance.ts";
 import { type DisturbanceWatch, watchDisturbances } from "./disturbances/watch.ts";
@@ -95,7 +96,9 @@ async function runWithSignal(given: RunOptions & StoppableSending): Promise<RunR
     const discovered = await withReturn(context, () => discoverOrStop(client.begin(), target, context));
     if (discovered.kind !== "ready") return unjudgedRun(options, context, discovered);
     const known = await withKnownTier(discovered.target, key, context, options.onUnknownTier);
-    return await judgeTarget(options, context, client, { ...discovered, target: known }, { receiver, watch });
+    const tiered = await withReturn(context, () => withTiersOfKeys(client.begin(), known, signal));
+    const chosen = await withLargestKey({ ...discovered, target: tiered }, client, context);
+    return await judgeTarget(options, context, chosen.client, chosen.ready, { receiver, watch });
   } catch (error) {
     const limit = harnessLimitOf(error);
     if (limit !== null) options.onHarnessLimit(limit);
@@ -123,6 +126,21 @@ async function withKnownTier(
   return withDetectedTier(target, key.name, tier);
 }
 
+type ReadyTarget = Extract<DiscoveryResult, { kind: "ready" }>;
+
+/** Discovers the target once more with its main key, if the detected tiers show another key to be the largest one. */
+async function withLargestKey(
+  ready: ReadyTarget,
+  client: Client,
+  context: ClientContext,
+): Promise<{ readonly ready: ReadyTarget; readonly client: Client }> {
+  const main = mainKey(ready.target);
+  if (main === null || main.key === client.key.key) return { ready, client };
+  const own = client.as(main);
+  const again = await withReturn(context, () => discoverOrStop(own.begin(), ready.target, context));
+  return again.kind === "ready" ? { ready: again, client: own } : { ready, client };
+}
+
 /** Runs an action before the first probe. Runs it again if the target was unavailable meanwhile and is back. */
 async function withReturn<T>({ outages }: ClientContext, action: () => Promise<T>): Promise<T> {
   const before = outages.count();
@@ -134,7 +152,7 @@ async function judgeTarget(
   options: RunOptions,
   context: ClientContext,
   client: Client,
-  { discovery, target: discovered }: Extract<DiscoveryResult, { kind: "ready" }>,
+  { discovery, target: discovered }: ReadyTarget,
   { receiver, watch }: { readonly receiver: ReturnType<typeof receiverOnDemand>; readonly watch: DisturbanceWatch },
 ): Promise<RunResult> {
   const { recorder, pacer, time, signal, readOnly, maxWaitMs, maxWindow } = context;
@@ -202,7 +220,7 @@ async function discoverOrStop(
   client: Client,
   target: Target,
   { signal, readOnly }: ClientContext,
-): Promise<Extract<DiscoveryResult, { kind: "ready" }> | Unjudged> {
+): Promise<ReadyTarget | Unjudged> {
   const stopped = (): Unjudged =>
     stoppedBecause(
       signal.reason instanceof RunTimeout

@@ -1,4 +1,5 @@
 import { maxRequestsFor, maxRunTimeMs, type RunBounds } from "../../run/plan/bounds.ts";
+import { keysOfUnknownTier } from "../../run/discovery/key-tiers.ts";
 import type { RunScope } from "../../run/plan/selection.ts";
 import { mainKey } from "../../run/plan/needs.ts";
 import { type PlannedProbe, planProbes } from "../../run/plan/plan.ts";
@@ -126,8 +127,11 @@ const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
 /** Maximum number of invokes to find a listed agent that answers. */
 const maxDiscoveryInvokes = 2;
 
-function discoveryOf({ agents, agentSource }: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
-  const reads = ["GET /agents?page=1&limit=2", "GET /usage"];
+function discoveryOf(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {
+  const { agents, agentSource } = named;
+  const others = keysOfUnknownTier(named, main).map(({ name }) => name);
+  const tierReads = others.length === 0 ? [] : [`GET /usage for the tier of ${others.join(" and ")}`];
+  const reads = ["GET /agents?page=1&limit=2", "GET /usage", ...tierReads];
   if (agents.answering !== undefined)
     return { key: main.name, requests: 2, sends: [...reads, `GET /agents/${agents.answering}/health`] };
   const sends = [...reads, "GET /agents/…/health of the first listed agents"];

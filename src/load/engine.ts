@@ -12,13 +12,13 @@ export interface EngineOptions {
   /** The tier of the keys; `null` if unknown. */
   readonly tier: TierName | null;
   readonly limits: TierLimits;
-  /** Whether nothing has been sent with the keys before. */
+  /** Whether no request was ever sent with these keys, so that their whole limits are left. */
   readonly isFresh: boolean;
   /** Ids of the target's agents by role; `null` for a role that no agent has. */
   readonly agents: Readonly<Record<Operation["agent"], string | null>>;
-  /** Requests for agents that play a role only if the request asks for it. */
+  /** For an agent that plays its role only on request: what its requests must contain, by role. */
   readonly roleRequests: Readonly<Partial<Record<Operation["agent"], RoleRequest>>>;
-  /** How many times as fast as ours the target's clock runs. */
+  /** How many times faster the target's clock runs than this machine's: 1 unless the target is the embedded server. */
   readonly speed: number;
   /** Number of processes that share the load. */
   readonly segments: number;
@@ -30,7 +30,7 @@ export interface EngineOptions {
   readonly dashboardFile: string | null;
 }
 
-/** The request that makes an agent play a role. */
+/** The parts of a request that make an agent play a role, such as failing. */
 export interface RoleRequest {
   /** Body fields that make the agent play the role. They come before the fields of the flow. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -46,7 +46,7 @@ export interface LoadProgress {
   readonly sent: number;
   readonly admitted: number;
   readonly refused: number;
-  /** Requests with any other response, or none. */
+  /** Requests whose response was neither 2xx nor 429, and requests without a response. */
   readonly failed: number;
 }
 
@@ -63,7 +63,7 @@ export class EngineProblem extends Error {
   override name = "EngineProblem";
 }
 
-/** The reason why an engine cannot send these flows; `null` if there is none. */
+/** Returns the reason why an engine cannot send these flows; `null` if it can. */
 export function unsupportedReason(engine: EngineName, flows: readonly Flow[]): string | null {
   const paced = flows.find(({ shape }) => shape.kind === "paced");
   if (engine === "k6" || paced === undefined) return null;

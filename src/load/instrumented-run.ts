@@ -29,12 +29,15 @@ export interface Instrumentation {
   readonly deliveryTimeoutMs: number;
 }
 
-/** Clauses that need the usage report. Other loads do not read it, because that takes two requests of the main key. */
+/**
+ * Clauses that need the usage report. For other scenarios the report is not read, because reading it takes two requests
+ * of the main key.
+ */
 const usageClaims = ["USE-7", "USE-8"];
 /**
- * Pauses before an incomplete usage report is read again. The document does not say when the report must be current.
- * There are few pauses, as each read may count as a request. The embedded server's report is never late, so it is not
- * read again.
+ * Pauses before a usage report that lacks requests is read again: the document does not say when the report must be
+ * current. There are few pauses, as each read may count as a request. The embedded server's report is never late, so it
+ * is read once.
  */
 const usageRetryDelaysMs = [1000, 4000] as const;
 const rssEveryMs = 500;
@@ -85,7 +88,10 @@ export async function runInstrumented(
   }
 }
 
-/** Confirms that a key is refused for good: no limit applies to health, so that only the key can be the reason. */
+/**
+ * Confirms that a key is refused for good, by a health request. No limit applies to health, so only the key can be the
+ * reason of a refusal.
+ */
 async function refusedForGood(
   evidence: LoadEvidence,
   options: EngineOptions,
@@ -97,13 +103,16 @@ async function refusedForGood(
   const path = agentPath(options.agents.answering ?? "", "health");
   const exchange = await sendJson({ ...options, keys: { ...options.keys, main: key } }, wire, "GET", path, null);
   const status = statusOf(exchange);
-  // After many requests with a wrong key, any endpoint may answer 429.
+  // A server may respond 429 to every request, even to health, after many requests with a wrong key.
   return isKeyRefusal(status) || status === 429 ? refusal : null;
 }
 
 type Ledger = NonNullable<LoadEvidence["ledger"]>;
 
-/** Reads the usage report after the load. If the report is incomplete, reads it again after each wait. */
+/**
+ * Reads the usage report after the load. While the report lacks requests, waits and reads it again, once for each of
+ * `waitsMs`.
+ */
 async function usageAfter(
   evidence: LoadEvidence,
   before: unknown,
@@ -139,13 +148,16 @@ function notesOn(ledger: Ledger | null, hasHook: boolean): string[] {
 
 const timesText = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-/** The body of the usage report; `null` unless the status is 200. */
+/** Reads the body of the usage report; `null` unless the status is 200. */
 async function readUsage(options: EngineOptions, wire: Transport): Promise<unknown> {
   const exchange = await sendJson(options, wire, "GET", "/usage", null);
   return statusOf(exchange) === 200 ? (bodyJson(exchange) ?? null) : null;
 }
 
-/** Counts the deliveries; `null` if there were more than the receiver keeps, or the wait for them was stopped. */
+/**
+ * Waits for the deliveries and counts them. Returns `null` if the receiver could not keep all of them, or if the wait
+ * was stopped.
+ */
 async function waitForDeliveries(
   hook: Hook,
   evidence: LoadEvidence,
@@ -167,8 +179,8 @@ async function summaryWhenComplete(hook: Hook, evidence: LoadEvidence, withinMs:
   const expected = admittedInvokes(evidence);
   const endMs = epochMs() + withinMs;
   let summary = countDeliveries(hook.deliveries());
-  // Counts distinct requests, so that duplicates do not end the wait. Dropped deliveries do end it: the count would
-  // prove nothing.
+  // The loop waits for distinct requests, because a duplicate delivery does not replace a missing one. It ends early if
+  // the receiver dropped deliveries, because the count would then prove nothing.
   while (summary.distinctRequests < expected && hook.droppedCount() === 0) {
     const wanted = hook.deliveries().length + hook.droppedCount() + expected - summary.distinctRequests;
     const waited = await hook.waitForDeliveries(wanted, Math.max(0, endMs - epochMs()));
@@ -204,7 +216,7 @@ function watchMemory(rssBytes: Instrumentation["rssBytes"]): {
 } {
   const samples: number[] = [];
   if (rssBytes === null) return { samples, end: () => {} };
-  // Ignores a server that has ended, because the requests show that.
+  // A server that has ended has no memory to read. The failed requests of the load report this end.
   const measure = (): void =>
     void rssBytes().then(
       (bytes) => samples.push(bytes),

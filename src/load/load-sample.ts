@@ -8,7 +8,7 @@ import type { LoadSample } from "../evidence/load-evidence.ts";
 import { tokensOf } from "../rules/streams/sequence.ts";
 import { rateValues } from "../spec/headers.ts";
 
-/** A response as an engine has received it. Times as in {@link LoadSample}. */
+/** A response as an engine has received it. Its times are defined by {@link LoadSample}. */
 export interface ObservedResponse {
   readonly flow: string;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface ObservedResponse {
   readonly headers: readonly Header[];
   /** The complete body; `null` if the engine does not have it, or it is not text. */
   readonly body: string | null;
-  /** Whether the client disconnected before the end, as its flow says. */
+  /** Whether the client disconnected before the end, as its flow demands. */
   readonly left: boolean;
 }
 
@@ -40,15 +40,15 @@ export function sampleOfResponse(response: ObservedResponse): LoadSample {
   };
 }
 
-/** The `malformed` member of a sample, if there is a malformed header. */
+/** Returns the field `malformed` of a sample; nothing if no header is malformed. */
 function malformedOf(headers: readonly Header[]): Pick<LoadSample, "malformed"> {
   const malformed = malformedHeaders(headers);
   return malformed.length === 0 ? {} : { malformed };
 }
 
 /**
- * Violations in the body and its content type; `null` if the body has a content encoding that the request did not ask
- * for.
+ * Finds the document's rules that the body and its content type break; `null` if the body has a content encoding for
+ * which the request did not ask.
  */
 function mismatchesOf(
   { endpoint, status, headers }: ObservedResponse,
@@ -59,12 +59,12 @@ function mismatchesOf(
   return [...bodyMismatches({ endpoint, status, json, text, contentType: valueOf(headers, "content-type") })];
 }
 
-/** The value of a header, as sent; `null` if it is absent. */
+/** Returns the value of a header, as sent; `null` if the header is absent. */
 function valueOf(headers: readonly Header[], name: string): string | null {
   return headers.find(([each]) => each.length === name.length && each.toLowerCase() === name)?.[1] ?? null;
 }
 
-/** The sample of a request that got no response until `endMs`. */
+/** Makes the sample of a request that got no response until `endMs`. */
 export function unansweredSample(
   sent: Pick<ObservedResponse, "flow" | "key" | "sentMs" | "endMs" | "left">,
 ): LoadSample {
@@ -81,8 +81,8 @@ export function unansweredSample(
 }
 
 /**
- * Whether the headers of a response are known, so that an absent one proves something. k6 reports no headers of an
- * incomplete response. The status of an incomplete stream is inferred from its body.
+ * Whether the headers of a response are known, so that the absence of a header proves something. k6 reports no headers
+ * of an incomplete response, and an incomplete stream's status is inferred from its body.
  */
 export const hasKnownHeaders = (sample: Omit<LoadSample, "flow" | "key">): boolean =>
   sample.status !== null &&
@@ -100,5 +100,5 @@ const timesOf = ({ sentMs, headMs, endMs }: Pick<ObservedResponse, "sentMs" | "h
 /** Rounds to microseconds: more exact than the clock of any engine, and short as text. */
 export const toMicroseconds = (ms: number): number => rounded(ms, 3);
 
-/** Epoch milliseconds with a fraction, from a clock that never goes back. */
+/** Returns epoch milliseconds with a fraction, by a clock that never goes back. */
 export const epochMs = (): number => performance.timeOrigin + performance.now();

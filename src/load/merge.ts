@@ -57,7 +57,7 @@ function assertSameRun(first: LoadEvidence, other: LoadEvidence): void {
   if (twice !== undefined) throw new Error(`The segment ${twice} is there twice: name each part once.`);
 }
 
-/** Compares the clocks of the parts by the `Date` of their responses. */
+/** Compares the clocks of the machines by the `Date` of the responses that each machine got. */
 function assertClocksAgree(parts: readonly LoadEvidence[], clocksApartMs: number): void {
   if (clocksApartMs === 0) return;
   const offsets = parts.flatMap(({ requests, speed }) => {
@@ -85,5 +85,5 @@ function mergeGenerators(parts: readonly LoadEvidence["generator"][]): LoadEvide
   };
 }
 
-/** A measurement that only one part has. */
+/** Returns a measurement that only one process has made, such as the usage report. */
 const fromOnePart = <T>(found: readonly (T | null)[]): T | null => found.find((each) => each !== null) ?? null;

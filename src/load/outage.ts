@@ -1,9 +1,9 @@
 import type { LoadEvidence } from "../evidence/load-evidence.ts";
 
-/** A time in which the target accepted no connection. */
+/** A period in which the target accepted no connection. */
 export type Outage = NonNullable<LoadEvidence["outage"]>;
 
-/** A time of day for people. */
+/** Formats a time of day for people. */
 export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 
 /** Describes an outage as part of a sentence. */

@@ -8,7 +8,8 @@ export type KeyRefusal = NonNullable<LoadEvidence["keyRefused"]>;
 export const isKeyRefusal = (status: number | null): boolean => status === 401 || status === 403;
 
 /**
- * Finds a key that was admitted first, and then only refused. The evidence does not show whether the key is refused everywhere: a health request to the agent does.
+ * Finds a key whose requests were admitted at first, and later only refused. The evidence does not show whether the
+ * target refuses the key everywhere: `refusedForGood` sends a health request to find out.
  */
 export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | null {
   const uses = [...requests.map(useOf), ...summary.map(useOfSecond)];
@@ -23,8 +24,8 @@ export function keyRefusalIn({ requests, summary }: LoadEvidence): KeyRefusal | 
 interface KeyUse {
   readonly key: string;
   /**
-   * When an admitted request was sent; `null` if none was. A 429 does not show that the key is valid: after many wrong
-   * keys, they get 429 as well.
+   * When an admitted request was sent; `null` if none was. A 429 does not count: after many requests with wrong keys, a
+   * server may respond 429 to an invalid key as well.
    */
   readonly admittedMs: number | null;
   /** When a refusal first arrived; `null` if there was none. */
@@ -46,7 +47,10 @@ const useOfSecond = ({ key, heads, admitted, firstSentMs, lastEndMs }: LoadEvide
   };
 };
 
-/** When the key was first refused after its last admission; `null` if it never was, or if it was never admitted. */
+/**
+ * Returns when the key was first refused after its last admitted request; `null` if it was never refused, or never
+ * admitted.
+ */
 function refusedSince(uses: readonly KeyUse[]): number | null {
   const admittedMs = uses.reduce((last, use) => Math.max(last, use.admittedMs ?? -Infinity), -Infinity);
   if (admittedMs === -Infinity) return null;

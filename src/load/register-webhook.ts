@@ -11,7 +11,7 @@ import { sendJson } from "./send-json.ts";
 import { TargetDied } from "./target-watch.ts";
 
 const hookSecret = "load-webhook-secret";
-/** How long a gateway may answer for the target, or connections may break, as during a deployment. */
+/** How long in ms a gateway may respond in place of the target, or connections may break, as during a deployment. */
 const awayForMs = 8000;
 const webhookPauseMs = 1000;
 

@@ -23,7 +23,7 @@ export type EngineTarget = Pick<
   "baseUrl" | "keys" | "tier" | "limits" | "isFresh" | "agents" | "roleRequests" | "speed" | "network"
 >;
 
-/** Observations of a trial that decide which disturbances to look for. */
+/** Observations of a trial. They decide which disturbances `TrialSetup.disturbance` looks for. */
 export interface TrialObservations {
   /** Whether the target was away for a while, so that nothing could reach it. */
   readonly wasAway: boolean;
@@ -35,9 +35,12 @@ export interface TrialObservations {
 export interface TrialSetup {
   readonly target: EngineTarget;
   readonly instrumentation: Instrumentation;
-  /** Finds a disturbance of the trial, since its setup, that the target did not cause. */
+  /**
+   * Finds what disturbed the trial since its setup although the target did not cause it, such as other traffic on the
+   * key.
+   */
   readonly disturbance: (observations: TrialObservations) => Promise<Pick<LoadEvidence, "disturbance" | "clockLagMs">>;
-  /** Stops servers that serve this trial only. */
+  /** Stops the servers that were started for this trial only. */
   readonly tearDown: () => Promise<void>;
 }
 
@@ -78,10 +81,13 @@ export interface RunTrialsOptions {
   readonly segments: number;
   /** File for k6's own HTML report of a trial; `null` for none. */
   readonly dashboardOf: (trial: LoadTrial) => string | null;
-  /** Exact number of requests of a trial; `null` if responses decide it. A trial that exceeds the rest of `maxRequests` is skipped. */
+  /**
+   * Returns the exact number of requests of a trial; `null` if the number depends on responses. A trial that exceeds
+   * the rest of `maxRequests` is skipped.
+   */
   readonly knownRequestCount: (trial: LoadTrial) => number | null;
   readonly maxRequests: number;
-  /** The most connections of any trial. If a process cannot open as many, nothing is sent. */
+  /** The number of connections that the largest trial needs. If a process cannot open as many, nothing is sent. */
   readonly maxConnections: number;
   /** Texts for the reasons of skipped trials. */
   readonly messages: Messages;
@@ -115,7 +121,7 @@ export async function runTrials(options: RunTrialsOptions): Promise<TrialResult[
 
 interface StoppableOptions extends RunTrialsOptions {
   /**
-   * Stops the remaining trials. It aborts with {@link TargetDied} or {@link HarnessLimit}, and then `signal` aborts
+   * Stops the remaining trials. It aborts with {@link TargetDied} or {@link HarnessLimit}. Then `signal` is aborted,
    * too.
    */
   readonly stop: AbortController;
@@ -153,7 +159,7 @@ async function runTrial(
   }
 }
 
-/** Judges fresh or saved evidence. */
+/** Judges the evidence of a trial, new or saved. */
 export function judgeTrial(trial: LoadTrial, evidence: LoadEvidence): TrialResult {
   try {
     const findings = judgeLoad(evidence, trial.scenario);
@@ -244,7 +250,7 @@ async function watched<T>(
   return { result: acted.value, outage };
 }
 
-/** How the user meets each need of a scenario, as a report prints it. */
+/** The things that a user has to provide for each need of a scenario, as a report prints them. */
 const requirements = {
   "agents.slow": "`agents.slow` in the target file",
   "agents.slowStreaming": "`agents.slowStreaming` in the target file",
@@ -259,7 +265,7 @@ const agentOfNeed = {
   "agents.failing": "failing",
 } as const;
 
-/** The first requirement of a trial that a target does not meet, as a reason to skip it. */
+/** Returns the first requirement of a trial that a target does not meet, as a reason to skip the trial. */
 export function missingRequirement(
   { scenario, tier }: LoadTrial,
   has: {

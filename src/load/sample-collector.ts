@@ -2,7 +2,7 @@ import { latencyGroupOf, createLatencyRecorder } from "./histogram.ts";
 import type { LoadEvidence, LoadSample, StreamSummary } from "../evidence/load-evidence.ts";
 import { countNames, createSecondCounter, maxKeptSamples, type SecondCounter } from "./second-counts.ts";
 
-/** Running totals; see `LoadProgress`. */
+/** Numbers of requests so far, by outcome as in `LoadProgress`. */
 export interface RequestCounts {
   sent: number;
   admitted: number;
@@ -14,7 +14,7 @@ export type CollectedSamples = Pick<LoadEvidence, "requests" | "summary" | "late
 
 /** Collects the samples of a load. Keeps each sample, or only counts per second if there are too many. */
 export interface SampleCollector {
-  /** `latencyMs` is the engine's own measurement, if it has one. */
+  /** Adds a sample. `latencyMs` is the engine's own measurement, if it has one. */
   readonly sample: (sample: LoadSample, latencyMs?: number) => void;
   readonly stream: (stream: StreamSummary) => void;
   readonly counts: Readonly<RequestCounts>;

@@ -11,7 +11,7 @@ type MutableCounts = { -readonly [Name in keyof SecondCounts]: SecondCounts[Name
 /** Counts requests per flow, key and second of the target's time. */
 export interface SecondCounter {
   readonly add: (sample: LoadSample) => void;
-  /** Sorted by second. */
+  /** Returns the counts, sorted by second. */
   readonly counts: () => SecondCounts[];
 }
 
@@ -70,7 +70,7 @@ const emptyCounts = ({ flow, key, sentMs, endMs }: LoadSample, second: number): 
   lastEndMs: endMs,
 });
 
-/** The name of the count of each latency group. */
+/** The name of the count for each latency group. */
 export const countNames = { admitted: "admitted", refused: "refused", other: "failed" } as const;
 
 function addSample(counts: MutableCounts, sample: LoadSample): void {
@@ -105,7 +105,7 @@ function headOf(sample: LoadSample, status: number): HeadCounts {
   };
 }
 
-/** Adds the headers of responses to those with the same status. */
+/** Adds the header counts of some responses to the counts of the same status. */
 function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
   const known = heads.find(({ status }) => status === more.status);
   if (known === undefined) heads.push({ ...more });
@@ -114,7 +114,7 @@ function addHead(heads: SecondCounts["heads"], more: HeadCounts): void {
       known[name] += more[name];
 }
 
-/** Adds checked bodies to those with the same status, and their mismatches to those of the same clause. */
+/** Adds the numbers of checked bodies and mismatches to those of the same status. Mismatches are counted by clause. */
 function addBody(
   bodies: SecondCounts["bodies"],
   status: number,

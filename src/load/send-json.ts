@@ -2,7 +2,7 @@ import type { Exchange } from "../evidence/exchange.ts";
 import type { Transport } from "../wire/transport.ts";
 import type { EngineOptions } from "./engine.ts";
 
-/** Sends a request that is no part of the load, with the main key. */
+/** Sends a request of the harness itself, outside the load, with the main key. */
 export function sendJson(
   options: EngineOptions,
   wire: Transport,

@@ -3,14 +3,14 @@ import { TargetDied } from "./target-watch.ts";
 
 /** Aborts an overdue load whose target has stopped answering. */
 export interface StallTimeout {
-  /** Aborts when the caller's signal does, or when the load has stalled. */
+  /** Aborts when the caller's signal aborts, or when the load has stalled. */
   readonly signal: AbortSignal;
   readonly observe: (progress: LoadProgress) => void;
 }
 
-/** How far a load may exceed its expected duration, in ms. After that it continues only as long as the target answers. */
+/** How many ms a load may exceed its expected duration. After that it continues only as long as the target responds. */
 const graceMs = 60_000;
-/** A target counts as stalled after this time without a 2xx or 429 response. */
+/** A target counts as stalled after this many ms without a 2xx or 429 response. */
 const maxSilentMs = 45_000;
 
 class StalledError extends Error {
@@ -35,10 +35,10 @@ export function startStallTimeout(stop: AbortSignal): StallTimeout {
   };
 }
 
-/** The reason of a load that the user stopped. */
+/** The `stopped` of the evidence if the user stopped the load. */
 export const interrupted = "interrupted";
 
-/** Why a load was stopped, for its evidence; `null` if it was not. */
+/** Returns why a load was stopped, for its evidence; `null` if it was not stopped. */
 export function stopReason(signal: AbortSignal): string | null {
   if (!signal.aborted) return null;
   const { reason } = signal;

@@ -8,9 +8,9 @@ import { describeOutage, type Outage } from "./outage.ts";
 
 /** Watches whether a target accepts connections, while load is sent or a pause passes. */
 export interface TargetWatch {
-  /** Aborts when the caller's signal does, and with {@link TargetDied} when the target dies. */
+  /** Aborts when the caller's signal aborts, and with {@link TargetDied} when the target dies. */
   readonly signal: AbortSignal;
-  /** Learns of responses and failed requests. After a failed request, the watch connects at once. */
+  /** Tells the watch how many requests were answered and failed. After a failed request, the watch connects at once. */
   readonly observe: (progress: LoadProgress) => void;
   /** Ends the watch. If the target is away, first waits until it is back or dead. Returns the first outage. */
   readonly end: () => Promise<Outage | null>;
@@ -23,14 +23,17 @@ export interface WatchOptions {
 }
 
 const everyMs = 2000;
-/** The interval while the target is away, so that a quick restart is noticed. */
+/** Milliseconds between attempts to connect while the target is away, so that a quick restart is noticed. */
 const whileAwayMs = 250;
-/** A target counts as dead if it neither accepts a connection nor responds for this time. */
+/** A target counts as dead if it neither accepts a connection nor responds for this many ms. */
 const deadAfterMs = 8000;
-/** A refusal is faster than this. A connection that takes longer may wait in the queue of a busy server. */
+/**
+ * Milliseconds within which a host refuses a connection. A longer attempt may wait in the queue of a busy server, and
+ * proves nothing.
+ */
 const maxRefusalMs = 1500;
 
-/** The reason of a load that ends because its target died, or its test clock cannot be moved. */
+/** The error with which a load ends if its target died, or if the target's test clock cannot be moved. */
 export class TargetDied extends Error {
   override name = "TargetDied";
 }
@@ -44,12 +47,14 @@ export const connectTo =
 interface Failing {
   readonly aliveMs: number;
   readonly failedMs: number;
-  /** When the target last responded to the load; it may do so on old connections. */
+  /**
+   * When the target last responded to the load. It may still respond on old connections while it accepts no new ones.
+   */
   respondedMs: number;
   readonly isRefused: boolean;
 }
 
-/** Starts to connect every two seconds. */
+/** Starts a watch that connects every two seconds. */
 export function startTargetWatch({ signal, connect }: WatchOptions): TargetWatch {
   const died = new AbortController();
   const either = AbortSignal.any([signal, died.signal]);

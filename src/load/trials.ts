@@ -19,9 +19,14 @@ export interface TrialChoice {
   readonly scenarios: readonly Scenario[];
   /** Tiers that have a key, or the tier that the user named. */
   readonly tiers: readonly TierName[];
-  /** `first`: each scenario's preferred engine; `in turns`: alternating, so that both engines are used. */
+  /**
+   * `first`: the engine that each scenario prefers. `in turns`: the engines alternate, so that a load run uses both.
+   */
   readonly engine: EngineName | "first" | "in turns";
-  /** Installed engines. A scenario that none of them can send gets its preferred one, and is skipped later with a reason. */
+  /**
+   * Installed engines. A scenario that none of them can send gets its preferred engine, and is skipped later with a
+   * reason.
+   */
   readonly engines: readonly EngineName[];
   /** Whether the server applies a scenario's own limits, as the embedded server does. Such a scenario runs on the enterprise tier only. */
   readonly usesScenarioLimits: boolean;
@@ -69,11 +74,7 @@ export interface Estimate {
 /** Approximate time to start k6, or the process that sends with autocannon. */
 const startSeconds = { k6: 1.5, autocannon: 0.5 } as const;
 
-/**
- * Estimates the size of a trial.
- *
- * @param speed how many times as fast as ours the target's clock runs
- */
+/** Estimates the size of a trial. @param speed how many times faster the target's clock runs than this machine's */
 export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: number): Estimate {
   const { scenario, engine } = trial;
   const flows = scenario.flows(limits);
@@ -88,7 +89,7 @@ export function estimateTrial(trial: LoadTrial, limits: TierLimits, speed: numbe
   };
 }
 
-/** Estimate of how long a request of a constant rate stays open, at most. */
+/** Seconds for which a request of a constant rate is assumed to stay open, at most. */
 const pacedSeconds = 2;
 
 function connectionsOf({ shape }: Flow): number {
@@ -106,7 +107,10 @@ function connectionsOf({ shape }: Flow): number {
   }
 }
 
-/** Counts the requests that are no part of the load: an agent's health, the usage report before and after, and a webhook. */
+/**
+ * Counts the requests that the harness sends outside the load: one for health, two for the usage report, and one for a
+ * webhook.
+ */
 function instrumentationRequests({ scenario: { claims, needs } }: LoadTrial): number {
   const usageReads = claims.some((claim) => claim === "USE-7" || claim === "USE-8") ? 2 : 0;
   return 1 + usageReads + (needs.includes("receiver") ? 1 : 0);

@@ -19,8 +19,8 @@ const hasRefusals = ({ history }: KeyFacts): boolean => history.decisions.some((
 const hasAdmitted = ({ history }: KeyFacts): boolean => history.decisions.some(({ outcome }) => outcome === "admitted");
 
 /**
- * Makes a judge of one clause. If the history breaks another clause, this one is unproven; `judge` decides if nothing
- * is broken.
+ * Makes the judge of one clause about limits. If the key's admissions and refusals break another such clause, this one
+ * is unproven. If they break none, `judge` decides.
  */
 const ofClause =
   (clause: AdmissionClause, judge: (use: KeyFacts, facts: LoadFacts) => JudgeResult) =>
@@ -79,7 +79,7 @@ export function judgeBurst(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-10: invoke counts on the allowance. */
+/** LIM-10: invokes count against the key's limits. */
 export function judgeInvokeIsLimited(facts: LoadFacts): JudgeResult {
   return judgeEachKey(facts, (use) => {
     const invokes = use.samples.filter(({ kind }) => kind === "invoke");
@@ -100,7 +100,7 @@ export function observeBurst({ main, limits }: LoadFacts): JudgeResult {
   );
 }
 
-/** LIM-15: observes the shapes of windows that explain the whole history. */
+/** LIM-15: observes which shapes of window, such as fixed or rolling, explain all admissions and refusals. */
 export function observeShapes({ main }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();
@@ -124,7 +124,7 @@ function formatBurst(adds: readonly boolean[]): string {
   return adds[0] === true ? "beyond its number" : "within its number";
 }
 
-/** LIM-16: observes whether refused requests count. */
+/** LIM-16: observes whether refused requests count against the limits. */
 export function observeRefusals({ main }: LoadFacts): JudgeResult {
   if (!hasRefusals(main)) return unproven("there was no refusal");
   const shapes = main.shapes();

@@ -3,7 +3,10 @@ import { describeOutage, timeText } from "../outage.ts";
 import { isKeyRefusal } from "../refused-key.ts";
 import { gatewaySpan, isGatewayLike } from "./gateway.ts";
 
-/** When a load lost its target, or a key for it, by the clock of the evidence, and why. */
+/**
+ * The time at which the target became unreachable or began to refuse a key, by the clock of the evidence, and the
+ * reason.
+ */
 export interface TargetLoss {
   readonly atMs: number;
   readonly reason: string;
@@ -16,16 +19,16 @@ export interface TargetLoss {
 const noticeMs = 250;
 
 /**
- * Finds when the load first lost its target: it accepted no connection, a gateway responded in its place, or it refused
- * a key for good. Returns `null` if none of these happened. Later responses prove nothing, even if the target came
- * back, because a restarted server may have forgotten its counts.
+ * Finds when the load first lost its target: the target accepted no connection, a gateway responded in the target's
+ * place, or the target refused a key for good. Returns `null` if none of these happened. Later responses prove nothing,
+ * even if the target came back, because a restarted server may have forgotten its counts.
  */
 export function targetLossIn(evidence: LoadEvidence): TargetLoss | null {
   const losses = [outageLoss(evidence), gatewayLoss(evidence), keyLoss(evidence)].filter((loss) => loss !== null);
   return losses.toSorted((one, other) => one.atMs - other.atMs)[0] ?? null;
 }
 
-/** The outage began with the first broken connection, which may be earlier than the first failed attempt to connect. */
+/** Dates the outage from the first broken connection, which may be earlier than the first failed attempt to connect. */
 function outageLoss({ outage, requests, streams }: LoadEvidence): TargetLoss | null {
   if (outage === undefined) return null;
   const broken = [...requests.filter(isUnanswered), ...streams.filter(({ ending }) => ending === "cut")];
@@ -66,7 +69,7 @@ export const evidenceBefore = ({ atMs }: TargetLoss, evidence: LoadEvidence): Lo
   deliveries: null,
 });
 
-/** Judges a request that lost its response like one whose client left: it may have been admitted. */
+/** Treats a request that lost its response like a request whose client left: it may have been admitted. */
 function inFlightAt(atMs: number, sample: LoadSample, { keyRefused }: LoadEvidence): LoadSample {
   const isOfKey = keyRefused?.key === sample.key && isKeyRefusal(sample.status) && sample.headMs >= keyRefused.fromMs;
   if (isOfKey || isGatewayLike(sample)) return { ...sample, status: null, left: true, flaws: null };
@@ -74,7 +77,7 @@ function inFlightAt(atMs: number, sample: LoadSample, { keyRefused }: LoadEviden
   return isBroken ? { ...sample, left: true } : sample;
 }
 
-/** In the second of the loss, counts the responses as missing. */
+/** Counts all requests of a second as unanswered if the loss happened in or before that second. */
 function uncertainAt(atMs: number, slot: SecondCounts): SecondCounts {
   if (slot.lastEndMs < atMs) return slot;
   const unanswered = slot.admitted + slot.refused + slot.failed + slot.unanswered;

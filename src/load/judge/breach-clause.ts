@@ -8,10 +8,13 @@ import { describeRequests, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { breach, type JudgeResult, unproven } from "./finding.ts";
 import type { SampledRequest } from "./sampled-requests.ts";
 
-/** Clauses that a history of admissions can break. */
+/** Clauses about limits that the admissions and refusals of a key can break. */
 export type AdmissionClause = "LIM-1" | "LIM-2" | "LIM-3" | "LIM-4" | "LIM-5" | "LIM-6" | "LIM-17" | "SSE-27";
 
-/** The clause that a key's history breaks; `null` if an admissible limiter explains it. */
+/**
+ * Returns the clause that a key's admissions and refusals break; `null` if some limiter that the document allows
+ * explains them all.
+ */
 export function breachedClause(
   use: KeyFacts,
   facts: LoadFacts,
@@ -36,7 +39,10 @@ const overMinute = (use: KeyFacts, { limits }: LoadFacts): boolean =>
 const isOver = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): boolean =>
   breachSide(judged, () => overMinute(use, facts) || maxAdmittedWithin(use, hourMs) > facts.limits.perHour) === "over";
 
-/** The clause of the limit that the refusals in the witness report, if all report the same one. */
+/**
+ * Returns the clause of the minute or of the hour, whichever limit all refusals of the witness report; `null` if they
+ * differ.
+ */
 function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): "LIM-2" | "LIM-4" | null {
   const ids = new Set(witness);
   const reported = new Set(sent.flatMap((each) => (ids.has(each.id) && isRefused(each) ? [each.limit] : [])));
@@ -45,18 +51,21 @@ function reportedClause({ witness }: LimitBreach, { sent, limits }: LoadFacts): 
   return reported.has(limits.perHour) ? "LIM-4" : null;
 }
 
-/** The finding of a breach in a key's history, with its witness. */
+/** Describes a broken limit as a finding. Its witness lists the requests that prove the breach. */
 export const describeBreach = (judged: LimitBreach, use: KeyFacts, facts: LoadFacts): JudgeResult =>
   breach(judged.expected, `${judged.actual}; ${formatCounts(use)}`, describeRequests(judged.witness, facts));
 
-/** Numbers of admitted, refused and other requests of a key. */
+/** Formats the numbers of admitted, refused and other requests of a key. */
 export function formatCounts({ history: { decisions }, key }: KeyFacts): string {
   const of = (outcome: Decision["outcome"]): number => requestsIn(decisions.filter((each) => each.outcome === outcome));
   const others = of("failed") + of("unknown");
   return `${of("admitted")} of ${requestsIn(decisions)} admitted, ${of("refused")} refused${others > 0 ? `, ${others} others` : ""} (${key} key)`;
 }
 
-/** The maximum number of requests that were certainly admitted within a window of this length, in target ms. */
+/**
+ * Returns the maximum number of requests that were certainly admitted within a window of this length, in ms of the
+ * target's clock.
+ */
 export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): number =>
   maxInClosedWindow(
     history.decisions
@@ -65,7 +74,7 @@ export const maxAdmittedWithin = ({ history }: KeyFacts, windowMs: number): numb
     windowMs,
   );
 
-/** Judges each key. Returns a breach of any key, or else a `holds` of any key. */
+/** Judges each key. Returns the breach if a key has one, otherwise the `holds` if a key has one. */
 export function judgeEachKey(facts: LoadFacts, judge: (use: KeyFacts) => JudgeResult): JudgeResult {
   const all = [facts.main, ...(facts.second === null ? [] : [facts.second])].map(judge);
   const found = (kind: JudgeResult["kind"]): JudgeResult | undefined => all.find((each) => each.kind === kind);
@@ -83,9 +92,9 @@ export function endingOf(sample: SampledRequest): RequestEnding | null {
 }
 
 /**
- * The clause about slots that the refusals below the limit break. If slots that are never freed after one kind of
- * ending explain the history, it is the clause about that ending. Otherwise it is the one about too few slots. `null`
- * if the refusals are not about slots.
+ * Returns the clause about concurrency that is broken if a key is refused below its limit. If the server never frees
+ * slots after one kind of ending, this is the clause about that ending. Otherwise it is LIM-6, too few slots. `null` if
+ * the refusals are not about slots.
  */
 export function slotBreachClause(
   judged: LimitBreach,
@@ -96,14 +105,17 @@ export function slotBreachClause(
   if (!claims.includes("LIM-17") && !claims.includes("LIM-6") && !claims.includes("SSE-27")) return null;
   const ids = new Set(judged.witness);
   const refusals = use.samples.filter((each) => ids.has(each.id) && isRefused(each));
-  // A 429 with `Remaining` above 0 refuses for a missing slot, not for the rate.
+  // A 429 with `Remaining` above 0 is about concurrency. With 0 it may be about the rate.
   if (refusals.length === 0 || refusals.some(({ remaining }) => remaining === 0)) return null;
   const ending = leakingEnding(use, facts);
   if (ending === "left stream") return "SSE-27";
   return ending === null ? "LIM-6" : "LIM-17";
 }
 
-/** The ending after which slots stay taken, if that explains the history; `null` if none does. */
+/**
+ * Returns the kind of ending after which the server never frees the slot; `null` if no such ending explains the
+ * refusals.
+ */
 export function leakingEnding(use: KeyFacts, facts: LoadFacts): RequestEnding | null {
   const endings = new Map(use.samples.map((sample) => [sample.id, endingOf(sample)]));
   const kinds = ["left stream", "left invoke", "failed", "completed"] as const;

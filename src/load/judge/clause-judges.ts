@@ -18,15 +18,15 @@ import * as streams from "./streams.ts";
 import * as usageReport from "./usage-report.ts";
 
 /**
- * The requirements of a judge on the run. `counts`: every planned request was sent and answered. `pace`: the generator
- * also kept up. `each`: none, because it judges single responses.
+ * The requirements that a run must meet before a judge may say `holds`. `counts`: every planned request was sent and
+ * answered. `pace`: the generator also kept up. `each`: none, because the judge looks at single responses.
  */
 type EvidenceBasis = "counts" | "pace" | "each";
 
 export interface ClaimJudge {
-  /** Distinguishes several judges of one clause. */
+  /** Distinguishes several judges of one clause in the name of the check. */
   readonly as?: string;
-  /** The requirement set in which its findings first count, if it is later than that of the clause. */
+  /** The requirement set in which the judge's findings first count, if it is later than that of the clause. */
   readonly since?: RequirementSet;
   readonly restsOn: EvidenceBasis;
   readonly judge: (facts: LoadFacts) => JudgeResult;
@@ -89,7 +89,7 @@ export const clauseJudges: Readonly<Record<string, readonly ClaimJudge[]>> = {
   "HOOK-21": [each(deliveries.judgeSignatures)],
 };
 
-/** Clauses about single responses, which every scenario is judged by. */
+/** Clauses about single responses. Every scenario is judged by them. */
 export const perResponseClauses: readonly string[] = [
   ...Object.keys(headers.headerPresenceJudges),
   "HDR-14",
@@ -97,7 +97,7 @@ export const perResponseClauses: readonly string[] = [
   ...bodyJudges.map(([clause]) => clause),
 ];
 
-/** Clauses that leave something open. The report says how the target decided, from every history of admissions. */
+/** Clauses that leave a choice to the target. For each load, the report says what the target chose. */
 export const observedAlways = ["LIM-8", "LIM-15", "LIM-16"] as const;
 
 /** Judges of requirements that are not in the document, with the scenarios that test them. */

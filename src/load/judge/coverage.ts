@@ -5,7 +5,7 @@ import type { Cell, Coverage } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import type { Flow } from "../scenarios.ts";
 
-/** Finds the cell of a response in the coverage matrix. Equal cells are the same object. */
+/** Creates a function that finds the cell of a response in the coverage matrix. Equal cells are the same object. */
 export function createCellIndex({
   tier,
   limits,
@@ -25,13 +25,13 @@ export function createCellIndex({
   };
 }
 
-/** A row of the matrix: endpoint, tier and key, such as `invoke pro` or `invoke pro, second key`. */
+/** Names a row of the coverage matrix by endpoint, tier and key, such as `invoke pro` or `invoke pro, second key`. */
 export const matrixRow = (endpoint: string, tier: string | null, key: string): string =>
   `${endpoint} ${tier ?? "?"}${key === "second" ? ", second key" : ""}`;
 
 /**
- * A column of the matrix: the status, and for a refusal the limit that it reports. `429 room`: `Remaining` is above 0,
- * so the refusal is for a slot.
+ * Names a column of the coverage matrix by the status and, for a 429, the limit that it reports. `429 room`:
+ * `Remaining` is above 0, so the 429 is for too many concurrent requests.
  */
 function stateOf(
   { status, limit, remaining }: Pick<LoadSample, "status" | "limit" | "remaining">,
@@ -45,7 +45,7 @@ function stateOf(
   return limit === limits.perHour ? "429 hour" : "429 other";
 }
 
-/** Counts checked responses by cell. */
+/** Counts checked responses by cell of the coverage matrix. */
 export interface CoverageCounter {
   readonly add: (cell: Cell, isBroken: boolean, count?: number) => void;
   readonly coverage: () => Coverage;

@@ -19,14 +19,14 @@ import { type SampledRequest, sampledRequests } from "./sampled-requests.ts";
 import { targetTime, type TargetTime, withLag } from "./target-time.ts";
 import { type Validity, validityOf } from "./validity.ts";
 
-/** The requests of one key, with the history of their admission. */
+/** The requests of one key, and the history of which were admitted and which refused. */
 export interface KeyFacts extends KeyHistory<SampledRequest> {
   readonly key: KeyRole;
   readonly history: History;
   readonly options: AdmissionOptions;
-  /** The history judged against every admissible limiter. Computed on the first call. */
+  /** Returns whether a limiter that the document allows explains the history. Computed on the first call. */
   judgement(): HistoryJudgement;
-  /** The limiters that explain the history; `null` for a breach. */
+  /** Returns the shapes of all limiters that explain the history; `null` if none does. */
   shapes(): PossibleShapes | null;
 }
 
@@ -77,7 +77,8 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
   const history = historyOf(key, samples, evidence, time);
   const options = optionsOf(samples, evidence);
   const computeJudgement = (): HistoryJudgement => {
-    // A history with a refusal needs all possible shapes anyway, so one pass finds both.
+    // If there is a refusal, `shapes` is called as well. This one computation then also finds every limiter that
+    // explains the history.
     const everyReading = history.decisions.some(({ outcome }) => outcome === "refused");
     const found = judgeByClocks([history], evidence.limits, options, everyReading);
     return found.kind === "breach" ? found : (overFirstMinute(samples, history, evidence.limits, time) ?? found);
@@ -99,24 +100,27 @@ function useOf(key: KeyRole, samples: readonly SampledRequest[], evidence: LoadE
   };
 }
 
-/** Minimum allowance in our own time for a busy machine. */
+/** Milliseconds that a busy machine may need to free a slot after a response, at least. */
 const minReleaseMs = 50;
 
 function optionsOf(sent: readonly SampledRequest[], evidence: LoadEvidence): AdmissionOptions {
   return {
     toleranceMs,
-    // The embedded server frees a slot before it can receive the next request of the client.
+    // The embedded server frees a slot before it can receive the client's next request, so it needs no allowance.
     slotReleaseMs: evidence.server === null ? Math.max(minReleaseMs, slotReleaseMs / evidence.speed) : 0,
     tokensMayBeExhausted: tokensMayBeExhausted(sent, evidence),
   };
 }
 
-/** A request whose response has no token count is assumed to cost at most this many: its question is short. */
+/**
+ * Tokens that a request is assumed to use at most if its response reports none. The questions of all scenarios are
+ * short.
+ */
 const maxTokens = 500;
 
 /**
- * Whether the month's tokens may be exhausted. They do not come back within a run, so they were not if a request was
- * admitted after the last refusal.
+ * Whether the month's tokens may be exhausted. Exhausted tokens do not come back within a run. So they were not
+ * exhausted if a request was admitted after the last refusal.
  */
 function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits }: LoadEvidence): boolean {
   const admitted = sent.filter((each) => isAgentCall(each) && isAdmitted(each));
@@ -125,7 +129,7 @@ function tokensMayBeExhausted(sent: readonly SampledRequest[], { isFresh, limits
   return endsRefused(sent, admitted);
 }
 
-/** A request in one line, with times in seconds of the target after the first request. */
+/** Describes a request in one line, with its times in seconds of the target's clock since the first request. */
 export function describeRequest(
   sample: SampledRequest,
   { sent, evidence }: Pick<LoadFacts, "sent" | "evidence">,
@@ -146,7 +150,7 @@ export const describeRequests = (ids: readonly string[], facts: LoadFacts): stri
   return lines.length > 0 ? lines : [`${ids.length} requests of the summary`];
 };
 
-/** The target's time from one response to a later request. */
+/** Returns the time on the target's clock from one response to a later request. */
 export const elapsedSeconds = (
   from: SampledRequest,
   to: SampledRequest,

@@ -1,21 +1,21 @@
 import type { RequirementSet } from "../../spec/requirements.ts";
 import type { Coverage } from "../../run/judge/coverage.ts";
 
-/** The result of judging one claim. `seen`: how many responses were judged, if the claim is about all of them. */
+/** The result of judging one clause. `seen`: how many responses were judged, if the clause is about all of them. */
 export type JudgeResult = Result & { readonly seen?: Coverage };
 
 type Result =
   | { readonly kind: "holds"; readonly detail: string }
-  /** `witness`: the requests that prove it, a line each. */
+  /** `witness`: the requests that prove the breach, a line each. */
   | { readonly kind: "breach"; readonly expected: string; readonly actual: string; readonly witness: readonly string[] }
   /** The evidence is not sufficient. Never a pass. */
   | { readonly kind: "unproven"; readonly reason: string; readonly needs: string | null }
-  /** The claim does not apply to this tier. */
+  /** The clause does not apply to this tier. */
   | { readonly kind: "inapplicable"; readonly reason: string }
   /** The behaviour where the document is silent, or figures without a requirement. */
   | { readonly kind: "observed"; readonly text: string };
 
-/** A result with its check and clause. */
+/** The result of a check, with the names of the check and its clause. */
 export type LoadFinding = JudgeResult & {
   /** A name such as `LIM-1/minute-limit`, or `load/slow-refusals` for a requirement that is not in the document. */
   readonly check: string;
@@ -23,7 +23,7 @@ export type LoadFinding = JudgeResult & {
   readonly clause: string | null;
   /** The requirement set in which the check first counts. */
   readonly since: RequirementSet;
-  /** The tier. */
+  /** The tier of the key. */
   readonly instance: string | null;
 };
 
@@ -47,5 +47,5 @@ export const unproven = (reason: string, needs: string | null = null): JudgeResu
 export const inapplicable = (reason: string): JudgeResult => ({ kind: "inapplicable", reason });
 export const observed = (text: string): JudgeResult => ({ kind: "observed", text });
 
-/** Maximum length of a witness that a person reads. */
+/** Maximum number of lines of a witness: more would not be read. */
 const maxLines = 60;

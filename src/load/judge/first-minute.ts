@@ -6,21 +6,20 @@ import { isAdmitted, isRefused, isAgentCall } from "../../rules/limits/sample.ts
 import type { SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 
-/** Maximum span of the requests to judge. Within this time, no request has left a rolling minute. */
+/** Maximum time from the first to the last request to judge. Within this time, no request has left a rolling minute. */
 const maxSpanMs = 55_000;
 const roundingSeconds = 1;
-/** Allowance for a `retry_after` that is rounded up or has a margin. */
+/** Allowance in ms for a `retry_after` that is rounded up or has a margin. */
 const reserveMs = 4000;
-/** Requests of the instrumentation (usage and webhook), which the evidence does not list. */
+/** Maximum number of requests that the evidence does not list: reading usage and creating a webhook. */
 const instrumentationRequests = 2;
 
 /**
- * A breach of the minute's limit in the first minute of a fresh key, as the headers report it. `null` if there is none,
- * or the headers do not report the window.
- *
- * All responses report the same reset, and a refusal reports that nothing is left until then. So no minute ended in
- * between, and no bucket refilled. The number of admitted requests must then be the minute's, the burst's or their sum.
- * More than the sum is a breach even without a refusal.
+ * Finds a breach of the minute's limit in the first minute of a key, where the headers report that minute. `null` if
+ * there is no breach, if the key was used before, or if the headers report another window. All responses report the
+ * same reset, and a refusal reports that nothing is left until the reset. So no minute ended in between, and no bucket
+ * refilled. The number of admitted requests must then be the minute's number, the burst's or their sum. More than the
+ * sum is a breach even without a refusal.
  */
 export function overFirstMinute(
   sent: readonly SampledRequest[],
@@ -55,7 +54,7 @@ export function overFirstMinute(
   const refusedBefore = others.filter(isRefused).length;
   const gainsAfterMs = ((1 + refusedBefore) * minuteMs) / perMinute;
   if ((waits.get(refusal.id) ?? 0) <= gainsAfterMs + reserveMs) return null;
-  // Requests before the refusal, and those of the instrumentation, may have counted.
+  // The server may have counted refused requests, and the unlisted requests for usage and the webhook.
   const max = Math.max(admitted.length, others.length + instrumentationRequests);
   const isNumber = [burst, perMinute + burst].some((number) => admitted.length <= number && number <= max);
   if (isNumber) return null;
@@ -63,8 +62,8 @@ export function overFirstMinute(
 }
 
 /**
- * Counts the first requests that may belong to the previous minute. They were sent before its end, but answered after
- * it, and so report the reset of this minute. Those that the headers report as used counted in this minute after all.
+ * Counts the first requests that may count in the previous minute: sent before that minute's end, but answered after
+ * it. Their responses report the reset of this minute. Leaves out as many as the headers report as used in this minute.
  */
 function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const firstHeadMs = named.reduce((min, { headMs }) => Math.min(min, headMs), Infinity);
@@ -73,13 +72,16 @@ function countOfPreviousMinute(named: readonly SampledRequest[], perMinute: numb
   return Math.max(0, doubtful.length - reportedUsed);
 }
 
-/** Whether the minute that a response reports may have begun after its request was sent. */
+/** Whether the minute that a response's headers report may have begun only after the request was sent. */
 function mayPrecede({ sentMs, headMs, resetAfter }: SampledRequest, time: TargetTime): boolean {
   const tookMs = time.at(headMs).toMs - time.at(sentMs).fromMs;
   return resetAfter === null || (resetAfter + roundingSeconds) * 1000 + tookMs > minuteMs;
 }
 
-/** Maximum refill of a bucket while these requests were sent, with a second on either side for the target's clock. */
+/**
+ * Returns the maximum refill of a bucket while these requests were sent. Adds a second at both ends, for the precision
+ * of the target's clock.
+ */
 function refillOf(admitted: readonly SampledRequest[], perMinute: number, time: TargetTime): number {
   const fromMs = admitted.reduce((min, { sentMs }) => Math.min(min, time.at(sentMs).fromMs), Infinity);
   const toMs = admitted.reduce((max, { headMs }) => Math.max(max, time.at(headMs).toMs), -Infinity);

@@ -7,8 +7,8 @@ const hasHeaders = (sample: LoadSample): boolean =>
   sample.malformed !== undefined || rateValues.some((name) => sample[name] !== null);
 
 /**
- * Whether a response may be a gateway's: it has no rate-limit headers. The body is not checked, because the document
- * has no form for these statuses.
+ * Whether a response may come from a gateway in front of the target: it has a gateway's status and no rate-limit
+ * headers. The body is not checked, because the document has no form for these statuses.
  */
 export const isGatewayLike = (sample: LoadSample): boolean => isGatewayStatus(sample.status) && !hasHeaders(sample);
 
@@ -17,8 +17,9 @@ const areGatewayLike = ({ status, answered, lacking, malformed }: SecondCounts["
   isGatewayStatus(status) && lacking === answered && malformed === 0;
 
 /**
- * When a gateway responded in place of the target, in epoch milliseconds; `null` if it never did. There is no gateway
- * in front of the embedded server. The target itself need not have answered the load: discovery has reached it before.
+ * Returns when a gateway responded in place of the target, in epoch milliseconds; `null` if none did. There is no
+ * gateway in front of the embedded server. The target itself need not have responded during the load, because discovery
+ * reached it before.
  */
 export function gatewaySpan({ requests, summary, server }: LoadEvidence): { fromMs: number; toMs: number } | null {
   if (server !== null) return null;

@@ -30,7 +30,7 @@ const judgeEachHead =
 
 type HeadCounts = SecondCounts["heads"][number];
 
-/** Judges the header counts of a long run. */
+/** Judges the headers of a long run, of which the evidence has only counts per second. */
 const judgeHeadCounts = (
   facts: LoadFacts,
   brokenIn: (head: HeadCounts) => number,
@@ -65,7 +65,7 @@ function allFourHeaders(what: string, applies: (status: number, endpoint: FlowEn
       : judge(facts);
 }
 
-/** Judges of the clauses that responses of one kind have all four headers. */
+/** Judges of the clauses HDR-1 to HDR-7: responses of one kind have all four rate-limit headers. */
 export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) => JudgeResult>> = {
   "HDR-1": allFourHeaders(
     "successful response",
@@ -77,7 +77,10 @@ export const headerPresenceJudges: Readonly<Record<string, (facts: LoadFacts) =>
   "HDR-7": allFourHeaders("health response", (status, kind) => is2xx(status) && kind === "health"),
 };
 
-/** Judges every response by a rule that applies to single responses. HDR-9 also covers headers that are no numbers. */
+/**
+ * Makes a judge that applies a rule to every single response. HDR-9, "not negative", also covers headers that are no
+ * numbers.
+ */
 export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: HeaderRule) {
   const isAboutFormat = clause === "HDR-9";
   const judge = judgeEachHead((sample, { limits }): CheckResult => {
@@ -97,10 +100,11 @@ export function judgeByRule({ clause, expected, countedAs, judge: actualOf }: He
   };
 }
 
-/** HDR-14: `Reset` is `Reset-After` from now, by the target's `Date` or by our own clock. */
+/** HDR-14: `Reset` is the current time plus `Reset-After`, by the target's `Date` or by this machine's clock. */
 export const judgeReset = judgeEachHead((sample, { evidence: { speed } }) => {
   const { sentMs, headMs, date } = sample;
-  // Our clock is compared only if the target keeps real time and sends `Date`, since several machines may have sent the load.
+  // This machine's clock is used only if the target's clock runs at normal speed and the response has a `Date`.
+  // Otherwise the response may stem from another machine with another clock.
   const ours = speed === 1 && date !== null ? { fromSeconds: sentMs / 1000, toSeconds: headMs / 1000 } : null;
   const actual = resetMismatch(sample, { tookSeconds: ((headMs - sentMs) * speed) / 1000, ours });
   const expected = "`Reset` is Unix seconds, `Reset-After` from now within 2 s";
@@ -124,7 +128,7 @@ export function judgeResetAfterFalls(facts: LoadFacts): JudgeResult {
 
 /** HDR-17: a 429 for the rate reports `Remaining: 0`. */
 export function judgeRefusedRemaining(facts: LoadFacts): JudgeResult {
-  // The headers may report the hour's window even if the minute's limit refused.
+  // If the minute's limit refuses, the headers may still describe the hour, with requests remaining.
   const refusals = facts.sent.filter(
     (each) =>
       isRefused(each) &&

@@ -31,7 +31,7 @@ export function judgeHealthWhileExhausted(facts: LoadFacts): JudgeResult {
     : unproven(`${others.length} of ${during.length} requests got ${others[0]?.status ?? "no response"}`);
 }
 
-/** HLT-16: health requests do not count on the allowance. */
+/** HLT-16: health requests do not count against the key's limits. */
 export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   const { main, limits } = facts;
   const health = new Set(main.samples.filter(({ kind }) => kind === "health").map(({ id }) => id));
@@ -53,12 +53,12 @@ export function judgeHealthIsFree(facts: LoadFacts): JudgeResult {
   );
 }
 
-/** Returns a breach if `Remaining` falls further than requests other than health explain. */
+/** Returns a breach if `Remaining` falls by more than the number of requests other than health. */
 function unexplainedFallOf(facts: LoadFacts): JudgeResult | null {
   const { main } = facts;
   const between = countRequestsBetween(main.samples);
   for (const window of groupByWindow(main.samples)) {
-    // A refusal may report a different limit with the same number.
+    // A refusal may describe another limit that has the same number, so only admitted responses are compared.
     const [from, ...later] = window.filter((each) => !isRefused(each));
     if (from === undefined) continue;
     const to = later.find((each) => (from.remaining ?? 0) - (each.remaining ?? Infinity) > between.max(from, each));

@@ -19,19 +19,19 @@ import { clockErrorMs, type SampledRequest } from "./sampled-requests.ts";
 import type { TargetTime } from "./target-time.ts";
 import { hasAllSegments } from "./validity.ts";
 
-/** Minimum duration of a slow agent's execution, on the target's clock. */
+/** Minimum duration of a slow agent's execution, in ms of the target's clock. */
 const minSlowAgentMs = 900;
-/** Maximum network delay in one direction, on the target's clock. */
+/** Maximum network delay in one direction, in ms of the target's clock. */
 const travelMs = 500;
-/** Minimum allowance for network delay on our own clock, for a busy machine. */
+/** Minimum allowance for network delay in ms of this machine's clock, because the machine may be busy. */
 const minTransitAllowanceMs = 100;
 /**
- * How long a request may continue after its client has disconnected, on the target's clock. The server notices the
- * disconnection only when it writes.
+ * How long a server may work on a request after its client has disconnected, in ms of the target's clock. The server
+ * notices the disconnection only when it writes.
  */
 const maxNoticeMs = 4000;
 
-/** The history of a key for the judge of admissions. */
+/** Returns the history of a key: when each request was decided, and with which outcome. */
 export function historyOf(
   key: KeyRole,
   sent: readonly SampledRequest[],
@@ -67,8 +67,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   const outcome: DecisionOutcome = isAgentCall(sample) ? outcomeOf(sample) : countsPerhaps(sample);
   const decided = decidedIn(sample.sentMs, sample.status === null ? lastMs : sample.headMs, time);
   if (sample.status === null && sample.left) {
-    // The client disconnected long after it sent the request, and before the head arrived. If the request reached the
-    // server at all, it did so before that.
+    // The client waited long for a response before it disconnected. If the request reached the server at all, it did so
+    // before the disconnection.
     const known = decisionOf({ ...sample, answeredMs: lastMs, endedMs: lastMs, outcome: "unknown" });
     return { ...known, decided };
   }
@@ -78,7 +78,8 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
     kind === "invoke" && agent === "slow" && !sample.left
       ? Math.max(0, minSlowAgentMs - (evidence.clockLagMs ?? 0)) / speed
       : 0;
-  // `endedMs` is the latest possible end; the slot was certainly held until the earliest one.
+  // `endedMs` is the latest possible end of the request. Its slot was certainly held only until the earliest possible
+  // end, `maxTransitMs` before.
   const maxTransitMs = Math.max(minTransitAllowanceMs, travelMs / speed) + 2 * (evidence.clocksApartMs ?? 0);
   const endedMs = Math.max(sample.headMs, sample.endMs);
   const isHeld = kind === "stream" || minOccupiedMs > 0;
@@ -87,11 +88,14 @@ function decisionFor(sample: SampledRequest, evidence: LoadEvidence, time: Targe
   return { ...decision, held, mayHoldUntilMs: endedMs + goesOnMs };
 }
 
-/** The outcome of a request to another endpoint. The document does not say whether such a request counts. */
+/**
+ * Returns the outcome of a request to an endpoint other than invoke and stream. The document does not say whether such
+ * a request counts.
+ */
 const countsPerhaps = ({ status }: SampledRequest): DecisionOutcome =>
   status === null ? "unknown" : status === 429 ? "refused" : "failed";
 
-/** The decisions of one second: each was made between the first sending and the last end. */
+/** Returns the decisions of one second. Each decision was made between the second's first sending and its last end. */
 function decisionsIn(slot: SecondCounts, evidence: LoadEvidence, time: TargetTime): Decision[] {
   const flow = evidence.flows.find(({ name }) => name === slot.flow);
   const isLimited = flow?.operation.kind === "invoke" || flow?.operation.kind === "stream";
@@ -117,7 +121,8 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
   if (time.kind !== "steady" || limits.perHour === limits.perMinute) return {};
   const announcementsOf = (limit: number): Announcement[] =>
     sent.flatMap((each) =>
-      // A refusal may report a bucket that has the same number as the minute's window.
+      // A refusal may describe a token bucket whose limit is the same number as the minute's. So only admitted
+      // responses are used for the minute.
       isAgentCall(each) &&
       (isAdmitted(each) || limit === limits.perHour) &&
       each.limit === limit &&
@@ -132,17 +137,19 @@ function announcedBy(sent: readonly SampledRequest[], { limits }: LoadEvidence, 
   return { ...(minute === null ? {} : { minute }), ...(hour === null ? {} : { hour }) };
 }
 
-/** Shortest wait that cannot be for a concurrency slot: a server announces no such wait for a slot. */
+/**
+ * A refusal that announces at least this wait is about the rate. No server announces such a wait for a concurrency
+ * slot.
+ */
 const minRateWaitSeconds = 4;
 /** Maximum difference between `retry_after`, `Reset-After` and `Reset` that rounding explains. */
 const maxRoundingSeconds = 2;
 
 /**
- * The waits of refusals that announce an exhausted published window, in target ms, by request.
- *
- * Some servers announce the same in refusals for a slot. So a refusal counts only if three conditions hold. It reports
- * `Remaining: 0`, and the window's reset as the wait. An admitted response reported the window as nearly exhausted. No
- * request was admitted before the wait was over.
+ * Returns the waits of refusals that announce an exhausted minute or hour, by request, in ms of the target's clock.
+ * Some servers announce the same wait in refusals for concurrency. So a refusal counts only if three conditions hold.
+ * It reports `Remaining: 0`, and the window's reset as the wait. An admitted response reported the window as nearly
+ * exhausted. No request was admitted before the wait was over.
  */
 export function announcedWaits(
   sent: readonly SampledRequest[],
@@ -165,7 +172,7 @@ export function announcedWaits(
   return waits;
 }
 
-/** The wait that a refusal announces for an exhausted published window, in seconds; `null` if it announces none. */
+/** Returns the seconds that a refusal asks to wait for the next minute or hour; `null` if it asks for no such wait. */
 function announcedSeconds(refusal: SampledRequest, { perMinute, perHour, concurrent }: TierLimits): number | null {
   const { limit, remaining, resetAfter, retryAfterSeconds } = refusal;
   if (!isRefused(refusal) || remaining !== 0 || resetAfter === null || retryAfterSeconds === null) return null;

@@ -7,10 +7,10 @@ import { type ClaimJudge, clauseJudges, observedAlways, loadOnlyJudges, perRespo
 import { factsOf, type KeyFacts, type LoadFacts } from "./facts.ts";
 import { type LoadFinding, type JudgeResult, unproven } from "./finding.ts";
 
-/** Clauses that a scenario may claim. */
+/** Clauses that a scenario may list in `claims`, because they have a judge. */
 export const claimable: ReadonlySet<string> = new Set(Object.keys(clauseJudges));
 
-/** Every check of load, with its clause and the requirement set in which it first counts.  */
+/** Returns every check of load, with its clause and the requirement set in which it first counts. */
 export const loadChecks = (): {
   readonly id: string;
   readonly clause: string | null;
@@ -34,15 +34,15 @@ export const loadChecks = (): {
 const checkId = (name: string, scenario: Pick<Scenario, "name">, { as }: Pick<ClaimJudge, "as">): string =>
   `${name}/${scenario.name}${as === undefined ? "" : `/${as}`}`;
 
-/** Demands of a scenario that belong to no clause, by the name of their check. */
+/** Returns the judges of a scenario's requirements that are not in the document, by the name of their check. */
 const demandsOf = ({ name }: Pick<Scenario, "name">): [string, ClaimJudge][] =>
   Object.entries(loadOnlyJudges).flatMap(([demand, judge]) =>
     judge.scenarios === "all" || judge.scenarios.includes(name) ? [[`load/${demand}`, judge]] : [],
   );
 
 /**
- * Judges load evidence by the claims of its scenario. Broken limits are reported even if the scenario does not claim their clauses. If the
- * generator was the bottleneck, the findings are unproven.
+ * Judges load evidence by the clauses that its scenario claims. Broken limits are reported even if the scenario does
+ * not claim their clauses. If the generator was the bottleneck, the findings are unproven.
  *
  * @throws {Error} if the scenario claims a clause without a judge
  */
@@ -74,7 +74,10 @@ export function judgeLoad(evidence: LoadEvidence, scenario: Scenario): LoadFindi
   return [...generatorFinding(facts), ...claimed, ...unclaimedBreaches(facts, claimed), ...broken, ...observed, ...own];
 }
 
-/** The requirement set in which a finding of a scenario first counts: the latest of the scenario's, the clause's and the judge's own. */
+/**
+ * Returns the requirement set in which a finding of a scenario first counts: the latest of the scenario's, the clause's
+ * and the judge's own.
+ */
 export const sinceOf = (
   clause: string | null,
   scenario: Pick<Scenario, "since">,
@@ -92,7 +95,10 @@ function judgesOf(clause: string): readonly ClaimJudge[] {
   return judges;
 }
 
-/** Judges a claim unless the run is invalid for it. If requests are missing, a pass becomes unproven; a breach stays. */
+/**
+ * Judges a clause unless the run is invalid for this judge. If requests are missing, a `holds` becomes unproven, but a
+ * breach stays.
+ */
 function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeResult {
   const { counts, pace, invalid } = facts.validity;
   if (invalid !== null) return unproven(`the run is invalid: ${invalid}`);
@@ -101,7 +107,7 @@ function judgeIfValid(facts: LoadFacts, { restsOn, judge }: ClaimJudge): JudgeRe
   return restsOn !== "each" && counts !== null && result.kind === "holds" ? unproven(counts) : result;
 }
 
-/** A finding that says why this run proves nothing, or why its times do not. */
+/** Makes a finding that says why this run proves nothing, or why its times prove nothing. */
 function generatorFinding({ validity: { invalid, pace }, scenario, evidence }: LoadFacts): LoadFinding[] {
   const reason = invalid ?? pace;
   if (reason === null) return [];
@@ -142,7 +148,10 @@ function unclaimedBreaches(facts: LoadFacts, claimed: readonly LoadFinding[]): L
   });
 }
 
-/** Whether a breach is already reported, under its own clause or under its cause. */
+/**
+ * Whether a breach is already reported, by its own clause or by a clause that causes it. LIM-9 (isolation of keys)
+ * causes breaches of a second key, for example.
+ */
 function isKnown(clause: AdmissionClause, known: ReadonlySet<string>, use: KeyFacts): boolean {
   const causes: readonly string[] =
     clause === "LIM-5"

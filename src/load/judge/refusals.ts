@@ -69,20 +69,21 @@ function bySummary({ evidence: { summary, flows } }: LoadFacts): JudgeResult {
   return unproven("the summary of a long run does not show the bodies of its refusals");
 }
 
-/** Consecutive refusals of a key, and the request after them, which was admitted. */
+/** Consecutive refusals of a key, and the next request. `next` is `undefined` if the run ended before. */
 interface Streak {
   readonly refusals: readonly SampledRequest[];
   readonly next: SampledRequest | undefined;
 }
 
 /**
- * Finds the streaks of a key whose requests were all sequential. Otherwise another request may have used the allowance.
+ * Finds the streaks of a key whose requests were sent one by one. Returns none for other keys, since a concurrent
+ * request may have used the freed allowance.
  */
 function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
   const inTurn = samples.filter(({ plannedFlow }) => plannedFlow.shape.kind === "after refusal");
   if (inTurn.length !== samples.length) return [];
   const isAlone = cannotBeConcurrency(facts);
-  // A server announces no such long wait for a concurrency slot.
+  // A refusal that announces a long wait is not about concurrency. No server announces such a wait for a slot.
   const isRate = (sample: SampledRequest): boolean =>
     isAlone(sample) || (sample.remaining === 0 && announcedSeconds(sample) >= minEarlySeconds);
   const streaks: { refusals: SampledRequest[]; next: SampledRequest | undefined }[] = [];
@@ -100,15 +101,15 @@ function streaksOf({ samples }: KeyFacts, facts: LoadFacts): Streak[] {
 }
 
 const announcedSeconds = ({ retryAfterSeconds }: SampledRequest): number => retryAfterSeconds ?? 0;
-/** Maximum difference between the rates of two clocks. In an hour, it amounts to seconds. */
+/** Maximum relative difference between the speeds of two clocks. In an hour, it adds up to 1.8 seconds. */
 const maxDrift = 0.0005;
 
-/** LIM-13: after `retry_after` a request is admitted. */
+/** LIM-13: a request after `retry_after` seconds is admitted. */
 export function judgeAdmittedAfter(facts: LoadFacts): JudgeResult {
   let proven = 0;
   for (const { refusals, next } of streaksOf(facts.main, facts)) {
     for (const [index, later] of refusals.entries()) {
-      // A later refusal may announce a later time, which postpones the admission.
+      // A refusal in between may have announced a later time, so that the admission is due only then.
       const broken = refusals.slice(0, index).find((earlier, at) => {
         const isOver = elapsedSeconds(earlier, later, facts).min >= announcedSeconds(earlier) * (1 + maxDrift);
         return (
@@ -166,19 +167,19 @@ export function judgeRefusedBefore(facts: LoadFacts): JudgeResult {
     : unproven("nothing was sent well before the end of a `retry_after`");
 }
 
-/** A refusal counts as slow from this time, in ms, if admitted requests are faster. */
+/** A refusal that takes this many milliseconds counts as slow, if admitted requests are faster. */
 const slowMs = 1000;
 /**
- * The same bound for a target with a faster clock, in our own ms. The refusal must also take a second of the target's
- * time.
+ * The bound for a target with a faster clock, in ms of this machine's clock. The refusal must also take a second of the
+ * target's clock.
  */
 const slowAtSpeedMs = 200;
 const slowRatio = 5;
 const minRefusals = 5;
 
 /**
- * Judges that refusals are not slower than other responses. This is our own requirement: a slow refusal costs clients
- * and servers time.
+ * Judges that refusals are not slower than other responses. The document does not require this, but a slow refusal
+ * costs clients and servers time.
  */
 export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
   const { speed, latency } = facts.evidence;
@@ -202,7 +203,10 @@ export function judgeSlowRefusals(facts: LoadFacts): JudgeResult {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
-/** Returns a test for refusals that cannot be for concurrency: too few requests were in flight or still holding slots. */
+/**
+ * Returns a function that tells whether a refusal cannot be about concurrency, because too few requests held slots at
+ * its time.
+ */
 export function cannotBeConcurrency({ main, second, limits }: LoadFacts): (refusal: SampledRequest) => boolean {
   const uses = new Map(
     [main, ...(second === null ? [] : [second])].map((use) => [

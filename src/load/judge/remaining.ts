@@ -19,11 +19,14 @@ interface Pair {
   readonly fell: number;
 }
 
-/** Whether `Remaining` is neither 0 nor the limit. At these ends it may stay the same while a burst is used. */
+/**
+ * Whether `Remaining` is neither 0 nor the limit. At 0 and at the limit it may stay the same while requests of a burst
+ * are counted.
+ */
 const isInside = ({ remaining, limit }: SampledRequest): boolean =>
   remaining !== null && limit !== null && remaining > 0 && remaining < limit;
 
-/** Pairs the first response of each window with each later one. */
+/** Pairs the first response of each window with each later response of the window. */
 function pairsOf(use: KeyFacts): Pair[] {
   return groupByWindow(use.samples).flatMap((window) => {
     const inside = window.filter((sample) => isInside(sample) && isAgentCall(sample) && !isRefused(sample));
@@ -33,16 +36,19 @@ function pairsOf(use: KeyFacts): Pair[] {
   });
 }
 
-/** Requests of the instrumentation before the load: reading usage and registering a webhook. */
+/**
+ * Returns the number of requests that the harness sent with the key before the load, for the usage report and a
+ * webhook.
+ */
 const sentBeforehand = ({ key }: KeyFacts, { evidence }: LoadFacts): number =>
   key === "main" ? Number(evidence.ledger !== null) + Number(evidence.deliveries !== null) : 0;
 
-/** A response of a fresh key whose `Remaining` is lower than the key's own requests explain. */
+/** Finds a response of a fresh key whose `Remaining` is lower than the key's own requests explain. */
 export function findTooLowRemaining(
   use: KeyFacts,
   facts: LoadFacts,
 ): { readonly sample: SampledRequest; readonly what: string } | null {
-  // A bucket holds only the burst, whatever number it reports as its limit.
+  // A token bucket may hold only the burst, even if its headers report the minute's limit.
   const { limits } = facts;
   if (!use.isFresh || limits.burst === null) return null;
   const beforehand = sentBeforehand(use, facts);
@@ -125,7 +131,10 @@ function isFirstWindow(use: KeyFacts, { headMs, limit }: SampledRequest, { time,
   return time.at(headMs).toMs - time.at(first.sentMs).fromMs < windowMs - 2000;
 }
 
-/** Maximum of `Remaining` that a bucket or a weighted window may have regained: at most a minute's number in a minute. */
+/**
+ * Returns by how much `Remaining` may have risen between two responses, as in a bucket or a rolling window: in a
+ * minute, by the limit and the burst.
+ */
 function maxRegained(
   from: SampledRequest,
   to: SampledRequest,
@@ -142,15 +151,15 @@ function maxRegained(
   );
 }
 
-/** Requests that may not have counted: errors, and requests without a response. */
+/** Counts the requests that the server may not have counted: errors, and requests without a response. */
 const uncountedRequests = ({ samples }: KeyFacts): number =>
   samples.filter((each) => isAgentCall(each) && !isAdmitted(each) && each.status !== 429).length;
 
-/** Number of requests of a key that were decided between two responses. */
+/** Counts a key's requests that the server admitted or refused between two responses. */
 export interface RequestsBetween {
   /** Maximum number of requests that can have been counted after `from`, up to and including `to`. */
   readonly max: (from: SampledRequest, to: SampledRequest) => number;
-  /** Minimum number of requests that were admitted in between. Includes the later one if it was admitted. */
+  /** Minimum number of requests that were admitted after `from` and before `to`. Includes `to` if it was admitted. */
   readonly min: (from: SampledRequest, to: SampledRequest) => number;
 }
 

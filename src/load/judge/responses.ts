@@ -11,7 +11,10 @@ import type { SampledRequest } from "./sampled-requests.ts";
 /** Number of violations that a finding lists. */
 const maxListed = 5;
 
-/** Judges each response by itself and counts the coverage. `check` returns `undefined` if the clause does not apply to a response. */
+/**
+ * Judges each response by itself and counts the checked responses. `check` returns `undefined` if the clause does not
+ * apply to a response.
+ */
 export function judgeResponses(
   responses: Iterable<SampledRequest>,
   check: (sample: SampledRequest) => Mismatch | null | undefined,
@@ -35,7 +38,7 @@ export function judgeResponses(
   return { ...breach(expected, `${formatShare(violations.length, seen.looked)}${actual}`, witness), seen };
 }
 
-/** A prefix such as `on 3 of 41,000 responses: `; empty if only one was checked. */
+/** Formats a prefix such as `on 3 of 41,000 responses: `; empty if only one was checked. */
 export const formatShare = (broken: number, checked: number, noun = "responses"): string =>
   checked === 1 ? "" : `on ${formatNumber(broken)} of ${formatNumber(checked)} ${noun}: `;
 
@@ -48,7 +51,7 @@ export interface SecondCountsResult {
   readonly mismatch: Mismatch | null;
 }
 
-/** Judges a long run, whose responses were checked on arrival and counted per second. */
+/** Judges a long run, whose responses were checked during the run and counted per second. */
 export function judgeSecondCounts(
   { evidence: { summary, flows, tier } }: LoadFacts,
   check: (counts: SecondCounts, endpoint: FlowEndpoint | undefined) => SecondCountsResult,
@@ -76,7 +79,10 @@ export function judgeSecondCounts(
 
 const noBodies = "the evidence has no checked body of such a response";
 
-/** Judges a clause about bodies by the mismatches that were found on arrival. */
+/**
+ * Makes the judge of a clause about bodies. The bodies were compared with the document during the run, and the evidence
+ * has the mismatches.
+ */
 const judgeBodies =
   ({ clause, appliesTo }: BodyRule) =>
   (facts: LoadFacts): JudgeResult => {

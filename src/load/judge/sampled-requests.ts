@@ -4,7 +4,10 @@ import type { Cell } from "../../run/judge/coverage.ts";
 import type { LoadEvidence, LoadSample } from "../../evidence/load-evidence.ts";
 import { createCellIndex } from "./coverage.ts";
 
-/** A sample with its flow. Times are widened by the error of the clock: the earliest time of sending, the latest of head and end. */
+/**
+ * A sample with its flow. Times allow for the error of the clock: `sentMs` is the earliest possible time, `headMs` and
+ * `endMs` are the latest.
+ */
 export interface SampledRequest extends LoadSample, RequestSample {
   readonly plannedFlow: Flow;
   /** The cell of the response in the coverage matrix. */
@@ -14,7 +17,7 @@ export interface SampledRequest extends LoadSample, RequestSample {
 const kindOf = ({ operation: { kind } }: Flow): RequestSample["kind"] =>
   kind === "usage" || kind === "list" ? "other" : kind;
 
-/** The requests of known flows, in order of sending. */
+/** Returns the requests of known flows, in order of sending. */
 export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   const flows = new Map(evidence.flows.map((flow) => [flow.name, flow]));
   const cellOf = createCellIndex(evidence);
@@ -38,7 +41,9 @@ export function sampledRequests(evidence: LoadEvidence): SampledRequest[] {
   return sent.map((each) => widened(each, before.get(each.id), after.get(each.id), clockErrorMs(evidence)));
 }
 
-/** The previous and the next request of each request in a sequential flow. */
+/**
+ * Returns maps from a request's id to the previous and to the next request, for flows that send one request at a time.
+ */
 function adjacentOf(
   sent: readonly SampledRequest[],
 ): readonly [ReadonlyMap<string, SampledRequest>, ReadonlyMap<string, SampledRequest>] {

@@ -28,7 +28,7 @@ const isOfStreams = ({ witness }: LimitBreach, { samples }: KeyFacts): boolean =
   return samples.some(({ id, kind }) => ids.has(id) && kind === "stream");
 };
 
-/** Returns a breach if a request was admitted although all slots were certainly held at the time. */
+/** Returns a breach if a request was admitted while other requests certainly held all slots. */
 function outlivedIn(use: KeyFacts, facts: LoadFacts, amongStreams: boolean): JudgeResult | null {
   const { concurrent } = facts.limits;
   const streams = new Set(use.samples.filter(({ kind }) => kind === "stream").map(({ id }) => id));
@@ -79,7 +79,7 @@ export function judgeMinConcurrent(facts: LoadFacts): JudgeResult {
   });
 }
 
-/** LIM-17 and SSE-27: slots are free again after these endings. */
+/** Makes the judge of LIM-17 or SSE-27: slots are free again after these endings. */
 const judgeRelease =
   (clause: "LIM-17" | "SSE-27", endings: readonly RequestEnding[]) =>
   (facts: LoadFacts): JudgeResult =>

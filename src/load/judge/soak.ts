@@ -4,12 +4,12 @@ import { median } from "../../base/statistics/quantile.ts";
 import { trendOf } from "../../base/statistics/series.ts";
 import { isAdmitted } from "../../rules/limits/sample.ts";
 
-/** The first part of a run is ignored: a process warms up. */
+/** The first part of a run is ignored, because a process warms up. */
 const warmUpShare = 1 / 3;
 const minPoints = 8;
 const maxChance = 0.01;
 
-/** Growth counts as drift if both bounds are exceeded: less may be garbage that is not collected yet. */
+/** Growth of memory counts as drift if both bounds are exceeded. Less may be garbage that is not collected yet. */
 const minGrowthBytes = 48 * 1024 * 1024;
 const minGrowthShare = 0.33;
 
@@ -28,7 +28,7 @@ export function judgeMemory({ evidence: { server } }: LoadFacts): JudgeResult {
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 
 const slices = 24;
-/** Latency counts as drift if it doubles and rises by this many ms: less may be noise of other processes. */
+/** Latency counts as drifting if it doubles and rises by this many ms. Less may be noise of other processes. */
 const minSlowerMs = 20;
 const minSlowerRatio = 2;
 

@@ -57,7 +57,10 @@ export function judgeStreamStatus({ evidence: { streams } }: LoadFacts): JudgeRe
   return answered.length > 0 ? holds(`${answered.length} streams`) : unproven("no stream was opened");
 }
 
-/** Judges the order of events. A stream that broke off does not count as ended: the network may have cut it. */
+/**
+ * Makes the judge of a rule about the order of events. A stream that broke off does not count as ended, because the
+ * network may have cut it.
+ */
 export const judgeEventOrder = ({ expected, judge }: StreamRule) =>
   judgeEachStream(expected, ({ sequence, ending }) => judge({ sequence, isOver: ending === "whole" }));
 
@@ -70,7 +73,7 @@ export const judgeIndexes = judgeEachStream(
   },
 );
 
-/** SSE-13: `done` has the number of used tokens. */
+/** SSE-13: the event `done` has the number of used tokens. */
 export const judgeDoneTokens = judgeEachStream("`done` carries `usage.total_tokens`", ({ sequence, totalTokens }) => {
   if (!sequence.includes("done")) return undefined;
   return totalTokens === null ? "no `usage.total_tokens`" : null;

@@ -1,25 +1,34 @@
 import type { Span } from "../../rules/limits/admission/history.ts";
 
-/** The times of a response: client's ms, and the Unix second of its `Date`. */
+/**
+ * The times of a response: `sentMs` and `headMs` by the client's clock, and `date`, the Unix second of its `Date`
+ * header.
+ */
 export interface Dated {
   readonly sentMs: number;
   readonly headMs: number;
   readonly date: number | null;
 }
 
-/** The target's time as it follows from the `Date` of its responses. */
+/** The time of the target's clock, as computed from the `Date` headers of its responses. */
 export interface TargetTime {
-  /** `steady`: a single offset; `drifting`: the offset changes; `unknown`: no `Date`, or one that follows no clock of this speed. */
+  /**
+   * `steady`: the clock has one offset from the client's clock. `drifting`: the offset changes. `unknown`: there is no
+   * `Date`, or the dates fit no clock of the expected speed.
+   */
   readonly kind: "steady" | "drifting" | "unknown";
-  /** The earliest and the latest possible Unix ms of the target at a client time. */
+  /**
+   * Returns the earliest and the latest possible time of the target's clock, in Unix ms, at a time of the client's
+   * clock.
+   */
   at(clientMs: number): Span;
   /** Maximum error of a steady offset, in ms. Spans leave this error out, because every span has the same one. */
   readonly unknownMs: number;
 }
 
 /**
- * How far the clock may be ahead of a `Date`. A `Date` is cut to whole seconds, and servers often renew it only once a
- * second.
+ * How many milliseconds the target's clock may be ahead of its `Date` header. The header is cut to whole seconds, and
+ * servers often renew it only once a second.
  */
 const minAheadMs = 0;
 const maxAheadMs = 2000;
@@ -34,9 +43,8 @@ interface Bound {
 /**
  * Computes the offset of the target's clock. Each `Date` was correct at some time between sending and head, and so
  * limits the offset. All responses together limit it to a narrow span. If they contradict each other, the clock drifts:
- * the run is then split into parts with a span each.
- *
- * @param speed how many times as fast as ours the target's clock runs
+ * the run is then split into parts with a span each. @param speed how many times faster the target's clock runs than
+ * this machine's
  */
 export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime {
   const bounds: Bound[] = [];
@@ -55,10 +63,13 @@ export function targetTime(answers: Iterable<Dated>, speed: number): TargetTime 
   return drifting(bounds, speed) ?? steady({ fromMs: 0, toMs: 0 }, speed, "unknown");
 }
 
-/** The longest lag of a clock that the tolerances of all judges allow for. */
+/** All judges tolerate a clock that lags behind by up to this many ms. */
 const toleratedLagMs = 1000;
 
-/** The time of a target whose clock now and then lags behind by up to `lagMs`: each instant is known less exactly. */
+/**
+ * Returns the time of a target whose clock sometimes lags behind by up to `lagMs`. The span of each instant is wider by
+ * the lag.
+ */
 export function withLag(time: TargetTime, lagMs: number): TargetTime {
   if (lagMs <= toleratedLagMs) return time;
   return {

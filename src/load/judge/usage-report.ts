@@ -42,7 +42,7 @@ export const judgeRequestsUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(
 /** USE-8: `tokens.used` grows by the tokens in the responses. */
 export const judgeTokensUsed = (facts: LoadFacts): JudgeResult => judgeGrowth(facts, "tokens", tokensBounds);
 
-/** Bounds of the growth of a count, or why they are unknown. */
+/** Returns by how much a count of the usage report must grow, or a text that says why this is unknown. */
 type BoundsOf = (facts: LoadFacts) => GrowthBounds | string;
 
 function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf): JudgeResult {
@@ -64,7 +64,7 @@ function judgeGrowth(facts: LoadFacts, of: "requests" | "tokens", boundsOf: Boun
   return breach(`\`${of}.used\` grows by ${min}${max > min ? ` to ${max}` : ""}`, text);
 }
 
-/** Whether the report after the load lacks requests or tokens, so that it may still be behind. */
+/** Whether the usage report after the load lacks requests or tokens. The report may then still be late. */
 export const isUsageReportBehind = (facts: LoadFacts): boolean =>
   lacks(facts, "requests", requestsBounds) || lacks(facts, "tokens", tokensBounds);
 
@@ -76,7 +76,7 @@ function lacks(facts: LoadFacts, of: "requests" | "tokens", boundsOf: BoundsOf):
   return ["short", "begun again"].includes(growthOf(before, after, bounds).kind);
 }
 
-/** The bounds are at least the admitted requests. Refusals, errors and reads of usage may count, too. */
+/** The report grows at least by the admitted requests. Refusals, errors and reads of usage may count, too. */
 function requestsBounds({ main, evidence: { ledger } }: LoadFacts): GrowthBounds {
   const { decisions } = main.history;
   const min = requestsIn(decisions.filter(({ outcome }) => outcome === "admitted"));
@@ -90,7 +90,10 @@ function tokensBounds({ main }: LoadFacts): GrowthBounds | string {
   return bounds.min === 0 ? "no response has a number of tokens" : bounds;
 }
 
-/** Why earlier requests of the key may have left a rolling hour during the run; `null` if they cannot. */
+/**
+ * Returns a reason if earlier requests of the key may have left a rolling hour during the run; `null` if they cannot
+ * have.
+ */
 function expiryReason(
   { evidence, limits }: LoadFacts,
   before: UsageCount,
@@ -101,7 +104,10 @@ function expiryReason(
   return `the key was used before, and ${lacking} of its requests may have left a rolling hour`;
 }
 
-/** Why the count may have restarted during the run; `null` if it cannot. The document leaves the window of `requests` open. */
+/**
+ * Returns a reason if the count may have restarted during the run; `null` if it cannot have. The document does not say
+ * which window `requests` counts.
+ */
 function restartReason(
   { evidence, limits, sent, time }: LoadFacts,
   before: UsageCount,

@@ -3,7 +3,7 @@ import type { LoadEvidence } from "../../evidence/load-evidence.ts";
 import { evidenceBefore, type TargetLoss, targetLossIn } from "./before-loss.ts";
 import { interrupted } from "../stall-timeout.ts";
 
-/** Reasons why a run proves less than a valid one does. `null` if there is no such reason. */
+/** The reasons why a run proves less than a valid run; `null` for no reason. */
 export interface Validity {
   /** Why latency and rate prove nothing about the target. */
   readonly pace: string | null;
@@ -13,9 +13,9 @@ export interface Validity {
   readonly invalid: string | null;
 }
 
-/** Share of one core from which the generator may be the bottleneck. */
+/** A generator that uses this share of one core may be the bottleneck. */
 const busyShare = 0.9;
-/** Maximum shares of late and of unanswered requests among those sent. */
+/** Maximum share of sent requests that may be late or unanswered in a valid run. */
 const maxLateShare = 0.01;
 const maxUnansweredShare = 0.01;
 
@@ -31,15 +31,15 @@ export function validityOf(evidence: LoadEvidence): Validity {
 }
 
 /**
- * The validity of evidence from before the load lost its target. Only breaches, and findings about single responses,
- * still count.
+ * Returns the validity of the evidence from before the load lost its target. Only breaches, and findings about single
+ * responses, still count.
  */
 function validityBefore({ reason }: TargetLoss, evidence: LoadEvidence): Validity {
   const invalid = isAllLost(evidence) ? reason : loadProblem({ ...evidence, stopped: null });
   return { invalid, counts: invalid ?? reason, pace: reason };
 }
 
-/** Whether the target responded to nothing. */
+/** Whether the target responded to no request. */
 const isAllLost = ({ requests, summary }: LoadEvidence): boolean =>
   requests.every(({ status }) => status === null) &&
   summary.every(({ admitted, refused, failed }) => admitted + refused + failed === 0);
@@ -68,7 +68,10 @@ interface LimitedCounts {
   unanswered: number;
 }
 
-/** A target that is down keeps every limit: if most requests failed, the absence of breaches proves nothing. */
+/**
+ * Returns a reason if most requests failed: a target that is down exceeds no limit, so that the absence of breaches
+ * proves nothing.
+ */
 function targetProblem(evidence: LoadEvidence): string | null {
   const { stopped, limits } = evidence;
   const { answered, refused, failed, unanswered } = limitedCountsOf(evidence);
@@ -76,7 +79,7 @@ function targetProblem(evidence: LoadEvidence): string | null {
   if (isGivenUp && refused === 0 && answered <= limits.perMinute) return `the target stopped answering: ${stopped}`;
   const half = (answered + failed + unanswered) / 2;
   if (unanswered > half) return `the target did not answer ${unanswered} of ${answered + failed + unanswered} requests`;
-  // After a refusal, other statuses are judged with the limits.
+  // If some request got 429, LIM-12 judges the responses with other statuses.
   if (refused > 0 || failed + unanswered <= half) return null;
   return `the target answered ${failed + unanswered} of ${answered + failed + unanswered} requests with neither 200 nor 429`;
 }

@@ -2,10 +2,9 @@ declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
   /**
-   * The part of autocannon that the harness uses, since the published types lag behind.
-   *
-   * Two features are not used. Its rates do not keep a constant pace, and they switch on a correction for coordinated omission that takes the
-   * expected interval for one millisecond at any rate. At the end of a duration it aborts requests in flight.
+   * The part of autocannon that the harness uses. The published types lag behind. Two of autocannon's features are not
+   * used. Its rates do not keep a constant pace. They also correct latencies for coordinated omission, with an expected
+   * interval of one millisecond at every rate. Its durations end by aborting the requests in flight.
    */
   interface CannonOptions {
     readonly url: string;
@@ -13,7 +12,7 @@ declare module "autocannon" {
     readonly amount?: number;
     readonly duration: number;
     readonly sampleInt: number;
-    /** Seconds. */
+    /** Timeout of a request, in seconds. */
     readonly timeout: number;
     readonly bailout: number;
     readonly setupClient: (client: CannonClient) => void;
@@ -30,7 +29,7 @@ declare module "autocannon" {
     readonly onResponse: (status: number, body: string) => void;
   }
 
-  /** One connection. It ends after `responseMax` requests. */
+  /** One connection, which autocannon ends after `responseMax` responses. */
   export interface CannonClient extends EventEmitter {
     responseMax: number | undefined;
     readonly reqsMade: number;

@@ -36,10 +36,11 @@ export interface AutocannonRun {
   readonly stop: () => void;
 }
 
-/** After this many consecutive failed connections, the server counts as absent. */
+/** After this many consecutive failed connections, the server counts as down, and autocannon gives up. */
 const maxErrors = 200;
 /**
- * Maximum duration for autocannon, longer than any run. A run ends earlier, by `end` or after its number of requests.
+ * The duration to give to autocannon, which demands a duration. Every run ends earlier, by `end` or after its number of
+ * requests.
  */
 const endlessSeconds = 1_000_000;
 

@@ -12,7 +12,7 @@ import { openWire, pause, sendWithUndici } from "./with-undici.ts";
 export type ToSender = { readonly kind: "send"; readonly job: SendJob } | { readonly kind: "stop" };
 
 export interface SendJob extends RequestTarget {
-  /** The flows to send. Their times are in our own time, not the target's. */
+  /** The flows to send. Their times are already converted from the target's clock to this machine's. */
   readonly flows: readonly Flow[];
   readonly keys: Readonly<Record<KeyRole, string | null>>;
   readonly speed: number;
@@ -35,12 +35,12 @@ export interface SendResult extends CollectedSamples {
   readonly byUndici: readonly string[];
 }
 
-/** A flow counts as late if it starts this long after its planned time. */
+/** A flow counts as late if it starts this many milliseconds after its planned time. */
 const lateMs = 100;
 const progressEveryMs = 250;
 
 /**
- * Sends all flows of a job, each at its time. Settles when the last one has ended.
+ * Sends all flows of a job, each at its time. Settles when all flows have ended.
  *
  * @throws {HarnessLimit} if this machine has no free port or file for a connection
  */
@@ -82,9 +82,9 @@ export async function sendFlows(
 }
 
 /**
- * Returns the flows that autocannon sends. Through a proxy there are none, because autocannon supports no proxy. There
- * are also none if the server closes each connection after one response: autocannon would send another request on that
- * connection.
+ * Returns the flows that autocannon sends. There are none through a proxy, because autocannon supports no proxy. There
+ * are none either if the server closes each connection after one response, because autocannon would send another
+ * request on such a connection.
  */
 async function autocannonFlows(
   flows: readonly Flow[],
@@ -103,8 +103,9 @@ async function autocannonFlows(
 }
 
 /**
- * Counts the generator's requests. If responses decide how many requests a flow sends, those sent count as planned.
- * This engine never drops a request. A missing request was given up because its connection kept failing.
+ * Returns the request counts of this engine. If responses decide how many requests a flow sends, the sent requests
+ * count as planned. `dropped` is always 0. Fewer sent than planned means that a flow was given up because its
+ * connections kept failing.
  */
 function requestTotals(flows: readonly Flow[], sent: number) {
   const counts = flows.map(requestCount);
@@ -114,7 +115,7 @@ function requestTotals(flows: readonly Flow[], sent: number) {
 
 /** Measures the CPU use of this process, as a share of one core. */
 interface CpuMeter {
-  /** Highest share so far in one interval, from 0 to 1. */
+  /** Returns the highest share of any interval so far, from 0 to 1. */
   readonly peak: () => number;
   readonly end: () => void;
 }
@@ -131,7 +132,7 @@ function startCpuMeter(): CpuMeter {
     const elapsedMs = performance.now() - since;
     if (elapsedMs < minCpuIntervalMs) return;
     const { user, system } = process.cpuUsage(used);
-    // Threads of the garbage collector can push the sum above one core.
+    // The sum can exceed one core, because the garbage collector runs in threads of its own.
     peak = Math.max(peak, Math.min(1, (user + system) / 1000 / elapsedMs));
     since = performance.now();
     used = process.cpuUsage();

@@ -24,7 +24,7 @@ export const fitsAutocannon = ({ operation, shape, leaveAfterMs }: Flow): boolea
 
 interface RequestInFlight {
   readonly sentMs: number;
-  /** Whether the server never read the request, because it was about to close the connection. */
+  /** Whether the server never read the request, because the server had announced that it closes the connection. */
   readonly isUnread: boolean;
   head: { readonly status: number; readonly rawHeaders: readonly string[]; readonly headMs: number } | null;
 }
@@ -47,7 +47,7 @@ export async function sendWithAutocannon(
   let left = amount;
   while (!signal.aborted && left !== 0) {
     const size = { connections: left === null ? connections : Math.min(connections, left), amount: left };
-    // Sends unread requests again.
+    // Requests that the server never read are sent again, on new connections.
     const unread = await sendOnce(flow, { ...request, ...size, client, timeoutSeconds }, signal, recorder);
     left = amount === null ? 0 : unread;
   }
@@ -104,7 +104,10 @@ function createListener(
   recordUnread: () => void,
 ): AutocannonListener {
   const underway = new Map<number, RequestInFlight>();
-  /** Connections that the server closes after its last response. autocannon sends one more request on them. */
+  /**
+   * Connections that the server has announced to close. autocannon sends one more request on each, which the server
+   * does not read.
+   */
   const closing = new Set<number>();
   const fail = (connection: number, left: boolean): void => {
     const request = underway.get(connection);
@@ -115,7 +118,7 @@ function createListener(
   };
   return {
     sent: (connection) => {
-      // A broken connection sends its next request without an event for the last one.
+      // autocannon reconnects and sends the next request without reporting that the last one failed.
       fail(connection, false);
       underway.set(connection, { sentMs: epochMs(), isUnread: closing.delete(connection), head: null });
     },
@@ -144,8 +147,8 @@ function createListener(
 }
 
 /**
- * Whether the server keeps connections open. Sends a health request, which no limit counts. It also verifies the certificate, which
- * autocannon does not.
+ * Whether the server keeps connections open after a response. Sends a health request, because no limit counts it. The
+ * request also verifies the server's certificate, which autocannon does not.
  *
  * @throws {Error} if there is no response
  */

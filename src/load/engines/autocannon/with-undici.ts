@@ -20,7 +20,7 @@ const graceMs = 2000;
 export interface UndiciOptions {
   readonly wire: Transport;
   readonly signal: AbortSignal;
-  /** How many times as fast as ours the target's clock runs. */
+  /** How many times faster the target's clock runs than this machine's. */
   readonly speed: number;
   readonly collector: Pick<SampleCollector, "sample" | "stream">;
 }
@@ -42,7 +42,7 @@ export async function sendWithUndici(
   await sendInShape(flow.shape, { send, signal, speed });
 }
 
-/** Sends one request. `hasLeft`: the client disconnected before the end, on purpose. */
+/** Sends one request. `hasLeft` is true if the client disconnected before the end, as the flow demands. */
 async function exchangeOf(
   { leaveAfterMs }: Flow,
   request: PreparedRequest,
@@ -71,7 +71,7 @@ function sampleOf(flow: Flow, exchange: Exchange, hasLeft: boolean, stream: Stre
   const base = { flow: flow.name, key: flow.key, sentMs, endMs: answer.endMs, left: hasLeft };
   if (answer.kind === "unanswered") return unansweredSample(base);
   const { status, headers, headMs, ending } = answer;
-  // The body of an admitted stream consists of events, which are checked separately.
+  // `describeStream` checks the events of an admitted stream. Only other bodies are checked here.
   const isEvents = stream !== null && status < 300;
   const body = isEvents || ending.kind !== "complete" ? null : bodyText(exchange);
   const sample = sampleOfResponse({ ...base, endpoint: flow.operation.kind, status, headers, headMs, body });
@@ -106,7 +106,7 @@ interface ShapeOptions extends Pick<UndiciOptions, "signal" | "speed"> {
   readonly send: Send;
 }
 
-/** Sends requests in a traffic shape, in our own time. Settles when all have been answered. */
+/** Sends requests in a traffic shape, whose times are those of this machine. Settles when all requests have ended. */
 export async function sendInShape(shape: TrafficShape, { send, signal, speed }: ShapeOptions): Promise<void> {
   switch (shape.kind) {
     case "at once":
@@ -147,14 +147,14 @@ async function sendClosed(ms: number, connections: number, send: Send, signal: A
 }
 
 /**
- * Maximum number of requests until a refusal, so that the loop ends against a server without limits. No window worth
- * exhausting by sequential requests is larger.
+ * Maximum number of requests to send until one is refused, so that the loop ends against a server without limits.
+ * Sending more one by one would take too long.
  */
 const maxUntilRefused = 20_000;
 /** Margin for the time between the limiter's decision and the arrival of the response. */
 const marginMs = 100;
 
-/** Exhausts the allowance, retries early in some rounds, and retries right after `retry_after`. */
+/** Sends requests until one is refused, retries early in some rounds, and retries right after `retry_after`. */
 async function retryAfterRefusal(round: number, { send, signal, speed }: ShapeOptions): Promise<void> {
   const refusal = await sendUntilRefused(send, signal);
   const retryAfterSeconds = refusal?.retryAfterSeconds ?? null;
@@ -172,7 +172,7 @@ async function sendUntilRefused(send: Send, signal: AbortSignal): Promise<LoadSa
   for (let sent = 0; sent < maxUntilRefused && !signal.aborted; sent += 1) {
     const sample = await send();
     if (sample.status === 429) return sample;
-    // A server that is down or broken will never refuse.
+    // A server that is down or broken would never respond 429.
     if (sample.status === null || sample.status >= 400) return null;
   }
   return null;

@@ -9,11 +9,11 @@ import { harnessLimitOf } from "../../../base/harness-limit.ts";
 import { EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/** A k6 that can run our scripts. */
+/** An installed k6 whose version can run the scripts of this package. */
 export interface K6Binary {
   /** The absolute path. */
   readonly path: string;
-  /** `v2.2.0` */
+  /** The version, such as `v2.2.0`. */
   readonly version: string;
 }
 
@@ -21,7 +21,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const executable = process.platform === "win32" ? "k6.exe" : "k6";
 
-/** The path of a k6 built from the pinned module. Its folder is named by a hash of the module files. */
+/**
+ * Returns the path at which `npm run k6:build` puts k6, built from a pinned module. The folder's name is a hash of the
+ * module files.
+ */
 export function builtBinary(root: string = packageRoot()): string {
   const hash = createHash("sha256");
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(root, "k6", name)));

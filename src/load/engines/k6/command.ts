@@ -9,7 +9,10 @@ import { type Network, proxyFor } from "../../../base/network/network.ts";
 import { type EngineOptions, EngineProblem } from "../../engine.ts";
 import { packageRoot } from "../../../base/package-root.ts";
 
-/** The command of one k6 process. Keys are only in the environment: every user of a machine can read arguments. */
+/**
+ * The command of one k6 process. Keys are in the environment only, because every user of a machine can read the
+ * arguments of its processes.
+ */
 export interface K6Command {
   /** The part of the load that this process sends: `0:1` is the whole load. */
   readonly segment: string;
@@ -48,7 +51,7 @@ export function commandsOf(
   }));
 }
 
-/** Sends no usage report, leaves verdicts to the harness, and keeps k6's own output apart from the lines of a script. */
+/** k6 then sends no usage report, judges no thresholds, and prints nothing between the lines of a script. */
 const runArguments = [
   "run",
   "--quiet",
@@ -105,7 +108,10 @@ const dashboardEnvironment = (file: string) => ({
   K6_WEB_DASHBOARD_EXPORT: file,
 });
 
-/** The environment without proxies, k6 variables that would change the load (such as `K6_VUS`), and leftovers of our own variables. */
+/**
+ * Returns the environment without proxies, without k6's own variables that would change the load (such as `K6_VUS`),
+ * and without variables of the same names as the script's.
+ */
 function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const ours = new Set<string>([
     ...Object.values(agentVariables),
@@ -126,9 +132,9 @@ function inheritedEnvironment(environment: NodeJS.ProcessEnv): Record<string, st
 
 /** Equal parts of a load, in the format of k6's `--execution-segment` and `--execution-segment-sequence`. */
 export interface Segments {
-  /** `0:1/2`, `1/2:1` */
+  /** One segment for each part, such as `0:1/2` and `1/2:1`. */
   readonly parts: readonly string[];
-  /** `0,1/2,1` */
+  /** The bounds of all segments, such as `0,1/2,1`. */
   readonly sequence: string;
 }
 
@@ -149,7 +155,10 @@ export interface CaBundle {
   readonly remove: () => void;
 }
 
-/** Whether k6 can use a CA bundle: on macOS and Windows, Go reads none from the environment. Source: Go, crypto/x509. */
+/**
+ * Whether k6 can use a CA bundle. On macOS and Windows it cannot: Go takes none from the environment there. Source: Go,
+ * crypto/x509.
+ */
 export const canTrustCaBundle = (platform: NodeJS.Platform = process.platform): boolean =>
   platform !== "darwin" && platform !== "win32";
 

@@ -11,7 +11,7 @@ import { type CollectedSamples, createSampleCollector, type RequestCounts } from
 import type { Scenario } from "../../scenarios.ts";
 import { type EndLine, readLine, type SampleLine } from "./lines.ts";
 
-/** The sum of the lines of one k6 process. */
+/** Everything that the output lines of one k6 process report. */
 export interface CollectedLines extends CollectedSamples {
   readonly sent: number;
   readonly late: number;
@@ -25,13 +25,13 @@ export interface CollectedLines extends CollectedSamples {
 
 /** Collects the lines of one k6 process. */
 export interface LineCollector {
-  /** Returns false for a line that none of our scripts wrote. */
+  /** Takes a line. Returns false for a line that no script of this package wrote. */
   readonly take: (line: string) => boolean;
   readonly counts: Readonly<RequestCounts>;
   readonly collected: () => CollectedLines;
 }
 
-/** A request counts as late if it is sent this long after its planned time. */
+/** A request counts as late if it is sent this many milliseconds after its planned time. */
 const LATE_MS = 100;
 
 export function createLineCollector(): LineCollector {
@@ -104,7 +104,7 @@ export interface ProcessFacts extends Pick<
   readonly peakCpu: number | null;
 }
 
-/** The load evidence of one k6 process. */
+/** Returns the load evidence of one k6 process. */
 export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts: ProcessFacts): LoadEvidence {
   const { span, sent, late, requests, summary, latency, streams } = collected;
   const { segment, startedMs, peakCpu, ...known } = facts;
@@ -121,8 +121,8 @@ export function evidenceOf(scenario: Scenario, collected: CollectedLines, facts:
     notes: notesOn(collected),
     requests,
     summary,
-    // Only k6 knows which part of a flow a segment sends. So the requests that it started or could not start count as
-    // planned.
+    // Only k6 knows which part of a flow it sends in this segment. So the requests that k6 started or could not start
+    // count as planned.
     generator: { planned: sent + dropped, sent, dropped, late, busiest: peakCpu },
     latency,
     streams,
@@ -145,7 +145,8 @@ function notesOn({ streams, requests, failures }: CollectedLines): string[] {
 }
 
 /**
- * The evidence of one process from its log, such as that of a pod. The log may contain output of k6 and others between our lines.
+ * Reads the evidence of one process from its log, such as that of a pod. The log may contain other output between the
+ * lines of the script.
  *
  * @throws {EngineProblem} if the log has no last line, or is of an unknown scenario
  */

@@ -6,7 +6,10 @@ import { loadSampleSchema, streamSchema, tierLimitsSchema } from "../../../evide
 
 const count = z.int().nonnegative();
 
-/** One request and its response, as a script writes it. Times are epoch ms of its machine, widened for its clock of whole milliseconds. */
+/**
+ * One request and its response, as a script writes them. Times are epoch ms by the clock of the script's machine, which
+ * has whole milliseconds. `sentMs` is therefore the earliest possible time, and `headMs` and `endMs` are the latest.
+ */
 const sampleLineSchema = loadSampleSchema.extend({
   load: z.literal("sample"),
   /** When a constant-rate flow planned to send the request. */
@@ -26,7 +29,7 @@ const endLineSchema = z.object({
   tier: z.enum(tierNames),
   limits: tierLimitsSchema,
   speed: z.number(),
-  /** The segment as given by `--execution-segment`; `0:1` for a single process. */
+  /** The part of the load that the process sent, as in `--execution-segment`; `0:1` for a single process. */
   segment: z.string(),
   durationMs: z.number(),
   droppedIterations: count,
@@ -40,10 +43,14 @@ const lineSchema = z.discriminatedUnion("load", [sampleLineSchema, endLineSchema
 export type SampleLine = Readonly<z.infer<typeof sampleLineSchema>>;
 export type EndLine = Readonly<z.infer<typeof endLineSchema>>;
 
-/** The beginning of each line that our scripts write. */
+/** The beginning of each line that a script of this package writes. */
 export const lineBeginning = '{"load":';
 
-/** Parses a line of our scripts; `null` for other output. Throws if a line of ours is malformed. */
+/**
+ * Parses an output line of k6; `null` if no script of this package wrote it.
+ *
+ * @throws {Error} if a line of a script is malformed
+ */
 export function readLine(line: string): SampleLine | EndLine | null {
   if (!line.startsWith(lineBeginning)) return null;
   const json: unknown = JSON.parse(line);
@@ -58,7 +65,7 @@ const orNull =
   (value: unknown): boolean =>
     value === null || is(value);
 
-/** Repeats the rules of the schema for the usual line: no stream, no mismatch in the body, no malformed header. */
+/** The rules of `sampleLineSchema` for a usual line: no stream, no mismatch in the body, no malformed header. */
 const plainSample: Readonly<Record<keyof SampleLine, (value: unknown) => boolean>> = {
   load: (value) => value === "sample",
   flow: isText,

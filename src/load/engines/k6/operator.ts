@@ -8,7 +8,7 @@ import { packageRoot } from "../../../base/package-root.ts";
 import { scriptOf } from "./command.ts";
 import { agentVariables } from "./variables.ts";
 
-/** The options of a run on many machines. Without keys: pods take them from a Secret. */
+/** The options of a run on many machines. Keys are not among them: the pods take keys from a Secret of Kubernetes. */
 export interface ManifestOptions extends Pick<
   EngineOptions,
   "baseUrl" | "limits" | "agents" | "roleRequests" | "segments"
@@ -98,7 +98,7 @@ function flattened(script: string, root: string): Record<string, string> {
   return files;
 }
 
-/** An import or re-export of one of our files. */
+/** An import or re-export of another file of this package. */
 const relativeImport = /^((?:import|export|\}) .*?from |\} from )"(\.{1,2}\/[^"]+)"/gm;
 
 /** `k6/lib/sse.ts` becomes `k6.engine.sse.ts`. */

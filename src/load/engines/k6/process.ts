@@ -26,7 +26,10 @@ const KEPT_LOG_LINES = 30;
 /** How long k6 may take to write its last line after it is stopped. */
 const STOP_TIMEOUT_MS = 10_000;
 
-/** Starts k6. `onLine` gets each line of output and returns whether a script of ours wrote it; other lines go to the log. */
+/**
+ * Starts k6. `onLine` gets each line of output, and returns whether a script of this package wrote it. Other lines go
+ * to the log.
+ */
 export function startK6(
   path: string,
   { args, env }: Omit<K6Command, "segment">,
@@ -50,7 +53,7 @@ export function startK6(
       try {
         take(line);
       } catch (error) {
-        // Our own script wrote a malformed line, so later lines cannot be trusted.
+        // A script of this package wrote a malformed line, so later lines cannot be trusted.
         kill();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
@@ -93,7 +96,10 @@ export function explainFailure({ code, log }: K6End, end: EndLine | null, wasSto
   );
 }
 
-/** k6 logs this for each request without a response. The evidence has these requests in more detail. */
+/**
+ * k6 logs a line with this text for each request without a response. Such lines are left out of the explanation, since
+ * the evidence lists these requests.
+ */
 const requestFailed = "Request Failed";
 
 /** CPU time that a process had used at several moments. Empty if the machine does not report it. */

@@ -88,7 +88,10 @@ async function evidenceOfProcess(
   });
 }
 
-/** Sets the planned requests of the whole load: a single segment does not know its part. */
+/**
+ * Replaces the number of planned requests by that of the whole load, since a single segment knows only the requests
+ * that it sent.
+ */
 function withPlanned(scenario: Scenario, { limits }: EngineOptions, evidence: LoadEvidence): LoadEvidence {
   if (evidence.stopped !== null) return evidence;
   const requests = scenario.flows(limits).map((flow) => requestCount(flow) ?? sentByFlow(evidence, flow.name));

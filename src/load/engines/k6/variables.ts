@@ -1,6 +1,6 @@
 import type { AgentRole, KeyRole } from "../../../../scenarios/scenario.ts";
 
-// Scripts of k6 import this file: it may use neither Node nor other packages.
+// k6 scripts import this file, so it may import neither Node's modules nor packages.
 
 /** Environment variables of a k6 script that hold the keys. */
 export const keyVariables: Readonly<Record<KeyRole, string>> = { main: "API_KEY", second: "API_KEY_SECOND" };

@@ -16,7 +16,7 @@ import {
   outcomeOf,
 } from "../shared/response.ts";
 
-/** A message counts as missing only after this wait, because a target may check its alerts once a minute. */
+/** Minimum wait before a message counts as missing. A target may check its alerts once a minute. */
 const minWaitMs = 60_000;
 
 const percent = (value: number): string => `${rounded(value, 1)} %`;

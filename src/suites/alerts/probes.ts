@@ -18,7 +18,10 @@ import { usageField } from "../../rules/limits/usage-report.ts";
 import { hasStatus, isSuccess } from "../shared/response.ts";
 import { getPath } from "../../base/json.ts";
 
-/** Whether the threshold of an alert was crossed. `out of time`: the run may not wait until the key can send more requests. */
+/**
+ * Whether the key's usage crossed the threshold of its alert. `out of time`: the run may not wait until the key can
+ * send more requests.
+ */
 export type Crossing =
   | { readonly kind: "crossed"; readonly fromPercent: number; readonly toPercent: number }
   | { readonly kind: "not crossed"; readonly reason: string }
@@ -28,24 +31,24 @@ export interface AlertCrossed {
   readonly created: Exchange;
   readonly threshold: number;
   readonly crossing: Crossing;
-  /** Messages from before the request that should cross the threshold. */
+  /** Messages that came before the requests that should cross the threshold. */
   readonly before: readonly Delivery[];
   readonly after: readonly Delivery[];
-  /** How long the probe waited for a message, by the target's clock. */
+  /** How long the probe waited for a message, in ms of the target's clock. */
   readonly waitedMs: number;
-  /** Reason why a message may not have reached the receiver; `null` if the receiver can be reached. */
+  /** Reason why a message may not have reached the receiver; `null` if the target can reach the receiver. */
   readonly unreached: string | null;
 }
 
-/** Maximum number of requests spent on crossing a threshold. With a test clock, requests cost little, so `maxOnTestClock` applies. */
+/** Maximum number of requests for crossing a threshold, without a test clock and with one. */
 const maxRequests = 60;
 const maxOnTestClock = 150;
 /**
- * Time after which requests no longer count in a minute. With a test clock this includes limiters that also weigh the
- * minute before.
+ * Time after which requests no longer count in a minute. With a test clock (`advanced`), this is longer, because some
+ * limiters also count the previous minute.
  */
 const idleMs = { advanced: 121_000, real: minuteOverMs } as const;
-/** Real time to wait for a ping to the new address, which some servers send. */
+/** Real time to wait for a test message to the alert's new address. Some servers send one. */
 const pingMs = { advanced: 30, real: 500 } as const;
 
 export const alertCrossed = probe(
@@ -62,7 +65,7 @@ export const alertCrossed = probe(
     const { given, time } = context;
     const hook = given.receiver.open("alert", { secret: null, replies: [{ kind: "status", status: 204 }] });
     const client = context.client.as(alertKey(context));
-    // A key with few requests spends none on crossing a threshold.
+    // With a small limit per minute, no request is spent on crossing a threshold.
     const hasFew = hasFewRequests(context.target);
     if (!hasFew) await idle(client, context);
     const start = hasFew ? [] : await measure(client, context);
@@ -104,18 +107,22 @@ async function crossingOf(
 
 const notCrossed = (reason: string): Crossing => ({ kind: "not crossed", reason });
 
-/** Waits until recent requests of the key no longer count in a minute, if the run may wait. Otherwise the measurement includes them. */
+/**
+ * Waits until recent requests of the key no longer count in a minute. If the run may not wait, the measurement includes
+ * these requests.
+ */
 async function idle(client: Client, { recorder, time }: ProbeContext): Promise<void> {
   const last = countedOn(client, recorder).at(-1);
   if (last === undefined) return;
-  // A clock that the run advances may stand still between two advances.
+  // Real time is not counted, because a test clock may stand still between two advances.
   const ms = time.canAdvance ? idleMs.advanced : last.endMs + idleMs.real - time.now();
   await waitIfAllowed(time, ms, "the minute of the alert's key must pass");
 }
 
-/** The key whose threshold takes the fewest waits to cross, then the fewest requests. */
+/** Returns the key whose threshold can be crossed with the fewest waits, and then with the fewest requests. */
 function alertKey({ client, target, recorder, time }: ProbeContext): TargetKey {
-  // On a real clock, other probes may be using the other keys.
+  // On a real clock, recent use is ignored, so that the result is the key that the probe declares in `keys`. Other
+  // probes may be using the other keys at the same time.
   const isInUse = (key: TargetKey): boolean => time.canAdvance && recentlyOn(client.as(key), recorder, time).length > 0;
   return cheapestFirst(target, isInUse)[0] ?? client.key;
 }
@@ -124,8 +131,8 @@ function cheapestFirst(target: Target, isInUse: (key: TargetKey) => boolean): Ta
   const costOf = (key: TargetKey): Cost => {
     const limits = limitsOf(key, target);
     if (limits === null) return { waits: 1, requests: maxRequests };
-    // Two requests come before: a read of usage and the creation of the alert. They use 200 / perMinute percent of a
-    // minute. The threshold is the next whole percent, and one percent of the hour is perHour / 100 requests.
+    // Before the crossing, a read of usage and the creation of the alert use 200 / perMinute percent of a minute. The
+    // threshold is the next whole percent. One percent of the hour is perHour / 100 requests.
     const requests = (limits.perHour / 100) * (Math.floor(200 / limits.perMinute) + 1);
     return { waits: Math.floor(requests / limits.perMinute) + Number(isInUse(key)), requests };
   };
@@ -147,7 +154,9 @@ const countedOn = ({ key }: Client, recorder: Recorder): Sample[] =>
 const recentlyOn = (client: Client, recorder: Recorder, time: RunClock): Sample[] =>
   countedOn(client, recorder).filter(({ endMs, endClockMs }) => endMs + endClockMs > time.targetMs() - minuteOverMs);
 
-/** Bounds of how many requests of a window a key has used, by the target's reports or the run's own count. */
+/**
+ * Bounds of the number of requests of a window that a key has used, by the target's reports or by the run's own count.
+ */
 export interface Used {
   readonly limit: number;
   readonly min: number;
@@ -155,8 +164,10 @@ export interface Used {
 }
 
 /**
- * Reads usage, or the list if usage is missing, and measures the hour and the minute. If neither the report nor the headers describe a window, uses
- * the run's own count. Its maximum is everything that may count; its minimum is the requests since the alert was created.
+ * Reads usage, or the list if the target has no usage endpoint, and returns the use of the hour and of the minute.
+ *
+ * If neither the report nor the headers describe a window, uses the run's own count. The maximum is every request that
+ * may count. The minimum is the successful requests since the alert was created.
  * @param sinceMs when the alert was created, by the run's real clock
  */
 async function measure(
@@ -169,8 +180,8 @@ async function measure(
   const reported = [windowOfReport(read), windowOfHeaders(read)].filter((each) => each !== null);
   if (limits === null) return reported.map(({ used, limit }) => ({ limit, min: used, max: used }));
   const counted = countedOn(client, recorder);
-  // An alert may also watch a minute's limit that includes the burst. Crossing that threshold takes more requests, so
-  // this is tried only with a test clock.
+  // An alert may watch a limit that includes the burst. Only with a test clock, because that threshold takes more
+  // requests to cross.
   const withBurst = time.canAdvance && limits.burst !== null ? [limits.perMinute + limits.burst] : [];
   return [
     { limit: limits.perHour, own: counted },
@@ -178,7 +189,7 @@ async function measure(
     ...withBurst.map((limit) => ({ limit, own: recentlyOn(client, recorder, time) })),
   ].map(({ limit, own }) => {
     const known = reported.find((each) => each.limit === limit);
-    // A target may or may not count refusals and errors, so only successes are part of the minimum.
+    // Counts only successes for the minimum, because a target need not count refusals and errors.
     const since = own.filter(({ sentMs, status }) => sentMs >= sinceMs && status !== null && status < 300).length;
     return { limit, min: known?.used ?? since, max: known?.used ?? own.length };
   });
@@ -201,20 +212,23 @@ function windowOfHeaders(read: Exchange): Window | null {
   return limit === null || remaining === null || limit <= 0 ? null : { used: limit - remaining, limit };
 }
 
-/** The lowest whole percentage that no window has certainly reached, including the request that creates the alert; `null` if nothing is known. */
+/**
+ * Returns the lowest whole percentage that no window reaches, even with the request that creates the alert. `null` if
+ * no window is known.
+ */
 export function thresholdAbove(windows: readonly Used[]): number | null {
   if (windows.length === 0) return null;
   return Math.floor(Math.max(...windows.map(({ max, limit }) => ((max + 1) / limit) * 100))) + 1;
 }
 
-/** Number of further requests that bring every window above a percentage; 0 if all windows are above it. */
+/** Returns the number of further requests that bring every window above a percentage; 0 if all windows are above it. */
 export const requestsAbove = (threshold: number, windows: readonly Used[]): number =>
   Math.max(...windows.map(({ min, limit }) => Math.floor((threshold / 100) * limit) + 1 - min), 0);
 
-/** Number of reads after which an unchanged usage shows that reads do not count. */
+/** Number of GET requests after which an unchanged usage shows that GET requests do not count. */
 const readsToDecide = 2;
 
-/** Sends reads, or invokes if reads do not count, until every known window is above the threshold. */
+/** Sends GET requests until every known window is above the threshold. If GET requests do not count, sends invokes. */
 async function crossThreshold(
   client: Client,
   context: ProbeContext,
@@ -237,7 +251,10 @@ async function crossThreshold(
   return notCrossed(`${max} requests did not bring the key's use above ${threshold} %`);
 }
 
-/** Measures, after an invoke if an agent is given. Returns `null` if the run may not wait until the key can send more. */
+/**
+ * Measures usage, after an invoke if an agent is given. Returns `null` if the run may not wait until the key can send
+ * more requests.
+ */
 async function measureWithin(
   client: Client,
   context: ProbeContext,
@@ -253,19 +270,25 @@ async function measureWithin(
   }
 }
 
-/** Usage of the most used window, in percent. */
+/** Returns the use of the fullest window, in percent. */
 const percentOf = (windows: readonly Used[]): number =>
   Math.max(...windows.map(({ min, limit }) => (min / limit) * 100));
 
-/** Real time to wait for a message. With a test clock, most of the wait advances that clock instead. */
+/**
+ * Real time to wait for a message, without a test clock and with one. With a test clock, most of the wait is an advance
+ * of that clock.
+ */
 const realWaitMs = 10_000;
 const advancedWaitMs = 1000;
-/** Advances of the target's clock while waiting, five minutes in all: a target may check its alerts in a periodic job. */
+/**
+ * Advances of the test clock while waiting for a message, five minutes in all. A target may check its alerts in a
+ * periodic job.
+ */
 const advancesMs = [1000, 9000, 50_000, 60_000, 180_000] as const;
-/** Further waits without a test clock, as far as the run may wait. A job that runs every minute is common. */
+/** Further waits without a test clock, if the run may wait. A target may check its alerts once a minute. */
 const furtherWaitsMs = [5000, 5000, 10_000, 10_000, 10_000, 15_000] as const;
 
-/** Waits for a message. Returns how long the wait took on the target's clock. */
+/** Waits for a message. Returns how long that took by the target's clock. */
 async function awaitMessage(hook: Hook, count: number, time: RunClock): Promise<number> {
   const sinceMs = time.targetMs();
   if (!(await hook.waitForDeliveries(count, time.canAdvance ? time.settleMs : realWaitMs)))
@@ -282,7 +305,7 @@ function unreachedReason({ given, target }: ProbeContext<"receiver">): string | 
   return isReached ? null : `nothing reached the receiver at ${given.receiver.baseUrl}`;
 }
 
-/** Alerts for which the document does not define a response. */
+/** Creates alerts for which the document does not define a response. */
 export const oddAlertsCreated = probe(
   "alerts with a threshold above 100, and of an unknown type, are created",
   { needs: ["receiver"], requests: 2, creates: { alerts: 2 } },
@@ -294,7 +317,7 @@ export const oddAlertsCreated = probe(
   },
 );
 
-/** The id of a created alert, in any published shape; `null` if there is none. */
+/** Returns the id of a created alert, from any response shape of the document; `null` if there is none. */
 export function alertIdOf(created: Exchange): string | null {
   const body = bodyJson(created);
   for (const holder of [body, getPath(body, "data"), getPath(body, "data", "result")])

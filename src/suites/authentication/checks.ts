@@ -29,14 +29,17 @@ import { signingChecks } from "./signing.ts";
 export const keyCheckProbes = { unauthenticated: unauthenticatedSent, all: allExchanges } as const;
 type KeyEvidence = EvidenceOf<typeof keyCheckProbes>;
 
-/** Adds a request with a valid key to each endpoint that every target has: the positive controls. */
+/**
+ * Adds probes that send a request with a valid key to each endpoint that every target has. Their success is the control
+ * without which a rejection proves nothing.
+ */
 const withCoreControls = { ...keyCheckProbes, invoked, streamed, read: keyUsageRead } as const;
-/** Adds requests with a valid key to every endpoint that the target has. */
+/** Adds probes that send a request with a valid key to every endpoint that this target has. */
 export const positiveControls = {
   also: [invoked, streamed, keyUsageRead, webhookCreated, alertCrossed, batchSubmitted],
 } as const;
 
-/** Endpoints that every target has: a clause is unproven if one of them has no verdict. */
+/** Endpoints that every target has. A clause is unproven if one of these endpoints has no verdict. */
 const requiredEndpoints = [
   "invoke",
   "stream",
@@ -54,13 +57,16 @@ const exchangeOn = (trials: readonly KeyTrial[], endpoint: EndpointName): Exchan
 
 const got401 = ({ exchange }: KeyTrial): boolean => hasStatus(exchange, 401);
 
-/** The first conclusive trial on an endpoint that accepts a valid key. AUTH-2 and AUTH-3 judge this trial, AUTH-8 judges all others. */
+/**
+ * Returns the first conclusive trial on an endpoint that accepts a valid key. AUTH-2 (no key) and AUTH-3 (wrong key)
+ * judge this trial. AUTH-8 (every endpoint) judges all others.
+ */
 const firstConclusiveTrial = (
   trials: readonly KeyTrial[],
   withControl: ReadonlySet<EndpointName>,
 ): KeyTrial | undefined => trials.find((trial) => withControl.has(trial.endpoint) && !isInconclusive(trial.exchange));
 
-/** Judges altered keys, on the endpoints that answer 401 to a wrong key. */
+/** Judges altered keys on the endpoints that answer 401 to a wrong key. */
 function judgeAltered({ unauthenticated, all }: KeyEvidence, kinds: readonly RejectedKeyKind[]): JudgedTrial[] {
   const rejecting = new Set(
     trialsOf(unauthenticated, "a wrong key")
@@ -80,7 +86,7 @@ const alteredKeysRejected = (clause: "AUTH-5" | "AUTH-6", expected: string): Che
     judged: (evidence) => judgeAltered(evidence, keyKindsOf(clause)),
   });
 
-/** Judges the code of altered keys: none of them was ever valid, so none has expired. */
+/** Judges the error code for altered keys. No altered key was ever valid, so none can have expired. */
 function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
   const rejected = judgeAltered(evidence, keyKindsOf("AUTH-5")).filter(({ trial }) => hasStatus(trial.exchange, 401));
   const expired = rejected.find(({ trial }) => codeOf(trial.exchange) === "EXPIRED_API_KEY");
@@ -94,8 +100,8 @@ function judgeAlteredCode(evidence: KeyEvidence): Finding<never> {
 }
 
 /**
- * Judges a key with swapped letter case, if all letters of the real key have the same case. Such a key may be
- * hexadecimal, so a server may ignore the case.
+ * Judges a key with swapped letter case, if all letters of the real key have one case. Such a key may be hexadecimal,
+ * so a server may ignore the case.
  */
 function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
   const judged = judgeAltered(evidence, keyKindsOf("AUTH-17"));
@@ -109,7 +115,9 @@ function judgeOtherCase(evidence: KeyEvidence): Finding<ReadingOf<"AUTH-17">> {
     : unproven("no request with the key in the other letter case got a conclusive response");
 }
 
-/** Returns unproven if a required or tried endpoint has no correct trial, else `null`. */
+/**
+ * Returns `unproven` if no trial is correct on some endpoint that is required or was tried. Otherwise returns `null`.
+ */
 function unprovenOnSomeEndpoint(trials: readonly KeyTrial[], correct: readonly KeyTrial[]): Unproven | null {
   const proven = new Set(correct.map(({ endpoint }) => endpoint));
   const expected = new Set<EndpointName>([...requiredEndpoints, ...trials.map(({ endpoint }) => endpoint)]);
@@ -125,8 +133,7 @@ type InvalidKey = "a wrong key" | "no key";
 
 /**
  * Judges the trials of one kind of invalid key.
- *
- * @param afterRejection returns the verdict of each violation if the first conclusive trial got 401
+ * @param afterRejection returns the verdict of a violation, if the first conclusive trial got 401
  */
 function judgeInvalidKey(
   { unauthenticated, all }: KeyEvidence,
@@ -149,7 +156,10 @@ function isFirstRejected({ unauthenticated, all }: KeyEvidence, kind: InvalidKey
   return first !== undefined && got401(first);
 }
 
-/** Judges that every endpoint answers 401 if the first one does. If not, AUTH-2 or AUTH-3 is broken instead. */
+/**
+ * Judges AUTH-8: every endpoint answers 401 if the first one does. If the first does not, AUTH-2 or AUTH-3 is broken
+ * instead.
+ */
 const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
   checkKeys("AUTH-8", withCoreControls, {
     ...positiveControls,
@@ -166,7 +176,7 @@ const rejectedEverywhere = (kind: InvalidKey, as: string): Check =>
       isFirstRejected(evidence, kind) ? null : unproven(`${kind} does not get a 401 at all (AUTH-2, AUTH-3)`),
   });
 
-/** Judges REQ-2, which demands a key for every request, on the same evidence. */
+/** Judges REQ-2 (a key is required on every request) by the same requests. */
 export const keyRequired: Check = checkKeys("REQ-2", withCoreControls, {
   ...positiveControls,
   kinds: ["no key"],
@@ -192,13 +202,13 @@ export const authentication = suite("Authentication", [
   checkKeys("AUTH-2", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-2"),
     expected: () => "401",
-    // AUTH-8 judges a different response on another endpoint.
+    // Violations on other endpoints are left out, because AUTH-8 (every endpoint) judges them.
     judged: (evidence) => judgeInvalidKey(evidence, "no key", () => "inconclusive"),
   }),
   checkKeys("AUTH-3", keyCheckProbes, {
     kinds: keyKindsOf("AUTH-3"),
     expected: () => "401 with the code `INVALID_API_KEY`",
-    // AUTH-8 judges a different status on another endpoint.
+    // Other statuses on other endpoints are left out, because AUTH-8 (every endpoint) judges them.
     judged: (evidence) =>
       judgeInvalidKey(evidence, "a wrong key", (trial) => (got401(trial) ? "violation" : "inconclusive")),
     whenEmpty: (evidence) =>

@@ -45,13 +45,13 @@ function hasSecondPage({ listing }: Discovery): boolean {
   return isSuccess(listing) && typeof pages === "number" && pages >= 2;
 }
 
-/** Sends a health check, which no limit counts, with every valid key. Without an agent, no free request exists. */
+/** Sends a health request with every valid key. No limit counts health requests, so this costs the keys nothing. */
 export const everyKeyUsed = probe(
   "every valid key is used once",
   { requests: 0, reads: true },
   async ({ client, target, discovery }) => {
     const agent = target.agents.answering;
-    // Discovery may have sent a health check with the main key.
+    // Discovery may already have sent a health request with the main key.
     const answers: Exchange[] = [...discovery.health].slice(0, 1);
     const others = usableKeys(target).filter(({ name }) => answers.length === 0 || name !== client.key.name);
     if (agent !== undefined) for (const key of others) answers.push(await client.as(key).health(agent));
@@ -59,24 +59,30 @@ export const everyKeyUsed = probe(
   },
 );
 
-/** Responses to requests without a valid key. A request that was not sent is absent. */
+/** Responses to requests without a valid key. A request that was not sent has no response here. */
 export interface UnauthenticatedTrials extends KeyTrials {
-  /** A health check with the valid key behind `bearer` in lower case. */
+  /** A health request with the valid key after `bearer` in lower case. */
   readonly lowerCase: Exchange | null;
-  /** One request with a wrong key, an unknown agent and no query. */
+  /** A request with three mistakes: a wrong key, an unknown agent and no query. */
   readonly allWrong: Exchange | null;
-  /** A request with a wrong key and no query, for an agent that exists; `null` if no agent is known. */
+  /**
+   * A request with a wrong key and no query, for an agent that exists. `null` if no agent is known, or the main key has
+   * a small limit per minute.
+   */
   readonly keyAndBodyWrong: Exchange | null;
-  /** Requests without a key and with an empty body, on other endpoints than invoke. */
+  /** Requests without a key and with an empty JSON object as body, to other endpoints than invoke. */
   readonly keyAndBodyMissing: readonly Exchange[];
 }
 
-/** Endpoints to try with an altered key if the target's key has few requests. Other kinds are tried on health only. */
+/**
+ * Endpoints to try with each kind of altered key if the main key has a small limit per minute. Other kinds are tried on
+ * health only.
+ */
 const endpointsIfFewRequests: Readonly<Partial<Record<RejectedKeyKind, readonly EndpointName[]>>> = {
   "a key with another last character": ["health", "invoke", "list"],
   "a key that is lengthened": ["health", "list"],
 };
-/** A key with at least this many requests per minute can be used on every endpoint. */
+/** Minimum limit per minute of a key with which every endpoint is tried. */
 const manyPerMinute = 100;
 
 /** Runs late, so that webhooks and operations exist for its requests. */
@@ -86,8 +92,7 @@ export const unauthenticatedSent = probe(
   async (context): Promise<UnauthenticatedTrials> => {
     const { client, target, discovery, time } = context;
     const { key } = client.key;
-    // The key must not be exhausted: it would get 429, and a server that accepts an altered key would seem to reject
-    // it.
+    // An exhausted key would get 429. A server that wrongly accepts an altered key would then seem to reject it.
     if (time.canAdvance) await time.passTime(useExpiryMs, "the key must have its allowance back");
     const fixtures = await prepareFixtures(context, "of-strangers");
     const sender = createTrialSender(client, fixtures, context);
@@ -96,7 +101,7 @@ export const unauthenticatedSent = probe(
     const missing = await sendTrials(sender, "no key", endpointNames, null);
     const allWrong = await sender.send(emptyPost(agentPath(unknownAgentOf({ discovery, target }), "invoke")), wrongKey);
     const isAffordable = hasManyRequests(context);
-    // With few requests, `allWrong` is the only request with a wrong key and a wrong body.
+    // With a small limit per minute, `allWrong` is the only request with a wrong key and a wrong body.
     const keyAndBodyWrong =
       fixtures.agent === null || !isAffordable
         ? null
@@ -121,7 +126,10 @@ export const unauthenticatedSent = probe(
   },
 );
 
-/** Lists deliveries with the main key, as a control, if no other probe did. If the run may not wait for that, the trials still count. */
+/**
+ * Lists deliveries with the main key, as a control, unless another probe did. If the run may not wait for that, the
+ * other requests still count.
+ */
 async function sendDeliveriesControl(context: ProbeContext, fixtures: Fixtures): Promise<void> {
   const request = requestFor.deliveries(fixtures);
   if (request === null || firstSuccessOn(context, "deliveries") !== undefined) return;
@@ -143,9 +151,8 @@ interface AlteredTrials {
 }
 
 /**
- * Sends an altered key to health first, which no limit counts. If health accepts it, stops: the server takes it for the
- * valid key, and more requests would use up that key's allowance.
- *
+ * Sends an altered key to health first, which no limit counts. If health accepts the key, stops: the server takes it
+ * for the valid key, and further requests would use up that key's allowance.
  * @param acceptingAny endpoints that accept any key
  */
 async function sendHealthFirst(

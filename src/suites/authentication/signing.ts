@@ -58,7 +58,7 @@ const mistakes = {
 export interface SignedBadly {
   /** Control: a request without a signature. */
   readonly control: Exchange;
-  /** The requests with a wrong signature, by the mistake in the signature. */
+  /** Requests with a wrong signature, by the name of the mistake. */
   readonly asked: Readonly<Record<string, Exchange>>;
   /** A request without a signature, with a key that requires signatures; `null` if the target has no such key. */
   readonly unsigned: Exchange | null;
@@ -89,7 +89,7 @@ interface SigningOverrides {
   readonly signedBody?: string;
   readonly path?: (path: string) => string;
   readonly secret?: (secret: string) => string;
-  /** Makes the timestamp from the target's time in Unix seconds. */
+  /** Returns the timestamp for the target's current time in Unix seconds. */
   readonly seconds?: (nowSeconds: number) => string;
   readonly signature?: (signature: string) => string;
 }
@@ -124,11 +124,11 @@ function createSigner(context: ProbeContext<"signing">): SendSigned {
 type Timing = Pick<ProbeContext, "discovery" | "recorder" | "time" | "outages">;
 
 /**
- * The target's current time in Unix seconds, from its `Date` header, else from its rate-limit headers, plus the time that
- * elapsed since. So a clock difference between the machines does not invalidate the signature.
+ * Returns the target's current time in Unix seconds: the time in an earlier response, plus the time since then. A
+ * difference between the machines' clocks then does not invalidate a signature.
  */
 export function targetSeconds({ discovery: { usage }, recorder, time, outages }: Timing): number {
-  // The test clock of a server that was restarted may have begun anew.
+  // After an outage, uses the latest response, because a restarted server may reset its test clock.
   const latest = outages.count() === 0 ? usage : (recorder.recorded().findLast(hasTime) ?? usage);
   const date = timeOf(latest);
   if (date === null || latest.answer.kind !== "answered") return (Date.now() + time.clockOffsetMs()) / 1000;
@@ -136,10 +136,10 @@ export function targetSeconds({ discovery: { usage }, recorder, time, outages }:
 }
 
 const timeOf = (exchange: Exchange): number | null => dateSeconds(exchange) ?? nowByReset(exchange);
-/** Whether a response of the target, not of a gateway, shows the time. */
+/** Whether a response shows the target's time. Only successes are used, because a gateway may send errors. */
 const hasTime = (exchange: Exchange): boolean => isSuccess(exchange) && timeOf(exchange) !== null;
 
-/** The current time in Unix seconds: the end of a window minus the seconds until then. */
+/** Computes the current time in Unix seconds: the reset time of a window minus the seconds until then. */
 function nowByReset(exchange: Exchange): number | null {
   const [reset, after] = [headerNames.rateReset, headerNames.rateResetAfter].map((name) =>
     secondsHeader(exchange, name),
@@ -147,7 +147,7 @@ function nowByReset(exchange: Exchange): number | null {
   return typeof reset === "number" && typeof after === "number" ? reset - after : null;
 }
 
-/** Judges a GET with a query string: the signed path may include the query string or not. */
+/** Judges a signed GET with a query string. The signed path may include the query string or not. */
 function judgeQuery({ control, withQuery, withoutQuery }: SignedValidly): Finding<"path-only" | "path-and-query"> {
   if (!isSuccess(control))
     return unproven(`the same request without a signature did not succeed (${outcomeOf(control)})`);
@@ -213,8 +213,8 @@ export interface SignableRequest {
 }
 
 /**
- * The value of `X-Signature`: the lower-case hexadecimal HMAC-SHA256, keyed with the secret, of method, path, timestamp and
- * body, separated by line feeds. Source: Authentication 4.
+ * Computes the value of `X-Signature`: the lower-case hexadecimal HMAC-SHA256, keyed with the secret, of method, path,
+ * timestamp and body, separated by line feeds. Source: Authentication 4.
  */
 export const requestSignature = ({ method, path, timestamp, body }: SignableRequest, secret: string): string =>
   createHmac("sha256", secret).update(`${method}\n${path}\n${timestamp}\n${body}`, "utf8").digest("hex");

@@ -11,7 +11,7 @@ import { agentOfRole, keyOfKind } from "./reach.ts";
 import { dimensions } from "../../spec/dimensions.ts";
 import { textKindOf } from "./texts.ts";
 
-/** Parameters of {@link rowsOfExchange} besides the exchange: they help to recognise keys, agents and pages. */
+/** Parameters of {@link rowsOfExchange} for recognising keys, agents and pages. */
 export interface RowReader {
   readonly target: Target;
   /** The text of the main key. Invalid keys are recognised by their difference from it. */

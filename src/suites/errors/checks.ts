@@ -43,28 +43,34 @@ import { formatValue } from "../../base/format-value.ts";
 import { unauthenticatedSent } from "../authentication/probes.ts";
 import { streamedUnknownAgent } from "../stream/probes.ts";
 
-/** All exchanges. Requests without a key come first: they cost nothing, and give every run some errors. */
+/**
+ * All exchanges of the run. Requests without a key are sent for these checks, so that every run has some errors. They
+ * cost the key nothing.
+ */
 const errorProbes = { all: allExchanges, unauthenticated: unauthenticatedSent } as const;
 
 const noErrors = (where = "in this run"): Unproven => unproven(`no error response with a JSON body ${where}`);
 
-/** Whether an error body can be judged. SVC-1 judges a body that is not JSON; a missing body breaks the rules of form. */
+/**
+ * Whether an error body can be judged. A body that is not JSON cannot, because SVC-1 (bodies are JSON) judges it. A
+ * missing body can, because it breaks the rules of form.
+ */
 const isJudged = (exchange: Exchange): boolean =>
   bodyJson(exchange) !== undefined || (exchange.answer.kind === "answered" && exchange.answer.body.kind === "none");
 
 interface ErrorCheckOptions<R extends string> {
-  /** Probes whose errors the check needs. */
+  /** Additional probes that cause errors for the check. */
   readonly on?: Probes;
   readonly matrix?: CoverageMatrix;
   /** Whether the clause covers an error. */
   readonly isCovered?: (exchange: Exchange, all: AllExchanges) => boolean;
   readonly judge: (exchange: Exchange) => Mismatch | null | undefined;
   readonly whenEmpty?: Unproven;
-  /** Returns the reading that all errors follow. */
+  /** Returns the reading of the clause that all errors together follow. */
   readonly judgeAcross?: (errors: readonly Exchange[]) => Finding<R>;
 }
 
-/** Judges every error response of the run. */
+/** Creates a check that judges every error response of the run. */
 const everyError = <const K extends JudgedId>(
   clause: K,
   { on = {}, isCovered = () => true, ...options }: ErrorCheckOptions<ReadingOf<K>>,
@@ -84,13 +90,16 @@ const everyError = <const K extends JudgedId>(
     },
   );
 
-/** Applies a rule of error bodies to an exchange. */
+/** Makes a rule for error bodies applicable to an exchange. */
 const byRule =
   <M>(rule: (error: ErrorResponse) => M) =>
   (exchange: Exchange): M =>
     rule({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/** The form that all bodies fit; `null` if there is none. Extra fields are legal, so a body may fit both forms. */
+/**
+ * Returns the form that all error bodies fit; `null` if there is none. Extra fields are legal, so a body may fit both
+ * forms.
+ */
 function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
   if (forms.every((form) => form === "both")) return "both";
   if (!forms.includes("form-b")) return "form-a";
@@ -100,7 +109,7 @@ function commonForm(forms: readonly ErrorForm[]): ErrorForm | null {
 const followForm = (errors: readonly Exchange[]) =>
   follows(commonForm(errors.map((each) => formOf(each) ?? "both")) ?? "by-occasion");
 
-/** Judges that every error of these endpoints is in form A or form B. */
+/** Creates a check that every error of these endpoints is in form A or form B. */
 const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly EndpointName[], on: Probes = {}): Check =>
   everyError(clause, {
     on,
@@ -111,7 +120,10 @@ const haveForm = (clause: "ERR-2" | "ERR-3" | "ERR-4", endpoints: readonly Endpo
     judgeAcross: followForm,
   });
 
-/** Judges a rule for one of the two forms. The reading is `absent` if the run has errors, but none of that form. */
+/**
+ * Creates a check of a rule for one of the two error forms. Its reading is `absent` if the run has errors, but none of
+ * that form.
+ */
 const inForm = (
   clause: "ERR-6" | "ERR-7" | "ERR-15" | "ERR-16",
   form: "form-a" | "form-b",
@@ -128,7 +140,7 @@ const inForm = (
   });
 };
 
-/** Options of checks of the errors of a rate limit. */
+/** Options for checks of rate-limit errors. */
 const ofRateLimit = {
   isCovered: (exchange: Exchange) => hasStatus(exchange, 429) && errorOf(exchange) !== null,
   whenEmpty: unproven("no 429 response with an error body", "a run that reaches a limit (the limits suite)"),
@@ -139,7 +151,10 @@ const withDocumentedCode = memoizeByObject((all: AllExchanges) =>
   all.exchanges.filter((each) => isSpecifiedRequest(each, all) && documentedStatus(codeOf(each)) !== null),
 );
 
-/** Judges every response whose error code is documented, if the document covers its request. */
+/**
+ * Creates a check of every response with a documented error code. Leaves out requests that the document does not
+ * specify.
+ */
 const ofDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<never>["judge"]): Check =>
   checkEvery(clause, errorProbes, {
     matrix: errorMatrix("response with a documented code"),
@@ -148,7 +163,10 @@ const ofDocumentedCode = (clause: "ERR-1" | "ERR-10", judge: ErrorCheckOptions<n
     whenEmpty: unproven("no response had a documented code"),
   });
 
-/** Whether details have a field and a reason, or contain objects that all have them. */
+/**
+ * Whether `details` has the strings `field` and `reason`, at most three levels deep. In an array, every item must have
+ * them.
+ */
 function namesField(details: unknown, levels = 3): boolean {
   if (levels === 0) return false;
   if (Array.isArray(details)) return details.length > 0 && details.every((each) => namesField(each, levels - 1));
@@ -167,28 +185,32 @@ function fieldDetailsMismatch(exchange: Exchange): Mismatch | null {
 const isInvalidInput = (exchange: Exchange): boolean =>
   hasStatus(exchange, 400) && codeOf(exchange) === "INVALID_INPUT" && mayNameField(exchange);
 
-/** Bodies up to this length are not refused for it. */
+/** Bodies up to this length should not be refused for their length. */
 const shortBodyBytes = 8 * 1024;
 
-/** Whether an error can name a field of the request. A body that is too long or not JSON has none. */
+/** Whether an error can name a field of the request body. A body that is too long or not JSON has no fields. */
 const mayNameField = ({ request: { body } }: Exchange): boolean =>
   body.kind === "none" || (body.kind === "text" && body.bytes <= shortBodyBytes && isObject(tryParseJson(body.text)));
 
 const codesOf = (exchanges: readonly Exchange[]): string[] =>
   [...new Set(exchanges.flatMap((each) => codeOf(each) ?? []))].toSorted();
 
-/** How far `reset_at` may be from a computed instant: 2 seconds, plus 1 because either may be rounded to whole seconds. */
+/**
+ * How far `reset_at` may be from a computed time: 2 seconds, plus 1 because either time may be rounded to whole
+ * seconds.
+ */
 const toleranceSeconds = 3;
 const longestWindowSeconds = 3600;
 /**
- * If the wait ends later than this after `reset_at`, the two do not belong together: `retry_after` is in another unit.
+ * If `retry_after` ends later than this after `reset_at`, the two do not fit: `retry_after` must be in another unit.
  */
 const maxPastResetSeconds = 60;
 
 /**
- * Judges `reset_at` in the details of an error, if present. It must be a timestamp. It must match the end of the wait
- * that `retry_after` gives, the future end of a window, or the reset in the headers. The end of a window may be before
- * or after the end of the wait. Judges only the form if the timestamp has no zone or the target's clock is unknown.
+ * Judges `reset_at` in the details of an error, if present. It must be a timestamp, and must agree with one of these:
+ * the end of the wait in `retry_after`, a possible end of a window, or the reset in the headers.
+ *
+ * Judges only the format if the timestamp has no time zone, or the response does not show the target's clock.
  */
 function resetAtMismatch(exchange: Exchange): Mismatch | null {
   const resetAt = getPath(errorOf(exchange)?.["details"], "reset_at");
@@ -215,7 +237,7 @@ function resetAtMismatch(exchange: Exchange): Mismatch | null {
   };
 }
 
-/** The times on the target's clock in Unix seconds: from `Date`, and from the two reset headers. */
+/** Returns the target's time in Unix seconds: from `Date`, and from the two reset headers. */
 function targetClocks(exchange: Exchange, reset: number | null): number[] {
   const resetAfter = secondsHeader(exchange, headerNames.rateResetAfter);
   const date = dateSeconds(exchange);

@@ -14,24 +14,34 @@ import { healthChecked, laterChecked } from "./probes.ts";
 type TimeField = "uptime" | "last_request";
 type ReportPair = readonly [Exchange, Exchange];
 
-/** Minimum time between two reports: some servers report both fields in whole seconds. */
+/**
+ * Minimum time between two compared reports, because some servers report `uptime` and `last_request` in whole seconds.
+ */
 const minGapMs = 3000;
 
-/** When a request was sent, by the target's clock. */
+/** Returns when a request was sent, by the target's clock. */
 const sentAt = ({ sentMs, clockMs }: Exchange): number => sentMs + clockMs;
 
-/** Time that has certainly passed for the target between two requests: a test clock may stand still until it is advanced. */
+/**
+ * Returns the time that has certainly passed for the target between two requests. A test clock may stand still between
+ * two advances, so only the advances count.
+ */
 const gapMs = (first: Exchange, last: Exchange, { canAdvance = false }: AllExchanges): number =>
   canAdvance ? last.clockMs - first.clockMs : sentAt(last) - sentAt(first);
 
-/** A time field of a report; `undefined` if it is absent or has the wrong type, which another clause judges. */
+/**
+ * Returns a time field of a report; `undefined` if it is absent or has the wrong type. Another clause judges the type.
+ */
 function fieldOf(exchange: Exchange, name: TimeField): unknown {
   const value = getPath(bodyJson(exchange), name);
   const isReadable = name === "uptime" ? typeof value === "number" : typeof value === "string" && isTimestamp(value);
   return isReadable ? value : undefined;
 }
 
-/** The first and the last report that have a field; `null` if the reports are too close together for the field to differ. */
+/**
+ * Returns the first and the last report that have a field. Returns `null` if they are too close together for the field
+ * to differ.
+ */
 function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExchanges): ReportPair | null {
   const readable = reports.filter((each) => fieldOf(each, name) !== undefined);
   const [first, last] = [readable[0], readable.at(-1)];
@@ -41,7 +51,10 @@ function firstAndLast(reports: readonly Exchange[], name: TimeField, all: AllExc
 const isConstant = ([first, last]: ReportPair, name: TimeField): boolean =>
   fieldOf(first, name) === fieldOf(last, name);
 
-/** Judges that reports change while the target is not away: `uptime` with time, `last_request` with each request. */
+/**
+ * Judges that reports change: `uptime` with time, `last_request` with each request. Compares only reports with no
+ * outage of the target in between.
+ */
 export function judgeChangingValues(all: AllExchanges, agent: string | null): Finding<never> {
   const own = all.exchanges.filter((each) => agentInPath(each) === agent);
   const findings = splitAtReturns(own, all).map((exchanges) => judgeSeries(exchanges, all));
@@ -72,14 +85,17 @@ function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding
   return uptimes === null && !isUsed ? tooClose : holds();
 }
 
-/** Whether an exchange is a successful invoke between two reports, late enough after the first that whole seconds differ. */
+/**
+ * Whether an exchange is a successful invoke between two reports. It must be so much later than the first report that a
+ * time in whole seconds differs.
+ */
 const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExchanges): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
   gapMs(first, each, all) >= minGapMs &&
   each.answer.endMs <= last.sentMs;
 
-/** Judges that a stream changes `last_request`, as any request does. */
+/** Judges that a stream changes `last_request`, as other requests do. */
 export function judgeStreamChanges({ reports, streamed }: StreamAccounted): Finding<never> {
   if (!isSuccess(streamed)) return unproven("the agent did not stream");
   const [before, after] = reports.map((each) => fieldOf(each, "last_request"));
@@ -98,9 +114,12 @@ export const changingValueChecks: readonly Check[] = [
 
 /** Minimum time between two compared uptimes, because an uptime may be rounded. */
 const minUptimeGapMs = 20;
-/** Minimum number of pairs that prove a wrong unit. Within a single pair, the clock may have advanced without being recorded yet. */
+/**
+ * Minimum number of pairs that prove a wrong unit. In a single pair, an advance of the test clock may not be recorded
+ * yet.
+ */
 const minPairs = 2;
-/** Bounds of the rise per second that indicate milliseconds. An uptime in rounded seconds rises by less. */
+/** Bounds of the rise of `uptime` per second that show milliseconds. An uptime in seconds rises by about 1. */
 const [minMillisecondRate, maxMillisecondRate] = [300, 3000];
 
 interface Uptime {
@@ -111,8 +130,8 @@ interface Uptime {
 type UptimePair = readonly [Uptime, Uptime];
 
 /**
- * Returns the reports whose `uptime` is not in seconds: it rises about a thousand times as fast as time. All pairs of an
- * agent must agree, because each replica behind one address has its own uptime.
+ * Returns the reports whose `uptime` rises about a thousand times as fast as time, and so is not in seconds. All pairs
+ * of an agent's reports must agree, because each replica behind one address has its own uptime.
  */
 export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): ReadonlySet<Exchange> {
   const uptimes = reports.flatMap(({ exchange, root }): Uptime[] => {
@@ -124,13 +143,13 @@ export function uptimesNotInSeconds(reports: readonly JudgedResponse[]): Readonl
   return new Set(inMilliseconds.flat().map(([, { exchange }]) => exchange));
 }
 
-/** Pairs each report with the next one that is far enough away and has a different uptime. */
+/** Pairs each report with the next one that is late enough and has a different uptime. */
 function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   const sorted = uptimes.toSorted((one, other) => one.exchange.sentMs - other.exchange.sentMs);
   const pairs: UptimePair[] = [];
   let from = sorted[0];
   for (const to of sorted.slice(1)) {
-    // An equal uptime may be rounded, or the target's clock may stand still until the run advances it.
+    // Skips an equal uptime: it may be rounded, or the test clock may have stood still.
     if (from === undefined || elapsedMs([from, to]).min < minUptimeGapMs || to.uptime === from.uptime) continue;
     pairs.push([from, to]);
     from = to;
@@ -138,7 +157,7 @@ function comparedPairs(uptimes: readonly Uptime[]): UptimePair[] {
   return pairs;
 }
 
-/** Bounds of the time between two reports by the target's clock. */
+/** Bounds of the time between two reports, by the target's clock. */
 function elapsedMs([{ exchange: from }, { exchange: to }]: UptimePair): { readonly min: number; readonly max: number } {
   const advancedMs = to.clockMs - from.clockMs;
   return {

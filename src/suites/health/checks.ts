@@ -27,7 +27,7 @@ const isReport = (exchange: Exchange): boolean =>
   hasStatus(exchange, 200) ||
   ((statusOf(exchange) ?? 0) >= 500 && healthStatuses.some((each) => each === reported(exchange, "status")));
 
-/** Says why the fields of a report cannot be judged; `null` if they can. */
+/** Returns why the fields of a report cannot be judged; `null` if they can. */
 function missingReport(exchange: Exchange): Unproven | null {
   if (!isReport(exchange)) return unproven(`there is no health report (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the health report is no JSON object");
@@ -58,15 +58,15 @@ const checkField = (clause: (typeof healthClauses)[number]): Check =>
 
 const withUnit = memoizeByPair((response: JudgedResponse, hasOtherUnit: boolean) => ({ ...response, hasOtherUnit }));
 
-/** Statuses that mean that a check fails: `unhealthy`, and words for failure. */
+/** Statuses of a component in `checks` that certainly mean a failure. */
 const failedCheck = /^(unhealthy|fail(ed|s|ing|ure)?)$/i;
 /**
- * Other statuses of a check that does not pass. `slow` is not one: the document has it as an example, and it may be
- * fine.
+ * Other statuses of a component in `checks` that mean trouble. `slow` is not among them: the document uses it as an
+ * example, and a slow component may be healthy.
  */
 const troubledCheck = /^(degraded|warn(ing)?|error|down|critical|unavailable|unreachable|offline|dead)$/i;
 
-/** The first check of a report with such a status, as `name: status`. */
+/** Returns the first component in a report's `checks` whose status matches, as `name: status`. */
 function findCheck(report: unknown, words: RegExp): string | null {
   const dependencies = getPath(report, "checks", "dependencies");
   const statuses: (readonly [string, unknown])[] = [
@@ -77,7 +77,7 @@ function findCheck(report: unknown, words: RegExp): string | null {
   return found === undefined ? null : `${found[0]}: ${String(found[1])}`;
 }
 
-/** Checks that no check of a `healthy` report has a status with one of the words. */
+/** Creates a check that no component in a `healthy` report has a status with one of these words. */
 const healthyWithout = (clause: "HLT-13" | "HLT-23", words: RegExp): Check =>
   checkEvery(
     clause,

@@ -36,7 +36,7 @@ import {
 import { isSessionRequired, sessionChecks } from "./sessions.ts";
 import { withoutQueryCheck } from "./without-query.ts";
 
-/** Says why the fields of a response cannot be judged; `null` if they can. */
+/** Returns why the fields of a response cannot be judged; `null` if they can. */
 const missingBody = (exchange: Exchange) => {
   if (!isSuccess(exchange)) return unproven(`the invoke did not succeed (${outcomeOf(exchange)})`);
   return isObject(bodyJson(exchange)) ? null : unproven("the response is not a JSON object");
@@ -62,7 +62,7 @@ const checkField = (clause: "INV-2" | "INV-3" | "INV-4" | "INV-5" | "INV-6"): Ch
 const integer = z.int();
 const usageSchema = z.looseObject({ prompt_tokens: integer, completion_tokens: integer, total_tokens: integer });
 
-/** Judges whether one of the combined features is accepted. */
+/** Returns a judge of whether the target accepts one of the combined features. */
 const accepts =
   <F extends string>(feature: F) =>
   ({ plain, tried }: { readonly plain: TimedExchange; readonly tried: CombinedResult<F> }) =>
@@ -73,7 +73,7 @@ const judgeTogether = ({ plain, tried }: { readonly plain: TimedExchange; readon
 
 const noRequestIds = unproven("fewer than two responses have a `request_id`");
 
-/** Judges that the responses of one process have different request ids. */
+/** Judges that the responses have different request ids. All must come from before, or after, the same outage. */
 function judgeRequestIds(exchanges: readonly Exchange[]): Finding<never> {
   const byId = new Map<string, Exchange>();
   for (const exchange of exchanges) {
@@ -101,7 +101,7 @@ const judgeMistake = (rejected: Exchange, control: Exchange, status: number, cod
 
 const fewRequests = () => inapplicable("the key has few requests a minute");
 
-/** Whether a request has a temperature within the range and no other parameter. */
+/** Whether a request has a `query`, a `temperature` in the documented range and no other parameter. */
 function hasOnlyValidTemperature(exchange: Exchange): boolean {
   const sent = sentJson(exchange.request);
   const parameters = getPath(sent, "parameters");
@@ -201,7 +201,7 @@ export const invoke = suite("Invoke", [
       members: ({ all, invoked: { exchange: plain } }) =>
         responseCases(
           (byEndpoint(all).get("invoke") ?? []).filter(
-            // A rejection proves something only if the same request without parameters is accepted.
+            // A rejection proves something only if the server accepts the same request without parameters.
             (each) => hasOnlyValidTemperature(each) && hasValidKey(each, all) && (isSuccess(each) || isSuccess(plain)),
           ),
           all,

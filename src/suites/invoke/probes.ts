@@ -12,18 +12,18 @@ import { unicodeText } from "../shared/unicode-text.ts";
 import { isSuccess } from "../shared/response.ts";
 import { hello } from "../limits/exhaust.ts";
 
-/** An exchange with the target's clock offset at its end. */
+/** An exchange, and how far the run had advanced the test clock when it ended. */
 export interface TimedExchange {
   readonly exchange: Exchange;
   readonly clockAfterMs: number;
 }
 
 export interface Invoked extends TimedExchange {
-  /** Whether the user named the agent. Otherwise the agent was found through the list. */
+  /** Whether the user named the agent. Otherwise the run found the agent through the list. */
   readonly promised: boolean;
 }
 
-/** A query longer than {@link fewTokens}, so that the response of an agent that repeats its query has to be cut off. */
+/** A query longer than {@link fewTokens}. An agent that repeats its query must cut it off to respect `max_tokens`. */
 export const longQuery = `Please repeat these words: ${Array.from({ length: 40 }, (_, at) => `word${at + 1}`).join(" ")}`;
 export const fewTokens = 16;
 
@@ -54,7 +54,7 @@ export const slowAgentInvoked = probe(
   },
 );
 
-/** Features of one request, with values at the minimum of their range. */
+/** Parts of a request body, with values at the minimum of their range. */
 const minFeatures = {
   temperature: { parameters: { temperature: 0 } },
   context: { parameters: { context: { user: { name: "Ada", tags: ["a", "b"] }, depth: 1 } } },
@@ -63,7 +63,7 @@ const minFeatures = {
   scripts: { query: unicodeText },
 } as const;
 
-/** Features of another request, with values at the maximum of their range. */
+/** Parts of another request body, with values at the maximum of their range. */
 const maxFeatures = {
   temperature: { parameters: { temperature: 2 } },
   maxTokens: { parameters: { max_tokens: fewTokens } },
@@ -84,7 +84,10 @@ export const invokedAtMax = probe(
   (context) => sendCombined(maxFeatures, { query: longQuery }, (body) => invokeOnce(context, body), isSuccess),
 );
 
-/** Returns 0 for a key with few requests, because the webhook probes already send the same request. */
+/**
+ * Number of requests. With a small limit per minute it is 0 if webhooks are tested, because the webhook probes already
+ * send the same request.
+ */
 function requestsWithoutWebhooks(target: Target): number {
   return hasFewRequests(target) && target.webhooks !== null ? 0 : 1;
 }
@@ -92,7 +95,10 @@ function requestsWithoutWebhooks(target: Target): number {
 const invokeOnce = async (context: ProbeContext<"agents.answering">, body: object): Promise<Exchange> =>
   findEarlierInvoke(context, body) ?? (await context.client.invoke(context.given["agents.answering"], body));
 
-/** Finds an earlier successful invoke with the same body, to save a request of a key that has few. */
+/**
+ * Finds an earlier successful invoke with the same body, if the main key has a small limit per minute. This saves a
+ * request.
+ */
 function findEarlierInvoke(
   { client, given, target, recorder }: ProbeContext<"agents.answering">,
   body: object,
@@ -138,7 +144,7 @@ export const invokedWithNumber = probe(
   async ({ client, given }) => ({ answered: await client.invoke(given["agents.answering"], { query: 42 }) }),
 );
 
-/** A session of three calls, then the question of the second call in another session. */
+/** Calls an agent three times in one session. Then asks the question of the second call in another session. */
 export const sessionHeld = probe(
   "an agent is told a word in a session and asked for it twice there, and in another session",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 4 : 8) },
@@ -158,8 +164,8 @@ export const sessionHeld = probe(
     if (hasFewRequests(target))
       return { word, marker, told, asked: exchange, again, elsewhere, withoutQuery: null, acrossStream: null };
     const withoutQuery = await client.invoke(agent, { session_id: session });
-    // Each query has its own marker: an agent may repeat only the latest query, and streams may keep sessions of their
-    // own.
+    // Each query has its own marker, because an agent may repeat only the latest query, and streams may have separate
+    // sessions.
     const [before, within] = [newMarker(), newMarker()];
     const invokedBefore = await ask(`${query} (${before})`, session);
     const stream = await client.stream(

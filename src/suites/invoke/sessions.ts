@@ -8,17 +8,17 @@ import type { CombinedResult } from "../shared/combined-features.ts";
 import { invoked, invokedAtMin, sessionHeld } from "./probes.ts";
 
 /**
- * Whether the server rejects a request without `session_id` as bad input, but accepts a request with `session_id` and
+ * Whether the server rejects a request for lack of `session_id`: it accepts a similar request with `session_id` and
  * optional parameters.
  */
 export const isSessionRequired = (plain: Exchange, tried: CombinedResult<"session">): boolean =>
   hasStatus(plain, 400, 422) && isSuccess(tried.together);
 
-/** Whether a response contains one of the words. */
+/** Whether the body of a response contains one of the words. */
 export const repeats = (exchange: Exchange, ...words: readonly string[]): boolean =>
   words.some((each) => textOf(exchange).includes(each));
 
-/** The body of a response, without JSON's escapes. */
+/** Returns the body of a response as JSON with few escapes, so that words can be found in it. */
 function textOf(exchange: Exchange): string {
   const json = bodyJson(exchange);
   return json === undefined ? (bodyText(exchange) ?? "") : JSON.stringify(json);
@@ -28,7 +28,7 @@ const repeatedElsewhere = "the agent repeats the word in another session too";
 
 const resultOf = (exchange: Exchange): string => `no such word: ${formatValue(getPath(bodyJson(exchange), "result"))}`;
 
-/** Checks that a session is optional (INV-17) and that the agent remembers its calls (INV-18). */
+/** Checks that `session_id` is optional (INV-17), and that an agent remembers the calls of a session (INV-18). */
 export const sessionChecks: readonly Check[] = [
   check(
     "INV-17",
@@ -49,7 +49,7 @@ export const sessionChecks: readonly Check[] = [
     const forgotten = (words: string, exchange: Exchange): Finding<never> =>
       breach(`${words} in the response`, resultOf(exchange), told, asked, exchange);
     if (!repeats(asked, word)) return forgotten(`the word of the session's first call, ${word},`, asked);
-    // An agent may repeat the latest query and nothing before it.
+    // Accepts a word of either earlier call, because an agent may remember only the latest one.
     return repeats(again, word, marker)
       ? holds()
       : forgotten(`a word of the session's first two calls, ${word} or ${marker},`, again);
@@ -64,7 +64,7 @@ export const sessionChecks: readonly Check[] = [
       const failed = [invokedBefore, stream, invokedAfter, elsewhere].find((each) => !isSuccess(each));
       if (failed !== undefined) return unproven(`a call of the session did not succeed (${outcomeOf(failed)})`);
       if (repeats(elsewhere, word)) return unproven(repeatedElsewhere);
-      // If the session does not hold even without streams, the check above reports it.
+      // If the agent forgets the session even without a stream, the check above reports that.
       if (!repeats(invokedBefore, ...said.slice(0, 3)))
         return unproven("the session's fourth invoke repeats no word of it");
       return repeats(invokedAfter, ...said)

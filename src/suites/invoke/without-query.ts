@@ -19,8 +19,8 @@ import { codeOf, describeStatus, hasStatus, isSuccess } from "../shared/response
 const leftOut = z.never().exactOptional();
 
 /**
- * A body of invoke that the document allows, apart from its `query`. Leaves out what a server may refuse first: session
- * ids of other alphabets, parameters of streams, and unknown fields beside `parameters`.
+ * An invoke body that the document allows, whether or not it has `query`. Leaves out everything that a server may
+ * reject first: unusual session ids, parameters of streams, and unknown fields next to `parameters`.
  */
 const legalBody = z.strictObject({
   query: z.string().min(1).exactOptional(),
@@ -40,12 +40,12 @@ const legalBody = z.strictObject({
     .exactOptional(),
 });
 
-/** An invoke with a valid key and a legal body, which may lack its `query`. */
+/** An invoke with a valid key and a legal body, with or without `query`. */
 interface LegalInvoke {
   readonly exchange: Exchange;
   readonly agent: string | null;
   readonly hasQuery: boolean;
-  /** The fields beside the query. All unknown parameters have one name. */
+  /** The names of all fields except `query`. All unknown parameters share one name. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -63,15 +63,18 @@ const legalInvokes = memoizeByObject((all: AllExchanges): readonly LegalInvoke[]
   }),
 );
 
-/** Whether a server rejected an invoke for what it is, and not for a limit or a crash. */
+/** Whether a server rejected an invoke with a 4xx status other than 429. */
 function isRejected({ exchange }: LegalInvoke): boolean {
   const status = statusOf(exchange) ?? 0;
   return status >= 400 && status < 500 && status !== 429;
 }
 
 /**
- * Returns the invokes whose only mistake is that `query` is absent. Their agents have answered an invoke with a query
- * and no other fields than theirs. Leaves out a field that such an agent rejected beside a query: another clause judges that.
+ * Returns the invokes whose only mistake is that `query` is absent. The same agent must have answered an invoke with
+ * `query` and with at most the same other fields.
+ *
+ * Leaves out invokes with a field that some agent rejected together with `query`, because another clause judges that
+ * field.
  */
 function invokesWithoutQuery(all: AllExchanges): Member<Exchange>[] {
   const invokes = legalInvokes(all);
@@ -107,7 +110,8 @@ export const withoutQueryCheck: Check = checkEvery(
     noun: "requests",
     members: ({ all }) => invokesWithoutQuery(all),
     judge: (exchange) => {
-      // A limit, a quota or a crash may come first. ERR-8 to ERR-10 judge a body without a code.
+      // Judges neither other statuses nor a 400 without a code. A limit, a quota or a crash may come first, and ERR-8
+      // to ERR-10 judge error bodies.
       if (!isSuccess(exchange) && !hasStatus(exchange, 400, 422)) return undefined;
       if (hasStatus(exchange, 400) && codeOf(exchange) === null) return undefined;
       return hasStatus(exchange, 400) && codeOf(exchange) === requiredCode

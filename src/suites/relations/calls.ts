@@ -14,7 +14,7 @@ import { invokeFields } from "./executions.ts";
 import { degradedInvoked, sessionsAtOnce, timedOutInStream } from "./probes.ts";
 import { type Pair, relation } from "./relation.ts";
 
-/** A response of an invoke, or a stream. */
+/** A successful invoke or an opened stream, with the `usage` that it reported. */
 interface Call extends Pair {
   readonly second: Exchange;
   readonly usage: unknown;
@@ -35,7 +35,7 @@ const successesOf = (all: AllExchanges, endpoint: EndpointName): Exchange[] =>
 
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
-/** Relations of invoke and stream: one rule for `max_tokens` and for usage. */
+/** Checks of invoke and stream: `max_tokens` against usage, the sum of tokens, and streams that time out. */
 const sharedRules = [
   relation(
     "INV-15",
@@ -106,10 +106,13 @@ const sharedRules = [
   ),
 ];
 
-/** Endpoints whose successes have no `status` of their own that could be `error`. */
+/**
+ * Endpoints whose successful responses have no field `status` of their own. A `status` of `error` there belongs to the
+ * generic envelope, and so means a failure.
+ */
 const endpointsWithoutState = ["invoke", "list", "usage", "webhooks", "deliveries", "alerts", "keyUsage"] as const;
 
-/** The part of an error in a body: `status` `error`, or an `error` object with a code. */
+/** Describes the part of a body that says that the request failed; `null` if there is none. */
 function errorPartOf(body: unknown): string | null {
   if (getPath(body, "status") === "error") return "`status` `error`";
   const code = getPath(body, "error", "code");

@@ -22,7 +22,10 @@ const noPages = unproven(
   "a target with more than two agents, and a key with many requests",
 );
 
-/** The pages of one listing; `null` if the number of agents changed meanwhile, or two agents look the same. */
+/**
+ * Returns the pages of one listing. Returns `unproven` if the list changed meanwhile, or two agents of a page look the
+ * same.
+ */
 function readPages(listed: readonly Exchange[]): readonly Page[] | Unproven {
   const pages = listed.flatMap((each) => pageOf(each) ?? []);
   const [first] = pages;
@@ -87,7 +90,7 @@ interface UsagePair extends Pair {
   readonly second: Exchange;
 }
 
-/** Pairs each read of usage with the next one of its key, unless they overlap. */
+/** Pairs each read of usage with the next read of the same key, unless the two overlap. */
 const usagePairs = (all: AllExchanges): UsagePair[] =>
   splitAtReturns((byEndpoint(all).get("usage") ?? []).filter(isSuccess), all).flatMap((reads) =>
     [...Map.groupBy(reads, ({ key }) => key).values()].flatMap((ofKey) =>
@@ -120,7 +123,9 @@ interface LimitPair extends Pair {
   readonly other: number;
 }
 
-/** Pairs responses of keys with the same limits: of each key, the first response with each `Limit` of the minute. */
+/**
+ * Pairs each response that reports a limit per minute with the first such response among all keys with equal limits.
+ */
 function minuteLimitPairs(
   all: AllExchanges,
   keys: readonly { readonly key: string; readonly limits: TierLimits | null }[],
@@ -139,7 +144,10 @@ function minuteLimitPairs(
   return pairs;
 }
 
-/** Whether a `Limit` is the minute's, with or without a burst on top. HDR-10 judges other numbers. */
+/**
+ * Whether a `Limit` header reports the limit per minute, with or without the burst on top. HDR-10 (published limits)
+ * judges other numbers.
+ */
 const isOfMinute = (limit: number, { perHour, perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (limit !== perHour && (burst === null ? limit > perMinute : limit === perMinute + burst));
 

@@ -29,11 +29,14 @@ const on = { all: allExchanges, arrived: allDeliveries, sent: invokedWithWebhook
 const between = "delivery and response";
 const noPair = unproven("no delivery of `agent.completed` can be matched with a response; see HOOK-8 and HOOK-17");
 
-/** An optional field need not be in both messages. */
+/**
+ * Returns the finding if no pair could be compared. It is `inapplicable` if pairs exist, because an optional field may
+ * be missing in either message.
+ */
 const notInBoth = ({ all, arrived }: EvidenceOf<typeof on>): Finding<never> =>
   reportedExecutions(all)(arrived).length === 0 ? noPair : inapplicable("no delivery and its response both show it");
 
-/** Creates a check that compares each delivery with the response to its request. */
+/** Creates a check that compares each delivery with the response to the request that it reports. */
 const onReports = (
   clause: "HOOK-42" | "HOOK-43",
   as: string,
@@ -49,7 +52,9 @@ const onReports = (
 
 const isCompleted = (delivery: Delivery): boolean => eventTypeOf(delivery) === "agent.completed";
 
-/** Compares two values of one execution. Returns `undefined` unless both have the expected type. */
+/**
+ * Compares the delivered and the responded value of a field. Returns `undefined` unless both have the expected type.
+ */
 function compare<T>(
   name: string,
   delivered: unknown,
@@ -69,8 +74,8 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isInteger(value);
 
 /**
- * Compares the texts that both results have at the same path. Either result may have more fields. Two spellings of one
- * time count as equal.
+ * Compares the strings that both results have at the same path. Either result may have more fields. Two timestamps are
+ * not compared, because their spellings may differ.
  */
 function resultMismatch(delivered: unknown, responded: unknown, path = "result"): Mismatch | null | undefined {
   if (isText(delivered) && isText(responded))
@@ -82,22 +87,22 @@ function resultMismatch(delivered: unknown, responded: unknown, path = "result")
   return found.find((each) => each !== null && each !== undefined) ?? (found.includes(null) ? null : undefined);
 }
 
-/** How a response says that its execution ended; `null` if it does not say. */
+/** Returns how an execution ended, according to its response; `null` if the response does not say. */
 function endOf({ first }: ReportedExecution): "completed" | "failed" | null {
   if (isEventStream(first)) {
     const [isDone, isError] = ["done", "error"].map((end) => eventsOf(first).some(({ name }) => name === end));
-    // A stream with both breaks SSE-5.
+    // A stream with both events breaks SSE-5 (one end of a stream), so its end is unknown.
     return isDone === isError ? null : isDone ? "completed" : "failed";
   }
-  // A gateway may answer an invoke with an error although the execution completes.
+  // An error response does not prove a failure: a gateway may send it although the execution completes.
   return is2xx(statusOf(first)) && getPath(invokeFields(first), "result") !== undefined ? "completed" : null;
 }
 
-/** Whether a stream took as long for the harness as for the server. A server may go on after its client has left. */
+/** Whether the harness read a stream to its end. Otherwise the server may have continued, so the durations differ. */
 const isWholeStream = (exchange: Exchange): boolean =>
   isEventStream(exchange) && exchange.answer.kind === "answered" && exchange.answer.ending.kind === "complete";
 
-/** Pairs each event that ends an execution with a later one of the same execution. */
+/** Pairs the first event that ends an execution with each later one for the same execution. */
 const endsOfExecutions = (
   ends: readonly Delivery[],
 ): (Pair & { readonly first: Delivery; readonly second: Delivery })[] =>
@@ -109,7 +114,10 @@ const endsOfExecutions = (
 
 const timedOutProbes = { ended: timingOutWithWebhooks, arrived: allDeliveries };
 
-/** Whether a completion is about an invoke that timed out. Two request ids show a gateway that sent one query twice. */
+/**
+ * Whether an `agent.completed` reports the invoke that timed out. If its request id differs from that of the timeout, a
+ * gateway may have sent the query twice.
+ */
 function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange): boolean {
   const [agent, itsAgent] = [completed, timeout].map((each) => getPath(deliveryJson(each), "agent_id"));
   if (agent !== itsAgent) return false;
@@ -119,7 +127,10 @@ function isOfTimeout(completed: Delivery, timeout: Delivery, invoked: Exchange):
   return id === other && (query === undefined || query === sent);
 }
 
-/** Whether an execution was called completed before it was called timed out. Afterwards, its agent may still end, or be tried again. */
+/**
+ * Whether `agent.completed` was created before `agent.timeout`. A later one is legal: the agent may end after its
+ * timeout, or be tried again.
+ */
 function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   const [completedMs = NaN, timeoutMs = NaN] = [completed, timeout].map((each) => {
     const created = getPath(deliveryJson(each), "created");
@@ -128,7 +139,10 @@ function isBeforeTimeout(completed: Delivery, timeout: Delivery): boolean {
   return completedMs <= timeoutMs;
 }
 
-/** Judges that an execution that timed out had not completed. Only the target's own 500 proves the timeout. */
+/**
+ * Judges that the target reports no completion of an execution that timed out. Only a 500 proves the timeout, because a
+ * 504 may come from a gateway.
+ */
 function judgeTimeout({ ended: { invoked, deliveries }, arrived }: EvidenceOf<typeof timedOutProbes>): Finding<never> {
   if (hasStatus(invoked, 504)) return inapplicable("the invoke ended with 504, which may be a gateway's");
   if (!hasStatus(invoked, 500)) return unproven(`the invoke did not end with 500 (${outcomeOf(invoked)})`);
@@ -177,7 +191,7 @@ export const deliveryRelations = [
       const seconds = dataOf(second, "execution_time");
       if (typeof seconds !== "number") return undefined;
       if (!isWholeStream(first)) return unitMismatch("data.execution_time", seconds, tookMs);
-      // The server may measure after an advance of the clock that followed the stream.
+      // Uses the longer of two times, because the server may measure the duration after a later advance of the clock.
       const untilDeliveryMs = first.answer.endMs - first.sentMs + second.clockAtMostMs - first.clockMs;
       const done = readEvents(first, "done")[0]?.data["execution_time"];
       return streamTimeMismatch(seconds, { done, tookMs: Math.max(tookMs, untilDeliveryMs) });

@@ -12,33 +12,31 @@ import { eventsOfType } from "../deliveries/events.ts";
 import type { AllDeliveries } from "../deliveries/probes.ts";
 import type { Pair } from "./relation.ts";
 
-/** A delivery and the request whose execution it is about. */
+/** A webhook delivery (`second`) and the request (`first`) whose execution it reports. */
 export interface ReportedExecution extends Pair {
   readonly first: Exchange;
   readonly second: Delivery;
-  /** The longest time that the request may have taken, on the target's clock. */
+  /** The longest time that the request may have taken, by the target's clock. */
   readonly tookMs: number;
 }
 
-/** The fields of an invoke's response, at the top level or in the envelope. */
+/** Returns the object with the fields of an invoke's response, at the top level or in the envelope. */
 export const invokeFields = (exchange: Exchange): unknown => fieldsOf(exchange, ["result", "usage", "metadata"]);
 
 const requestIdOf = (exchange: Exchange): unknown => getPath(invokeFields(exchange), "metadata", "request_id");
 
-/** A field of a delivery's `data`. */
+/** Returns a field of a delivery's `data`. */
 export const dataOf = (delivery: Delivery, name: string): unknown => getPath(deliveryJson(delivery), "data", name);
 
-/**
- * Deliveries of `agent.completed` and `agent.failed`. Their data is shown in the document; that of other events is not.
- */
+/** Returns the deliveries of `agent.completed` and `agent.failed`. The document shows the data only of these events. */
 export const endedExecutions = ({ deliveries }: AllDeliveries): Delivery[] => [
   ...eventsOfType(deliveries, "agent.completed"),
   ...eventsOfType(deliveries, "agent.failed"),
 ];
 
 /**
- * Pairs deliveries with their requests. The unique text of a query identifies its request, if the delivery repeats it.
- * Otherwise the request id does, unless the target gives one id to several requests.
+ * Pairs deliveries with the reported requests. If a delivery repeats its query, the unique text in the query identifies
+ * the request. Otherwise the request id does, unless the target gives one id to several requests.
  */
 export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   memoizeByObject((arrived: AllDeliveries): readonly ReportedExecution[] => {
@@ -54,7 +52,7 @@ export const reportedExecutions = memoizeByObject((all: AllExchanges) =>
   }),
 );
 
-/** A server that was restarted may count its requests from the start again. */
+/** Whether the target had no outage. A restarted server may give the same request ids again. */
 const isOneProcess = ({ returnsMs = [] }: AllExchanges): boolean => returnsMs.length === 0;
 
 const agentCallsOf = (all: AllExchanges): Exchange[] =>
@@ -67,20 +65,23 @@ function haveUniqueIds(calls: readonly Exchange[]): boolean {
 
 const mark = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** The unique text that probes add to queries whose deliveries they expect. */
+/** Returns the unique text (a UUID) that probes add to a query whose delivery they expect. */
 function markOf({ request }: Exchange): string | undefined {
   const query = getPath(sentJson(request), "query");
   return typeof query === "string" ? query.match(mark)?.[0] : undefined;
 }
 
-/** The only known mark in a delivery's `input`. An agent's input may also contain earlier queries of its session. */
+/**
+ * Returns the unique text of a known query in a delivery's `input`. Returns `undefined` if the input has several: it
+ * may also contain earlier queries of the session.
+ */
 function markIn(delivery: Delivery, known: ReadonlyMap<unknown, Exchange>): string | undefined {
   const found = new Set(JSON.stringify(dataOf(delivery, "input") ?? null).match(mark));
   const [first, ...others] = [...found].filter((each) => known.has(each));
   return others.length === 0 ? first : undefined;
 }
 
-/** The exchanges whose value no other exchange has, by that value. */
+/** Maps a value to its exchange, if exactly one exchange has the value. */
 function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) => unknown): Map<unknown, Exchange> {
   const groups = Map.groupBy(
     exchanges.filter((each) => valueOf(each) !== undefined),
@@ -91,7 +92,7 @@ function uniqueBy(exchanges: readonly Exchange[], valueOf: (exchange: Exchange) 
   );
 }
 
-/** Whether nothing contradicts that a delivery is about a request: neither its agent, nor its query, nor its time. */
+/** Whether agent, query and time allow that a delivery reports a request. */
 function isAbout(delivery: Delivery, exchange: Exchange): boolean {
   const segment = agentInPath(exchange);
   const [agent, query] = [getPath(deliveryJson(delivery), "agent_id"), getPath(dataOf(delivery, "input"), "query")];
@@ -103,7 +104,7 @@ function isAbout(delivery: Delivery, exchange: Exchange): boolean {
   );
 }
 
-/** Whether two deliveries belong to one execution: same request, agent and input. */
+/** Whether two deliveries report one execution: they have the same request id, agent and input. */
 export function isSameExecution(one: Delivery, other: Delivery): boolean {
   const [id, input] = [dataOf(one, "request_id"), dataOf(one, "input")];
   return (

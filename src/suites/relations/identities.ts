@@ -22,8 +22,8 @@ interface TwoCreations extends Pair {
 }
 
 /**
- * Pairs each creation with an earlier one that got the same id, else with the first. A repeated request may get the
- * same object.
+ * Pairs each creation with an earlier creation that got the same id, or else with the first one. Leaves out an earlier
+ * creation with an equal body, because the target may return the same object for a repeated request.
  */
 const creationPairs = (
   all: AllExchanges,

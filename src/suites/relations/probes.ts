@@ -14,10 +14,10 @@ import { awaitDeliveries } from "../webhooks/await-deliveries.ts";
 
 const since = "1.1";
 
-/** An invoke between two health reports of an agent. */
+/** Invokes of a degraded agent between two health reports. */
 export interface DegradedInvoked {
   readonly before: Exchange;
-  /** One invoke, or two if the first failed. */
+  /** One invoke, or two if the first one failed. */
   readonly invoked: readonly Exchange[];
   readonly after: Exchange;
 }
@@ -39,7 +39,7 @@ export const degradedInvoked = probe(
 
 const maxSlowMs = 35_000;
 
-/** Runs late: other probes invoke the slow agent often, and its webhook would get all these events. */
+/** Runs late, because other probes invoke the slow agent often, and the new webhook would get all their events. */
 export const slowWithWebhook = probe(
   "a slow agent that has a webhook is invoked, and streams",
   {
@@ -69,7 +69,7 @@ export const slowWithWebhook = probe(
   },
 );
 
-/** How long to wait on the target's clock for an agent's own timeout. */
+/** Maximum time, by the target's clock, to wait for an agent's own timeout. */
 const maxTimeoutMs = 60_000;
 const timeoutStepMs = 5000;
 
@@ -79,7 +79,8 @@ export const timedOutInStream = probe(
     needs: ["agents.timingOut"],
     requests: 1,
     waits: { mode: "reserved", seconds: maxTimeoutMs / 1000 },
-    // Late, so that no other probe measures durations at the same time: this probe advances the clock in large steps.
+    // Runs late, because this probe advances the test clock in large steps. No other probe may measure durations
+    // meanwhile.
     stage: "coverage",
     since,
   },
@@ -92,23 +93,23 @@ export const timedOutInStream = probe(
   }),
 );
 
-/** A session that continues after other sessions have begun. */
+/** Calls of a session that continues after other sessions have begun. */
 export interface InterruptedSession {
-  /** Texts of the session's earlier calls, except the latest: an agent may repeat that one. */
+  /** Texts of the session's earlier calls. Leaves out the latest call's text, because any agent may repeat that. */
   readonly texts: readonly string[];
   readonly opening: Exchange;
-  /** The response to a call that asks for an earlier text. */
+  /** The response to the question for one of these texts. */
   readonly response: Exchange;
 }
 
 export interface SessionsAtOnce {
-  /** The first session before the others began: whether the agent repeats earlier texts at all. */
+  /** A call of the first session before the others begin. It shows whether the agent repeats earlier texts at all. */
   readonly control: { readonly word: string; readonly response: Exchange };
   readonly first: InterruptedSession;
   readonly third: InterruptedSession;
 }
 
-/** Three sessions at once; `null` for a key with few requests. */
+/** Keeps three sessions at once. Returns `null` if the main key has a small limit per minute. */
 export const sessionsAtOnce = probe(
   "an agent is told a word in each of three sessions, and then asked for it in the first and the third",
   { needs: ["agents.remembering"], requests: (target) => (hasFewRequests(target) ? 0 : 6), since },
@@ -134,10 +135,10 @@ export const sessionsAtOnce = probe(
 );
 
 const pageCount = 3;
-/** A larger `limit` may exceed the maximum of a target. */
+/** Maximum page size. A target may reject a larger `limit`. */
 const maxLimit = 20;
 
-/** All pages of the list, if there are at most three. Empty for a key with few requests. */
+/** Reads all pages of the list, at most three. Returns none if the main key has a small limit per minute. */
 export const everyPageListed = probe(
   "all agents are listed on three pages",
   { requests: (target) => (hasFewRequests(target) ? 0 : pageCount), reads: true, since },
@@ -152,7 +153,9 @@ export const everyPageListed = probe(
   },
 );
 
-/** `null` if no first alert was created, or for a key with few requests. */
+/**
+ * Creates a second alert. Returns `null` if no first alert was created, or the main key has a small limit per minute.
+ */
 export const secondAlertCreated = probe(
   "a second usage alert is created with the key of the first",
   {

@@ -5,9 +5,9 @@ import type { Probe } from "../../run/probe.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import type { JudgedId, ReadingOf } from "../../spec/clauses.ts";
 
-/** Two messages of a run that say something about the same thing. */
+/** Two messages of a run about the same thing, such as a response and a delivery. */
 export interface Pair {
-  /** The message to compare with. `null` if no other message of the run is about the same thing. */
+  /** The message to compare with. `null` if `second` is compared with its own request or fields. */
   readonly first: Proof | null;
   readonly second: Proof;
 }
@@ -17,20 +17,22 @@ interface RelationOptions<E, T extends Pair, R extends string> {
   readonly as?: string;
   /** Probes that add pairs. The check also works without them. */
   readonly also?: readonly Probe[];
-  /** The pairs in two or three words. The coverage of a report names them so. */
+  /** Name of the pairs in two or three words, for the coverage in a report. */
   readonly between: string;
   /** All pairs of the run. */
   readonly pairs: (evidence: E) => readonly T[];
-  /** Compares one pair: the mismatch, `null` if there is none, `undefined` if the pair shows nothing. */
+  /** Compares a pair. Returns the mismatch, `null` if the messages agree, or `undefined` if the pair proves nothing. */
   readonly judge: (pair: T) => Mismatch | null | undefined;
-  /** The finding if no pair shows anything. */
+  /** The finding if no pair proves anything. */
   readonly otherwise: Finding<R> | ((evidence: E) => Finding<R>);
 }
 
-/** The row of coverage for relations. */
+/** Name of the row in a report's coverage that counts compared pairs. */
 export const comparedPairs = "pairs compared";
 
-/** Creates a check of what must hold between two messages. It compares every pair of the run, whatever probe sent them. */
+/**
+ * Creates a check that compares two messages. It compares every pair of the run, whichever probe caused the messages.
+ */
 export const relation = <const K extends JudgedId, const P extends Probe | Probes, T extends Pair>(
   clause: K,
   on: P,

@@ -4,7 +4,10 @@ import { relationsOfCounts } from "./counts.ts";
 import { deliveryRelations } from "./deliveries.ts";
 import { identityRelations } from "./identities.ts";
 
-/** Every check that compares messages of a run. Those of receivers' replies are among the checks of retries. */
+/**
+ * Every check that compares messages of a run. Only the checks of receivers' replies are elsewhere, in
+ * `retry-checks.ts`.
+ */
 export const relations: readonly Check[] = [
   ...callRelations,
   ...relationsOfCounts,
@@ -12,10 +15,10 @@ export const relations: readonly Check[] = [
   ...identityRelations,
 ];
 
-/** The prefix of a check's clause, such as `HOOK`. */
+/** Returns the prefix of a check's clause, such as `HOOK`. */
 const sectionOf = ({ clause }: Check): string => clause.slice(0, clause.indexOf("-"));
 
-/** Adds the relations of a section to its suite. The first check of a suite shows its section. */
+/** Adds to a suite the relations of its section of the document. The first check of the suite shows the section. */
 export const withRelations = ({ title, checks }: Suite): Suite => {
   const [first] = checks;
   const own = first === undefined ? [] : relations.filter((each) => sectionOf(each) === sectionOf(first));

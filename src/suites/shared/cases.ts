@@ -14,9 +14,9 @@ import { hasNonJsonBody, outcomeOf } from "./response.ts";
 /** A response whose fields are judged. */
 export interface JudgedResponse {
   readonly exchange: Exchange;
-  /** The object that has the endpoint's own fields. */
+  /** The object with the endpoint's own fields: the body itself, or an object inside the envelope. */
   readonly root: unknown;
-  /** The longest time that the request may have taken, on the target's clock. */
+  /** The longest time that the request may have taken, by the target's clock. */
   readonly tookMs: number;
 }
 
@@ -24,10 +24,9 @@ export const responseCases = (exchanges: readonly Exchange[], all: AllExchanges)
   exchanges.map((exchange) => ({ cell: responseCell(exchange, all), proof: exchange, subject: exchange }));
 
 /**
- * The responses of an endpoint whose JSON bodies can be judged, as cases of a coverage matrix. Leaves out responses to
- * requests without a key: other clauses judge those.
- *
- * @param rootOf finds the object that has the endpoint's own fields
+ * Returns the responses of an endpoint whose JSON bodies can be judged, each with its cell of the coverage matrix.
+ * Leaves out responses to requests without a key, which other clauses judge.
+ * @param rootOf finds the object with the endpoint's own fields
  */
 export function bodyCases(
   endpoint: EndpointName,
@@ -46,7 +45,7 @@ export function bodyCases(
     }));
 }
 
-/** Returns the same object for the same response, so that its judgement can be cached. */
+/** Returns the same object for the same response, so that other functions can cache its judgement by identity. */
 const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknown) =>
   memoizeByPair((exchange: Exchange, tookMs: number): JudgedResponse => ({ exchange, root: rootOf(exchange), tookMs })),
 );
@@ -55,17 +54,16 @@ const judgedResponseBy = memoizeByObject((rootOf: (exchange: Exchange) => unknow
 const isWhole = ({ answer }: Exchange): boolean =>
   answer.kind === "answered" && answer.ending.kind === "complete" && answer.body.kind !== "cut";
 
-/** The cell of a response in the matrix of endpoints and statuses. */
+/** Returns the endpoint and the status of a response, as its cell of the coverage matrix. */
 export const responseCell = (exchange: Exchange, all: AllExchanges): Cell => ({
   of: endpointOf(exchange, all) ?? "other paths",
   kind: exchange.answer.kind === "answered" ? String(exchange.answer.status) : outcomeOf(exchange),
 });
 
 /**
- * Returns the reading `present` if any of the roots has the field, else `absent`. A clause without these two readings
- * holds.
- *
- * @param path of the field; by default that of the clause's first row in the table
+ * Returns the reading `present` if any of the objects has the field, else `absent`. Returns `holds` for a clause that
+ * has no such readings.
+ * @param path path of the field; by default, the first path that the field table has for the clause
  */
 export function judgePresence<K extends JudgedId>(
   table: FieldTableName,

@@ -2,14 +2,17 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import { type Breach, breach, holds, type Unproven, unproven } from "../../run/judge/finding.ts";
 import { describeStatus, hasStatus, outcomeOf } from "./response.ts";
 
-/** A part of the request body of an invoke or stream that the server must accept. */
+/** Fields of the body of an invoke or stream that the server must accept. */
 export interface Feature {
   readonly query?: string;
   readonly session_id?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Responses to a request with all features. If that request was rejected, also the responses to one request per feature. */
+/**
+ * The response to one request with all features. If that request was rejected, also the response to a request with each
+ * feature alone.
+ */
 export interface CombinedResult<F extends string> {
   readonly together: Exchange;
   readonly apart: Partial<Readonly<Record<F, Exchange>>>;
@@ -22,8 +25,8 @@ export function combineFeatures(features: Readonly<Record<string, Feature>>, pla
 type Accepts = (exchange: Exchange) => boolean;
 
 /**
- * Sends all features in one request. If that is rejected and a plain request is not, sends one request per feature to find
- * the rejected ones. A target that accepts everything gets only one request.
+ * Sends all features in one request, because a target that accepts them then gets only one request. If that request is
+ * rejected and a plain one is accepted, sends each feature alone to find the rejected features.
  */
 export async function sendCombined<F extends string>(
   features: Readonly<Record<F, Feature>>,
@@ -49,7 +52,7 @@ const mergeFeatures = (one: Feature, other: Feature): Feature => ({
     : { parameters: { ...one.parameters, ...other.parameters } }),
 });
 
-/** Judges whether one feature is accepted. `control` is a plain request to the same endpoint. */
+/** Judges whether the target accepts one feature. `control` is a plain request to the same endpoint. */
 export function judgeAccepted<F extends string>(
   { together, apart }: CombinedResult<F>,
   feature: F,
@@ -70,7 +73,7 @@ type FeatureFinding = { readonly kind: "holds" } | Breach | Unproven;
 const inconclusive = (exchange: Exchange): Unproven =>
   unproven(`the request was neither accepted nor rejected (${describeOutcome(exchange)})`);
 
-/** Judges whether features that are accepted alone are also accepted together. */
+/** Judges whether the target accepts features together that it accepts alone. */
 export function judgeCombined(
   { together, apart }: CombinedResult<string>,
   control: Exchange,

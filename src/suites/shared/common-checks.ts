@@ -13,19 +13,18 @@ import { judgePresence, responseCases } from "./cases.ts";
 import { fieldMatrix, responseCells, responseMatrix } from "./matrices.ts";
 import { hasStatus, isSuccess, outcomeOf } from "./response.ts";
 
-/** Judges that a response has status 200. A 429 proves nothing. */
+/** Judges that a response has status 200. After a 429 the finding is `unproven`. */
 export function judgeOk(exchange: Exchange): { readonly kind: "holds" } | Breach | Unproven {
   if (hasStatus(exchange, 429)) return unproven("a limit refused the request (429)");
   return hasStatus(exchange, 200) ? holds() : breach("200", outcomeOf(exchange), exchange);
 }
 
-/** The endpoints whose valid requests succeed with 200 alone. */
+/** Endpoints for which the document defines 200 as the only success. */
 type EndpointWith200 = "invoke" | "stream" | "health" | "list" | "usage" | "keyUsage";
 
 /**
- * Checks that every success of an endpoint has status 200, with any key, agent, page and parameters.
- *
- * @param isOpen whether the document leaves open what the request gets
+ * Creates a check that every success of an endpoint has status 200, with any key, agent, page and parameters.
+ * @param isOpen whether the document leaves open how the target answers a request
  */
 export const checkEverySuccess = (
   clause: "INV-1" | "SSE-1" | "HLT-1" | "LST-1" | "USE-1" | "KEY-9",
@@ -47,7 +46,10 @@ export const checkEverySuccess = (
     whenEmpty: unproven("no request succeeded"),
   });
 
-/** Whether the document leaves open what an invoke or a stream gets: its query is empty, or a parameter may be out of range. */
+/**
+ * Whether the document leaves open how an invoke or stream is answered: its query is empty or no string, or a parameter
+ * may be out of range.
+ */
 export function isOpenExecution({ request }: Exchange): boolean {
   const sent = sentJson(request);
   const query = getPath(sent, "query");
@@ -66,15 +68,15 @@ interface FieldCheckOptions<E, T, R extends string> {
   readonly table: FieldTableName;
   readonly members: (evidence: E) => readonly Member<T>[];
   readonly whenEmpty: Finding<R> | ((evidence: E) => Finding<R>);
-  /** A further rule for each case whose fields match the table. */
+  /** An additional rule for each message whose fields match the table. */
   readonly judge?: (subject: T) => Mismatch | null;
-  /** The field whose presence a reading describes. Default: the clause's first. */
+  /** The field whose presence decides the clause's reading. Default: the clause's first field in the table. */
   readonly presencePath?: string;
   readonly as?: string;
   readonly noun?: string;
 }
 
-/** Checks the fields that a clause requires, in every case of the run. */
+/** Creates a check of the fields that a clause requires, in every such message of the run. */
 export const checkFields = <
   const K extends JudgedId,
   const P extends Probe | Probes,

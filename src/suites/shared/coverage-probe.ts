@@ -14,15 +14,15 @@ import { assignedAgents, type Target } from "../../target/target.ts";
 import { endpointOf } from "./all-exchanges.ts";
 import { fillAgentId } from "../operations/probes.ts";
 
-/** A request for a cell that the other probes may not have covered. */
+/** A request for a cell of the coverage matrix (an endpoint and a status) that no other probe may have covered. */
 interface CoverageRequest {
-  /** The cell that its response is expected to cover. */
+  /** The cell that the response is expected to cover. */
   readonly cell: Cell;
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
   readonly text?: string;
   /**
-   * When to skip the request: `covered`, if a response already covers the cell; `never`, not at all. Default: if the
+   * When to skip the request. `covered`: if a response already covers the cell. `never`: in no case. Default: if the
    * run already sent the same request.
    */
   readonly unless?: "covered" | "never";
@@ -32,20 +32,20 @@ interface CoverageRequest {
 const maxOnRealClock = 8;
 /** Maximum number of listed agents whose health is read. Some of them may be degraded or unhealthy. */
 const maxAgents = 20;
-/** Like `maxAgents`, for a key with few requests. */
+/** Like `maxAgents`, for a main key with a small limit per minute. */
 const maxAgentsWithFewRequests = 2;
 
 /** Truncated JSON, so that the request creates nothing. */
 const malformed = '{"query": "Hello.';
-/** A body larger than most servers accept. It is not JSON, so that no agent runs. */
+/** A body larger than most servers accept. It is not JSON, so no agent runs. */
 const oversized = malformed.padEnd(2 * 1024 * 1024, ".");
 const midTemperature = JSON.stringify({ query: defaultQuery, parameters: { temperature: 0.7 } });
-/** This body is sent twice, because a server may answer the second request from a cache. */
+/** A body that is sent twice, because a server may answer the second request from a cache. */
 const cacheable = JSON.stringify({ query: "Hello again.", parameters: { temperature: 0 } });
 
 /**
- * Sends the cheapest requests for cells that are not yet covered, at the end of a run. They concern health of other
- * agents, valid parameters, unknown ids, malformed bodies, wrong methods, and the last page of the list.
+ * Sends cheap requests at the end of a run, for cells of the coverage matrix that are not yet covered. Examples are
+ * health of other agents, unknown ids, malformed bodies, wrong methods and the last page.
  */
 export const coverageProbe = probe(
   "what no other request has shown is asked for",
@@ -75,7 +75,7 @@ export const coverageProbe = probe(
   },
 );
 
-/** Whether the run already sent the request, or covered its cell. */
+/** Whether the request can be skipped, as its `unless` says. */
 function isNeedless(
   { cell, method, path, text, unless }: CoverageRequest,
   exchanges: readonly Exchange[],
@@ -124,7 +124,7 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...postMalformed("alerts", "/alerts"),
     ...postMalformed("stream", pathOf("stream")),
     ...postMalformed("batch", batch),
-    // The document defines only POST at these paths. A GET changes nothing.
+    // The document defines only POST for these paths. A GET changes nothing.
     ...["/webhooks", "/alerts", pathOf("invoke"), pathOf("stream"), batch].flatMap((path) =>
       request(["other paths", "405"], "GET", path),
     ),
@@ -132,23 +132,26 @@ function coverageRequests({ target, discovery, time, recorder }: ProbeContext): 
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable }),
     ...request(["invoke", "200"], "POST", ifClock(pathOf("invoke")), { text: cacheable, unless: "never" }),
     ...request(["invoke", "400"], "POST", ifClock(pathOf("invoke")), { text: oversized, unless: "never" }),
-    // The document defines only GET at these paths, and a PUT without a body changes nothing. Operations are missing
-    // here, because the document does not specify their method. A key with few requests is exhausted by now, so its PUT
-    // of health would get a 429.
+    // The document defines only GET for these paths, and a PUT without a body changes nothing. The path of operations
+    // is left out, because the document does not state its method. With a small limit per minute, health is left out:
+    // the key is used up by now, and the PUT would get a 429.
     ...["/agents", "/usage", "/keys/usage", unknownWebhook, hasFewRequests(target) ? null : pathOf("health")].flatMap(
       (path) => request(["other paths", "405"], "PUT", path),
     ),
   ];
 }
 
-/** The ids in the paths of successful requests. */
+/** Returns the values of a path parameter in successful requests. */
 const idsInPaths = (exchanges: readonly Exchange[], parameter: string): string[] =>
   exchanges
     .filter((each) => statusOf(each) === 200)
     .map(({ request }) => endpointCalled(request.method, request.url)?.parameters[parameter])
     .flatMap((id) => (id === undefined ? [] : [decodedSegment(id)]));
 
-/** Listed agents, except agents with a role that were already invoked: a deployment may have changed their version since. */
+/**
+ * Returns listed agents, except agents of the target file that were already invoked: their version may have changed
+ * since, by a deployment.
+ */
 function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
   const calls = exchanges.map(({ request }) => endpointCalled(request.method, request.url));
   const invoked = new Set(calls.flatMap((call) => (call?.endpoint === "invoke" ? [call.parameters["agent_id"]] : [])));
@@ -157,7 +160,9 @@ function otherAgents(exchanges: readonly Exchange[], target: Target): string[] {
     .slice(0, hasFewRequests(target) ? maxAgentsWithFewRequests : maxAgents);
 }
 
-/** The path of the list's last page; `null` if there are at most two pages, which other probes read. */
+/**
+ * Returns the path of the list's last page; `null` if the list has at most two pages, because other probes read those.
+ */
 function lastPage(listing: Exchange): string | null {
   const pages = getPath(bodyJson(listing), "pagination", "pages");
   if (statusOf(listing) !== 200 || typeof pages !== "number" || !Number.isInteger(pages) || pages < 3) return null;

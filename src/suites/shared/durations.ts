@@ -6,12 +6,12 @@ import { type Breach, breach, holds } from "../../run/judge/finding.ts";
 import type { Mismatch } from "../../rules/mismatch.ts";
 import { agentInPath, type AllExchanges, byEndpoint } from "./all-exchanges.ts";
 
-/** Tolerance for servers that round to whole seconds. */
+/** Tolerance in seconds, because a server may round to whole seconds. */
 const roundingSeconds = 1;
 
 /**
- * Judges that a reported duration is not longer than the request took on the target's clock. That time is the real time
- * plus the run's advances of the clock meanwhile.
+ * Judges that a reported duration is not longer than the request took by the target's clock: the real time plus the
+ * run's advances of that clock.
  */
 export function judgeDuration(
   what: string,
@@ -29,10 +29,10 @@ export function judgeDuration(
   );
 }
 
-/** An advance of the clock that began before the end of a response is recorded at most this much later. */
+/** Maximum delay with which the run records an advance of the clock. A request within it may not show the advance. */
 const recordedWithinMs = 50;
 
-/** The exchanges in the order of sending. Cached, because several checks need them. */
+/** Sorts exchanges in order of sending. Cached, because several checks need the result. */
 const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
   const sorted = exchanges.toSorted((one, other) => one.sentMs - other.sentMs);
   return { sorted, sentMs: sortedBy(sorted, ({ sentMs }) => sentMs) };
@@ -41,8 +41,11 @@ const inOrder = memoizeByObject((exchanges: readonly Exchange[]) => {
 type RecordedExchanges = Pick<AllExchanges, "exchanges" | "endClockMs">;
 
 /**
- * The longest time in milliseconds that each request may have taken on the target's clock, which the run may have
- * advanced meanwhile. A later request, or the end of the run, shows how far the clock was advanced. Infinite without either.
+ * Returns a function that computes the longest time, in milliseconds, that a request may have taken by the target's
+ * clock.
+ *
+ * The run may have advanced that clock during the request. The next request, or the end of the run, shows how far.
+ * Infinite without either.
  */
 export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExchanges): (exchange: Exchange) => number {
   const all = inOrder(exchanges);
@@ -52,11 +55,16 @@ export function maxDurationIn({ exchanges, endClockMs = Infinity }: RecordedExch
   };
 }
 
-/** Tolerances beyond any error of a clock: a multiple of the request's duration, plus some seconds. */
+/**
+ * Tolerances for a reported duration: a multiple of the measured time, plus some seconds. No clock error is as large.
+ */
 const maxFactor = 50;
 const maxExtraSeconds = 5;
 
-/** Returns a mismatch if a duration is far longer than the request took, so that it must be in milliseconds, not in seconds. */
+/**
+ * Returns a mismatch if a duration is far longer than the request took: its unit must then be milliseconds, not
+ * seconds.
+ */
 export function unitMismatch(field: string, value: unknown, tookMs: number): Mismatch | null {
   if (typeof value !== "number" || value <= maxExtraSeconds + (maxFactor * tookMs) / 1000) return null;
   return {
@@ -65,14 +73,16 @@ export function unitMismatch(field: string, value: unknown, tookMs: number): Mis
   };
 }
 
-/** The same for streams, whose duration the harness measures more exactly. */
+/** Tolerances for streams. They are smaller, because the harness measures a stream's duration more exactly. */
 const maxStreamFactor = 10;
 const maxStreamExtraSeconds = 2;
 const maxDoneFactor = 100;
 
 /**
- * Returns a mismatch if a delivery says that a stream took far longer than its `done` says, or than it did. A delivery that agrees with `done` is
- * none: both may tell of an earlier execution, whose chunks were sent again.
+ * Returns a mismatch if a delivery reports a far longer duration than the stream's `done` event, or than the stream
+ * took.
+ *
+ * A duration near that of `done` always matches. Both may describe an earlier execution whose chunks were sent again.
  */
 export function streamTimeMismatch(
   seconds: number,
@@ -91,10 +101,10 @@ export function streamTimeMismatch(
 }
 
 /**
- * The longest time in milliseconds that an execution of an agent may have taken on the target's clock. The bound is the
- * longest request to the agent that was sent before `untilMs`. Infinite without such a request, or if a batch may have
- * started the execution.
+ * Returns the longest time, in milliseconds, that an execution of an agent may have taken by the target's clock. The
+ * bound is the longest request to the agent that was sent before `untilMs`.
  *
+ * Infinite without such a request, or if a batch may have started the execution.
  * @param untilMs milliseconds since the start of the run
  */
 export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: number): number {
@@ -105,7 +115,7 @@ export function maxExecutionMs(all: AllExchanges, agent: unknown, untilMs: numbe
   return calls.length === 0 ? Infinity : Math.max(...calls.map(({ tookMs }) => tookMs));
 }
 
-/** Invokes and streams by their agent, with the longest time that each may have taken. */
+/** Groups invokes and streams by agent, with the longest time that each may have taken. */
 const agentCalls = memoizeByObject((all: AllExchanges) => {
   const tookMs = maxDurationIn(all);
   const calls = (["invoke", "stream"] as const).flatMap((endpoint) => byEndpoint(all).get(endpoint) ?? []);

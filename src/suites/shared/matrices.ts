@@ -5,7 +5,9 @@ import { errorStatuses } from "../../spec/errors.ts";
 import { type FieldTableName, fieldTableOf, type MessageKind } from "../../spec/fields.ts";
 import { coverageProbe } from "./coverage-probe.ts";
 
-/** A matrix of responses. The coverage probe requests the cells that no other probe covers. */
+/**
+ * Creates a coverage matrix of responses. The coverage probe sends requests for the cells that no other probe covers.
+ */
 export const responseMatrix = (description: string, cells: readonly DocumentedCell[]): CoverageMatrix => ({
   description,
   cells,
@@ -18,9 +20,12 @@ const responseCellOf = (of: EndpointName, status: number): DocumentedCell => ({
   reach: reachOf(of, status),
 });
 
-/** The requirement for getting a status from an endpoint, in addition to a key and an agent; `null` if there is none. */
+/**
+ * Returns the requirement for getting a status from an endpoint, in addition to a key and an agent. `null` if there is
+ * none.
+ */
 function reachOf(endpoint: EndpointName, status: number): Enabler | null {
-  // Only an invoke can be made to answer 500. A stream reports a failure in an event, and a batch in its operation.
+  // Only an invoke can be made to answer 500. A stream reports a failure in an `error` event, a batch in its operation.
   if (status === 500) return endpoint === "invoke" ? need("agents.failing") : null;
   if (endpoint === "batch") return need("paths.batch");
   if (status === 429) return need("limit within reach");
@@ -29,7 +34,7 @@ function reachOf(endpoint: EndpointName, status: number): Enabler | null {
   return endpoint === "webhooks" || endpoint === "alerts" || endpoint === "deliveries" ? need("receiver") : null;
 }
 
-/** The cells of endpoints and statuses, without the statuses that the document does not give to an endpoint. */
+/** Returns the cells for all combinations of endpoints and statuses that the document allows. */
 export const responseCells = (
   statuses: readonly number[],
   endpoints: readonly EndpointName[] = endpointNames,
@@ -48,7 +53,7 @@ export const errorMatrix = (
   return responseMatrix(`every ${what} of ${where}`, responseCells(statuses, endpoints));
 };
 
-/** The matrix of the messages whose fields a table describes. */
+/** Returns the coverage matrix of the messages whose fields a table describes. */
 export function fieldMatrix(table: FieldTableName): CoverageMatrix {
   const { message } = fieldTableOf(table);
   return matrixByKind[message.kind](message as never);

@@ -5,17 +5,20 @@ import { need } from "../../run/skip-reason.ts";
 import { type ErrorCodeName, errorCodes } from "../../spec/errors.ts";
 import { describeStatus, errorOf, hasStatus, outcomeOf } from "./response.ts";
 
-/** The status and code with which a server must reject a request, and a valid request to compare with. */
+/** The expected status and code of a rejection, and a valid request to compare with. */
 export interface ExpectedRejection {
   readonly status: number;
-  /** The expected code. `null` accepts every code except those that the document gives to another status. */
+  /** The expected error code. `null` accepts any code, unless the document defines that code for another status. */
   readonly code: ErrorCodeName | null;
   /** The same request without the mistake, as a control. */
   readonly control: Exchange;
   readonly isControlAccepted: boolean;
 }
 
-/** Judges the status and code of a rejection. Unproven if the control was not accepted, or a rate limit came first. */
+/**
+ * Judges the status and code of a rejection. Returns `unproven` if the control was not accepted either, or a rate limit
+ * refused the request first.
+ */
 export function judgeRejection(
   rejected: Exchange,
   { status, code, control, isControlAccepted }: ExpectedRejection,
@@ -33,20 +36,20 @@ export function judgeRejection(
   return breach(expected, actual, rejected, control);
 }
 
-/** Whether the document gives a code to another status. */
+/** Whether the document defines a code for another status. */
 function isOfOtherStatus(code: unknown, status: number): boolean {
   const documented: Readonly<Record<string, { readonly status: unknown }>> = errorCodes;
   return typeof code === "string" && Object.hasOwn(errorCodes, code) && documented[code]?.status !== status;
 }
 
-/** Words that show that a rejection is about a URL. */
+/** Words that show that a rejection is about the receiver's URL. */
 const urlWords = /url|address|https?\b|loopback|private|localhost|\bhost(name)?\b|scheme|reachable/i;
 
 /**
- * Why the rejection of a webhook or an alert may be due to the receiver's URL, else `null`. A server that calls URLs of
- * its users may refuse loopback addresses, private networks or plain HTTP.
- *
- * @param isPromised the target file promises that the target reaches the receiver; then the body must mention the URL
+ * Returns a reason if a webhook or alert may have been rejected for the receiver's URL, else `null`. A server may
+ * refuse to call loopback addresses, private networks or plain HTTP.
+ * @param isPromised whether the target file promises that the target can reach the receiver. Then only a rejection that
+ * mentions the URL is excused.
  */
 export function rejectedReceiverAddress(rejected: Exchange, isPromised: boolean): Unproven | null {
   if (!hasStatus(rejected, 400, 403, 422)) return null;

@@ -18,7 +18,7 @@ export const isSuccess = ({ answer }: Exchange): boolean => answer.kind === "ans
 export const isInconclusive = (exchange: Exchange): boolean =>
   exchange.answer.kind === "unanswered" || hasStatus(exchange, 429);
 
-/** The status of a response, with the reason if it broke off. Without a response, the reason why there is none. */
+/** Returns the status of a response, with the reason if it broke off. Without a response, returns why there is none. */
 export function outcomeOf({ answer }: Exchange): string {
   if (answer.kind === "unanswered") return `no response: ${answer.detail}`;
   const ending =
@@ -26,25 +26,25 @@ export function outcomeOf({ answer }: Exchange): string {
   return `${answer.status}${ending}`;
 }
 
-/** The status and the error code, if any: `403 FORBIDDEN`. */
+/** Returns the status and the error code, if any: `403 FORBIDDEN`. */
 export function describeStatus(exchange: Exchange): string {
   const code = codeOf(exchange);
   return code === null ? outcomeOf(exchange) : `${outcomeOf(exchange)} ${code}`;
 }
 
-/** `accepted`, or the status and code of the rejection. */
+/** Returns `accepted`, or the status and code of the rejection. */
 export const describeVerdict = (exchange: Exchange): string =>
   isSuccess(exchange) ? "accepted" : describeStatus(exchange);
 
-/** A success with the names of its fields, or the status and code of the rejection. */
+/** Returns the status and field names of a success, or the status and code of a rejection. */
 export const describeResponse = (exchange: Exchange): string =>
   isSuccess(exchange) ? `${outcomeOf(exchange)} with ${fieldNamesOf(bodyJson(exchange))}` : describeStatus(exchange);
 
-/** The names of an object's fields, or the text of any other value. */
+/** Returns the names of an object's fields, or the text of any other value. */
 export const fieldNamesOf = (value: unknown): string =>
   isObject(value) ? Object.keys(value).join(", ") : formatValue(value);
 
-/** Describes a body that is not JSON; `null` if the body is JSON. */
+/** Describes a body that is not JSON. Returns `null` if the body is JSON. */
 export function describeNonJson(exchange: Exchange): string | null {
   const text = bodyText(exchange);
   if (text === null)
@@ -52,32 +52,38 @@ export function describeNonJson(exchange: Exchange): string | null {
   return bodyJson(exchange) === undefined ? `a body that is not JSON: ${formatValue(text.slice(0, 80))}` : null;
 }
 
-/** Whether a response has a body that is not JSON. SVC-1 judges that, so checks of fields leave such a response out. */
+/**
+ * Whether a response has a body that is not JSON. SVC-1 (bodies are JSON) judges such a response, so checks of fields
+ * leave it out.
+ */
 export const hasNonJsonBody = (exchange: Exchange): boolean =>
   exchange.answer.kind === "answered" && exchange.answer.body.kind !== "none" && describeNonJson(exchange) !== null;
 
-/** The fields of an endpoint's response, at the top level or in the envelope; `known` names fields of that endpoint. */
+/**
+ * Returns the object with the fields of an endpoint's response, at the top level or in the envelope. `known` names some
+ * of these fields.
+ */
 export const fieldsOf = (exchange: Exchange, known: readonly string[]): unknown =>
   endpointFields(bodyJson(exchange), known);
 
-/** The tokens that a response or the `done` event of a stream reports; `null` without either. */
+/** Returns the total tokens that a response or the stream's `done` event reports; `null` if neither does. */
 export const reportedTokens = (exchange: Exchange): number | null =>
   exchange.answer.kind === "answered" && exchange.answer.events.length > 0
     ? tokensOfDone(exchange.answer.events)
     : tokensOf(bodyJson(exchange));
 
-/** The `error` object of an error body, in either form. */
+/** Returns the `error` object of an error body, in either form; `null` without one. */
 export const errorOf = (exchange: Exchange): Readonly<Record<string, unknown>> | null =>
   errorIn({ json: bodyJson(exchange) });
 
-/** The code of an error body, in either form; `null` without one. */
+/** Returns the code of an error body, in either form; `null` without one. */
 export const codeOf = (exchange: Exchange): string | null => codeIn({ json: bodyJson(exchange) });
 
-/** The form of an error body; `null` if it has neither form. */
+/** Returns the form of an error body; `null` if the body has neither form. */
 export const formOf = (exchange: Exchange): ErrorForm | null =>
   formIn({ status: statusOf(exchange), json: bodyJson(exchange) });
 
-/** A breach if a value does not match a schema, else `null`. `what` names the value: "`usage`". */
+/** Returns a breach if a value does not match a schema, else `null`. `what` names the value, such as "`usage`". */
 export function schemaMismatch(
   schema: z.ZodType,
   value: unknown,
@@ -119,14 +125,16 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** The JSON type of a value: `array`, `null`, or what `typeof` says; `absent` for `undefined`. */
+/** Returns the JSON type of a value: `array`, `null`, `absent` for `undefined`, or the result of `typeof`. */
 export function typeName(value: unknown): string {
   if (value === undefined) return "absent";
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** The fields of an object with their types: `id (string), count (number)`. The type of anything else. */
+/**
+ * Returns the fields of an object with their types: `id (string), count (number)`. For another value, returns its type.
+ */
 export const describeFields = (value: unknown): string =>
   isObject(value)
     ? Object.entries(value)

@@ -1,24 +1,26 @@
-/** Words of many writing systems: two to four bytes a character, combining marks, joined emoji, right to left. */
+/**
+ * Words of many writing systems: characters of two to four bytes, combining marks, joined emoji, right-to-left text.
+ */
 const words = ["Grüße", "naïve", "Ελλάδα", "Привет", "你好世界", "こんにちは", "שלום", "مرحبا", "🙂", "👩‍👩‍👧", "𝒳𝒴", "€½"];
 
-/** Each word between two ASCII marks. The marks locate the word in a response even if it was corrupted. */
+/** The words, each between two ASCII marks. The marks locate a word in a response even if the server corrupted it. */
 const marked = words.map((word, at) => `w${at}-${word}-${at}w`);
 
-/** Characters that JSON has to escape and that must not break the lines of an event stream. */
+/** Characters that JSON must escape. Unescaped, they would break the lines of an event stream. */
 const controls = 'And this one:\n"quoted",\tafter a tab, with a \\ in it.';
 
-/** A query with marked words. The marks locate each word in a response that repeats the query, even if the word was corrupted. */
+/** A query that asks the agent to repeat the marked words. */
 export const unicodeText = `Please repeat this line exactly: ${marked.join(" ")} ${controls}`;
 
-/** A word that the response repeats incorrectly. */
+/** A word that a response repeats incorrectly. */
 export interface Corruption {
   readonly word: string;
   readonly received: string;
 }
 
-/** Words of {@link unicodeText} in a response. */
+/** The words of {@link unicodeText} that a response repeats. */
 export interface EchoedText {
-  /** Number of words found, corrupted or not. */
+  /** Number of words found, intact or corrupted. */
   readonly found: number;
   readonly corruptions: readonly Corruption[];
 }

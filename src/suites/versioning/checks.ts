@@ -13,7 +13,7 @@ interface Version {
   readonly exchange: Exchange;
 }
 
-/** Versions in the successful responses of an endpoint, each with its agent. */
+/** Returns the versions in the successful responses of an endpoint, each with its agent. */
 function versionsIn(exchanges: readonly Exchange[], endpoint: CoreEndpoint, ...path: readonly string[]): Version[] {
   return exchanges.flatMap((exchange) => {
     if (endpointOf(exchange) !== endpoint || !hasStatus(exchange, 200)) return [];
@@ -34,8 +34,8 @@ const namesSeveral = (agent: string, ...all: readonly ReadonlyMap<string, readon
 /**
  * Finds a health report with another version than an invoke of the same agent.
  *
- * An agent may be redeployed at any time, so the reports before and after the invoke must both differ. A single report
- * is enough only if the run deployed nothing, and the agent's versions never changed.
+ * An agent may be redeployed at any time, so the last report before the invoke and the first one after must both
+ * differ. A single report is enough only if the run deployed nothing and the agent's versions never changed.
  */
 function findOtherVersion(invoke: Version, invokes: readonly Version[], own: readonly Version[], mayDeploy: boolean) {
   const before = own.findLast(({ exchange }) => exchange.sentMs <= invoke.exchange.sentMs);
@@ -47,7 +47,7 @@ function findOtherVersion(invoke: Version, invokes: readonly Version[], own: rea
   return neighbors.length === 2 || (isSteady && !mayDeploy) ? { ofInvoke: invoke, other } : null;
 }
 
-/** The `Location` of a redirect that leaves `/v1`; `null` otherwise. */
+/** Returns the `Location` of a redirect that leaves `/v1`; `null` for other responses. */
 function leavesVersion(exchange: Exchange): string | null {
   const status = statusOf(exchange) ?? 0;
   const [location] = headerValues(exchange, "Location");
@@ -73,7 +73,7 @@ export const versioning = suite("Versioning", [
     const ofInvoke = versionsIn(all.exchanges, "invoke", "metadata", "agent_version");
     const [invokes, reports] = [byAgent(ofInvoke), byAgent(ofHealth)];
     const ownOf = ({ agent }: Version) => [invokes.get(agent) ?? [], reports.get(agent) ?? []] as const;
-    // Skips agents with a single version, because some have thousands of calls.
+    // Skips agents with a single version: they cannot contradict themselves, and some have thousands of calls.
     const varied = new Set([...invokes.keys()].filter((agent) => namesSeveral(agent, invokes, reports)));
     const different = ofInvoke
       .filter(({ agent }) => varied.has(agent))

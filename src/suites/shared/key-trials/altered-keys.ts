@@ -4,10 +4,13 @@ import type { RejectedKeyKind } from "../../../spec/rejected-key-kinds.ts";
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const seed = 1;
 
-/** The service's public prefix of a key: two letters and an underscore; `null` without one. */
+/** Returns the prefix of a key: two letters and an underscore, which are not secret. `null` without one. */
 export const prefixOf = (key: string): string | null => /^[A-Za-z]{2}_/.exec(key)?.[0] ?? null;
 
-/** A key that was never issued, with the real key's length and prefix. The letters after the prefix are the same in every run. */
+/**
+ * Makes a key that was never issued, with the prefix and the length of a real key. The other letters are the same in
+ * every run.
+ */
 export function neverIssuedKey(key: string): string {
   const prefix = prefixOf(key) ?? "";
   const random = seededNumbers(seed);
@@ -17,7 +20,9 @@ export function neverIssuedKey(key: string): string {
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Changes the highest bit of the last character, because base64 decoders may ignore its low bits. */
+/**
+ * Replaces the last character by one that differs in its highest bit, because a base64 decoder may ignore the low bits.
+ */
 export function withOtherLastCharacter(key: string): string {
   const last = key.slice(-1);
   const at = base64.indexOf(last);
@@ -26,18 +31,19 @@ export function withOtherLastCharacter(key: string): string {
   return key.slice(0, -1) + (at < 0 ? "A" : (base64[(at + 32) % 64] ?? "A"));
 }
 
-/** Base64 padding. Some decoders ignore everything after it, so keys are altered before the padding. */
+/** Matches base64 padding. Keys are altered before the padding, because some decoders ignore everything after it. */
 const padding = /=*$/;
 
 export const truncated = (key: string): string => key.replace(padding, "").slice(0, -1);
 
-/** Adds characters that are valid in base64 and in hexadecimal. */
+/** Makes a key longer by characters that are valid in base64 and in hexadecimal. */
 export const lengthened = (key: string): string => key.replace(padding, (end) => `0a1b${end}`);
 
 /**
- * Swaps upper and lower case after the prefix. `cases` says whether the key's letters must have one case or both;
- * returns `null` for other keys. A key with letters of one case may be hexadecimal, and a server may then ignore the
- * case.
+ * Swaps upper and lower case after a key's prefix. Returns `null` unless the key has letters in as many cases as
+ * `cases` says.
+ *
+ * A key with letters of one case may be hexadecimal, and a server may then ignore the case.
  */
 export function withSwappedCase(key: string, cases: 1 | 2): string | null {
   const prefix = prefixOf(key) ?? "";
@@ -57,7 +63,10 @@ type AlteredKeyKind = Extract<
 
 const bearer = (key: string | null): string | null => (key === null ? null : `Bearer ${key}`);
 
-/** `Authorization` headers made from a valid key that the server must reject; `null` if the key cannot be altered in that way. */
+/**
+ * Makes `Authorization` headers from a valid key that the server must reject. Returns `null` if the key cannot be
+ * altered in that way.
+ */
 export const alteredAuthorization: Readonly<Record<AlteredKeyKind, (key: string) => string | null>> = {
   "a key with another last character": (key) => `Bearer ${withOtherLastCharacter(key)}`,
   "a key under another scheme": (key) => `Basic ${key}`,

@@ -9,8 +9,8 @@ import { webhookIdOf } from "../../webhooks/create-webhook.ts";
 import { isSuccess } from "../response.ts";
 
 /**
- * The body of a request for a webhook that gets no events, because nothing in a run causes its event type.
- *
+ * Returns the body of a request that creates a webhook. The webhook gets no events, because nothing in a run causes the
+ * event type `deployment.deleted`.
  * @param name name of the receiver's address
  */
 export function idleWebhook(receiver: Receiver, { agents }: Target, name: string) {
@@ -21,8 +21,8 @@ export function idleWebhook(receiver: Receiver, { agents }: Target, name: string
 }
 
 /**
- * Existing resources that requests can name, so that only the key can be a reason to reject them. `null` if the target
- * has none, or the run may not create one.
+ * Existing resources that a request can name, so that only the key can be a reason to reject it. A field is `null` if
+ * the target has no such resource, or the run may not create one.
  */
 export interface Fixtures {
   readonly agent: string | null;
@@ -36,8 +36,8 @@ export interface Fixtures {
 }
 
 /**
- * Collects the fixtures that the run has so far, and opens the webhook's address.
- * @param name name of the receiver's address for this probe
+ * Collects the resources that the run has created so far, and opens an address of the receiver.
+ * @param name name of the receiver's address
  */
 export async function prepareFixtures(context: ProbeContext, name: string): Promise<Fixtures> {
   const { target } = context;
@@ -54,7 +54,7 @@ export async function prepareFixtures(context: ProbeContext, name: string): Prom
   };
 }
 
-/** The main key's successful request to the operation path of the target file. */
+/** Finds a successful request with the main key to the target file's path that starts an operation. */
 function startedOperation({
   client,
   recorder,
@@ -78,7 +78,7 @@ async function receiverOf({ target, readOnly, receiver }: ProbeContext): Promise
   }
 }
 
-/** The first successful request of the main key to an endpoint. */
+/** Finds the first successful request with the main key to an endpoint. */
 export const firstSuccessOn = (
   { client, recorder, target }: ProbeContext,
   endpoint: EndpointName,

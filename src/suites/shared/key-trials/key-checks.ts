@@ -12,7 +12,9 @@ import { type AllExchanges, endpointsWithControl } from "../all-exchanges.ts";
 import { codeOf, describeStatus, hasStatus, isInconclusive, isSuccess, outcomeOf } from "../response.ts";
 import type { KeyTrial, KeyTrials } from "./send-trials.ts";
 
-/** The expected response to a kind of key: 401 with a code, 401 with any code, or any response but a success. */
+/**
+ * The expected response to a kind of invalid key: 401 with a code, 401 with any code, or any response except a success.
+ */
 type Expectation =
   | { readonly status: 401; readonly code: "INVALID_API_KEY" | "EXPIRED_API_KEY" | null }
   | { readonly status: "no success" };
@@ -20,9 +22,9 @@ type Expectation =
 interface KeyExpectation {
   readonly clause: ClauseId;
   readonly expects: Expectation;
-  /** Endpoints on which the kind of key is tried. */
+  /** Endpoints to which requests with this kind of key are sent. */
   readonly on: readonly EndpointName[];
-  /** A further requirement for trials on these endpoints, besides the key; `null` if there is none. */
+  /** Requirement for these requests in addition to the key; `null` if there is none. */
   readonly reach: Enabler | null;
 }
 
@@ -36,10 +38,10 @@ const anyCode = { status: 401, code: null } as const;
 const invalid = { status: 401, code: "INVALID_API_KEY" } as const;
 const expired = { status: 401, code: "EXPIRED_API_KEY" } as const;
 const noSuccess = { status: "no success" } as const;
-/** Without a test clock, a key with few requests is not tried on every endpoint. */
+/** Without a test clock, a key with a small limit per minute cannot be tried on every endpoint. */
 const needsClock = { reach: need("clock") };
 
-/** The document's rules for each kind of key. */
+/** The document's rule for each kind of invalid key. */
 export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> = {
   "no key": expectation("AUTH-2", anyCode),
   "a wrong key": expectation("AUTH-3", invalid),
@@ -53,10 +55,10 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
   "an expired key": expectation("AUTH-4", expired),
   "a temporary key after its life": expectation("KEY-3", expired),
   "a read-only key": expectation("KEY-5", noSuccess, { on: ["webhooks", "alerts"] }),
-  // Endpoints whose path or body names an agent, and that respond without an operation.
+  // These endpoints name an agent in their path or body, and respond at once instead of starting an operation.
   "a key of another agent": expectation("KEY-6", noSuccess, { on: ["invoke", "stream", "health", "webhooks"] }),
   "a key of another address": expectation("KEY-7", noSuccess),
-  // A server may reject the first request and accept the same request later.
+  // Tried twice, because a server may reject only the first request.
   "a key of another address, for the second time": expectation("KEY-7", noSuccess, {
     on: ["health", "list", "usage", "keyUsage"],
   }),
@@ -65,7 +67,7 @@ export const keyExpectations: Readonly<Record<RejectedKeyKind, KeyExpectation>> 
 export const keyKindsOf = (clause: ClauseId): RejectedKeyKind[] =>
   (Object.keys(rejectedKeyKinds) as RejectedKeyKind[]).filter((kind) => keyExpectations[kind].clause === clause);
 
-/** The matrix of these kinds of key and of the endpoints on which they are tried. */
+/** Creates the coverage matrix of some kinds of keys and the endpoints to which they are sent. */
 function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   const endpoints = new Set(kinds.flatMap((kind) => keyExpectations[kind].on));
   const where = endpoints.size === endpointNames.length ? "every published endpoint" : [...endpoints].join(", ");
@@ -82,7 +84,7 @@ function keyMatrix(kinds: readonly RejectedKeyKind[]): CoverageMatrix {
   };
 }
 
-/** The requirement for the fixture of each endpoint. */
+/** Requirement for a valid request to each endpoint. */
 const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
   webhooks: need("receiver"),
   deliveries: need("receiver"),
@@ -93,7 +95,7 @@ const fixtureNeeds: Readonly<Partial<Record<EndpointName, Enabler>>> = {
 
 export type TrialVerdict = "correct" | "violation" | "inconclusive";
 
-/** Whether the server accepted a key. A stream that opens may still reject the key in its first event. */
+/** Whether the server accepted a key. A stream may open with 200 and reject the key only in its first event. */
 function isAccepted({ kind, endpoint, exchange }: KeyTrial): boolean {
   const { expects } = keyExpectations[kind];
   if (!isSuccess(exchange) || exchange.answer.kind !== "answered") return false;
@@ -109,7 +111,8 @@ function judgeTrial(trial: KeyTrial, withControl: ReadonlySet<EndpointName>): Tr
   if (expects.status === "no success") return hasControl ? "correct" : "inconclusive";
   if (!hasStatus(trial.exchange, expects.status)) return hasControl ? "violation" : "inconclusive";
   const code = codeOf(trial.exchange);
-  // The code itself shows that the key is the reason. Without a code, only a success of a valid key shows that.
+  // An error code shows that the key is the reason for the 401. Without a code, only a success with a valid key shows
+  // that.
   if (expects.code === "EXPIRED_API_KEY" && code !== null) return code === expects.code ? "correct" : "violation";
   if (!hasControl || (expects.code !== null && code === null)) return "inconclusive";
   return expects.code === null || code === expects.code ? "correct" : "violation";
@@ -125,7 +128,7 @@ export const judgeTrialsBy = (trials: readonly KeyTrial[], verdict: (trial: KeyT
 
 /**
  * Judges each trial.
- * @param withControl endpoints on which a valid key succeeded: only there is the key proven to be the reason
+ * @param withControl endpoints on which a valid key succeeded. Only there a rejection proves something about the key.
  */
 export const judgeTrials = (trials: readonly KeyTrial[], withControl: ReadonlySet<EndpointName>): JudgedTrial[] =>
   judgeTrialsBy(trials, (trial) => judgeTrial(trial, withControl));
@@ -136,14 +139,18 @@ interface KeyCheckOptions<E, R extends string> extends CheckOptions {
   /** The trials that the clause covers, with their verdicts. */
   readonly judged: (evidence: E) => readonly JudgedTrial[];
   /**
-   * Tests a further condition if no trial is a violation. Returns the finding if the condition is not met, else `null`.
+   * Tests an additional condition if no trial is a violation. Returns a finding if the condition is not met, else
+   * `null`.
    */
   readonly alsoRequire?: (evidence: E, correct: readonly KeyTrial[]) => Finding<R> | null;
-  /** Returns why no trial is conclusive, if the requests themselves do not show it. */
+  /** Returns why no trial is conclusive; `null` if the trials themselves show the reason. */
   readonly whenEmpty?: (evidence: E) => Unproven | null;
 }
 
-/** Defines a check of the responses to some kinds of keys. One violation is a breach. Without violations, one correct trial is enough. */
+/**
+ * Creates a check of the responses to some kinds of keys. One violation is a breach. Otherwise one correct response is
+ * enough.
+ */
 export const checkKeys = <const K extends JudgedId, const P extends Probe | Probes>(
   clause: K,
   on: P,
@@ -178,7 +185,7 @@ export const checkKeys = <const K extends JudgedId, const P extends Probe | Prob
 /** Maximum number of violations that a finding names. */
 const maxNamed = 8;
 
-/** Describes violations by kind of key: "an expired key on list (200), usage (200); …". */
+/** Describes violations, grouped by kind of key: "an expired key on list (200), usage (200); …". */
 function describeViolations(violations: readonly KeyTrial[]): string {
   const named = violations.slice(0, maxNamed);
   const rest = violations.length > named.length ? `, and ${violations.length - named.length} more` : "";
@@ -205,8 +212,7 @@ export const acceptingEndpoints = (trials: readonly KeyTrial[]): ReadonlySet<End
 
 /**
  * Judges trials, but only on endpoints that rejected a wrong key. An endpoint that accepts any key breaks AUTH-3 and
- * AUTH-8, which is reported once.
- *
+ * AUTH-8, and is not reported again for each kind of key.
  * @param excused endpoints to leave out as well, because they break another clause
  */
 export function judgeWhereWrongKeyRejected(

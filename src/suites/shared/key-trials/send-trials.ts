@@ -9,7 +9,7 @@ import { webhookPath } from "../../webhooks/create-webhook.ts";
 import { hasStatus } from "../response.ts";
 import type { Fixtures } from "./fixtures.ts";
 
-/** A request with one kind of key to one endpoint, and its response. */
+/** A request with an invalid key to one endpoint, and its response. */
 export interface KeyTrial {
   readonly kind: RejectedKeyKind;
   readonly endpoint: EndpointName;
@@ -20,7 +20,7 @@ export interface KeyTrials {
   readonly cells: readonly KeyTrial[];
 }
 
-/** A request that succeeds with a valid key. */
+/** A request that succeeds if it is sent with a valid key. */
 export interface EndpointRequest {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
@@ -35,11 +35,11 @@ const post = (path: string, json: object, options: SendOptions = {}): EndpointRe
   options: { json, ...options },
 });
 
-/** Builds a request from a fixture; `null` without the fixture. */
+/** Builds a request from an existing resource; `null` without the resource. */
 const withFixture = <T>(fixture: T | null, request: (fixture: T) => EndpointRequest | null): EndpointRequest | null =>
   fixture === null ? null : request(fixture);
 
-/** The request to each published endpoint; `null` without the fixtures that it needs. */
+/** Builds a valid request to each endpoint; `null` without the resources that it needs. */
 export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => EndpointRequest | null>> = {
   invoke: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "invoke"), hello)),
   stream: ({ agent }) => withFixture(agent, (id) => post(agentPath(id, "stream"), hello, streaming)),
@@ -56,22 +56,28 @@ export const requestFor: Readonly<Record<EndpointName, (fixtures: Fixtures) => E
     withFixture(batchPath, (path) => withFixture(agent, (id) => post(fillAgentId(path, id), { batch: [hello] }))),
 };
 
-/** Closes a stream after its first event other than `start`: by then the server has accepted or rejected the key. */
+/** Closes a stream after its first event other than `start`. That event shows whether the server accepted the key. */
 const streaming: SendOptions = {
   accept: "text/event-stream",
   closeWhen: (events) => events.some(({ name }) => name !== "start"),
 };
 
-/** A probe stops after this many 429s, because the server may be limiting the client's address. */
+/** Maximum number of 429s. Then a probe stops, because the server may be limiting the client's address. */
 const maxLimited = 2;
 
 export interface TrialSender {
   readonly fixtures: Fixtures;
-  /** Sends a request with the client's key, or with another `Authorization`. Returns `null` if the request may not be sent. */
+  /**
+   * Sends a request with the client's key or another `Authorization` header. Returns `null` if the request may not be
+   * sent.
+   */
   readonly send: (request: EndpointRequest, authorization?: string | null) => Promise<Exchange | null>;
 }
 
-/** Sends the trials of one probe. Waits for a rate limit only on a test clock. A read-only run sends only GET. */
+/**
+ * Creates the sender of one probe's trials. It waits for a rate limit only with a test clock. In a read-only run, it
+ * sends only GET requests.
+ */
 export function createTrialSender(client: Client, fixtures: Fixtures, { target, readOnly }: ProbeContext): TrialSender {
   let limited = 0;
   return {
@@ -89,7 +95,7 @@ export function createTrialSender(client: Client, fixtures: Fixtures, { target, 
   };
 }
 
-/** Sends one request after the other, so that no concurrency limit rejects them. */
+/** Sends requests in sequence, so that no concurrency limit rejects them. */
 export async function sendTrials(
   { fixtures, send }: TrialSender,
   kind: RejectedKeyKind,

@@ -1,43 +1,44 @@
-// A gateway in front of a target responds for it while the target is away, as in a rolling deployment. A target may
-// respond in the same way for reasons of its own. Runs and loads tell the two apart by the functions of this file.
+// While a target is unavailable, as in a rolling deployment, a gateway in front of it sends 502, 503 or 504. A target
+// may also send these by itself. The functions of this file tell the two apart, in runs and under load.
 
 /** Counts of one response, or of the responses of one second. Times are in milliseconds, by any clock. */
 export interface ResponseCounts {
   /** When the first of the requests was sent. */
   readonly sentMs: number;
-  /** When the first head arrived, at the earliest. */
+  /** When the first response head arrived, at the earliest. */
   readonly fromMs: number;
-  /** When the last head arrived, at the latest. */
+  /** When the last response head arrived, at the latest. */
   readonly toMs: number;
-  /** Responses that look like those of a gateway: by their status, and without anything of the interface. */
+  /** Number of responses that look like a gateway's: 502, 503 or 504, with no header or field of the interface. */
   readonly gatewayLike: number;
-  /** All other responses. */
+  /** Number of all other responses. */
   readonly others: number;
 }
 
-/** A time in which gateway-like responses came close together. */
+/** A period in which gateway-like responses came close together. */
 export interface GatewaySpell {
   readonly fromMs: number;
   toMs: number;
   gatewayLike: number;
-  /** Other responses, to requests that were sent within the spell. */
+  /** Number of other responses to requests that were sent within the period. */
   others: number;
 }
 
-/** A spell ends if this many other responses follow. */
+/** A spell is over if this many other responses follow the last gateway-like response. */
 const maxOthersBetween = 20;
-/**
- * Maximum number of gateway-like responses that come one by one among others. More of them come from the target itself.
- */
+/** Maximum number of isolated gateway-like responses. If there are more, the target itself sends them. */
 const maxSingles = 3;
 /** A rolling deployment takes at most this long. */
 const maxDeploymentMs = 30_000;
-/** If gateway-like responses among others fill at least this share of the whole time, they are no deployment. */
+/**
+ * If gateway-like responses among others continue for at least this share of the whole time, they do not come from a
+ * deployment.
+ */
 const minWholeShare = 0.8;
 
 /**
- * The times in which a gateway responded in place of the target. `null` if the target itself sent the gateway-like
- * responses: they go on among other responses the whole time, or come one by one.
+ * Returns the periods in which a gateway responded in place of the target. Returns `null` if the target itself sent the
+ * gateway-like responses. This is so if they are isolated, or continue among other responses the whole time.
  */
 export function gatewaySpells(responses: readonly ResponseCounts[]): readonly GatewaySpell[] | null {
   const sorted = responses.toSorted((one, other) => one.toMs - other.toMs);
@@ -58,7 +59,7 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   for (const each of sorted) {
     const last = spells.at(-1);
     if (each.gatewayLike === 0) {
-      // A request that was sent before the spell may have reached the target before it went away.
+      // Requests sent before the spell do not count: they may have reached the target before it became unavailable.
       if (last !== undefined && each.sentMs >= last.toMs) othersSince += each.others;
       continue;
     }
@@ -75,6 +76,8 @@ function spellsIn(sorted: readonly ResponseCounts[]): GatewaySpell[] {
   return spells;
 }
 
-/** Whether the counts belong to the second after a spell. Within a second, the order of responses is not known. */
+/**
+ * Whether counts belong to the second after a spell. Counts of a whole second do not show the order of its responses.
+ */
 const isNextSecond = ({ fromMs, toMs }: ResponseCounts, spell: GatewaySpell): boolean =>
   toMs > fromMs && fromMs - spell.toMs < 1000;

@@ -11,7 +11,7 @@ export interface ErrorResponse {
   readonly json: unknown;
 }
 
-/** Form of an error body: it has the fields of form A, of form B, or of both. */
+/** The form of an error body. `both`: the body has the fields of both forms. */
 export type ErrorForm = "form-a" | "form-b" | "both";
 
 /** Returns the `error` object of an error body, which both forms have. */
@@ -20,15 +20,15 @@ export function errorIn({ json }: Pick<ErrorResponse, "json">): Readonly<Record<
   return isObject(error) ? error : null;
 }
 
-/** Returns the error code of either documented error body; `null` if there is none. */
+/** Returns the error code of a body in form A or form B; `null` if there is none. */
 export function codeIn(answer: Pick<ErrorResponse, "json">): string | null {
   const code = errorIn(answer)?.["code"];
   return typeof code === "string" ? code : null;
 }
 
 /**
- * Returns the form of an error body, or `null` if it has neither. `status: "error"` at the top marks form B. `status`
- * inside `error` marks form A, whatever its value: ERR-6 judges the value.
+ * Returns the form of an error body, or `null` if the body has neither form. The field `status: "error"` at the top
+ * marks form B. A field `status` inside `error` marks form A, whatever its value, which ERR-6 judges.
  */
 export function formIn(answer: ErrorResponse): ErrorForm | null {
   const error = errorIn(answer);
@@ -82,13 +82,13 @@ const isCount = (value: unknown): boolean => typeof value === "number" && Number
 const limitDetails = {
   limit: isCount,
   remaining: isCount,
-  // ERR-16 judges the format of `reset_at`.
+  // Any value passes here: the clause ERR-16 judges the format of `reset_at`.
   reset_at: (value: unknown) => value !== undefined,
   retry_after: isSeconds,
 } as const;
 const limitDetailNames = Object.keys(limitDetails) as readonly (keyof typeof limitDetails)[];
 
-/** ERR-8: a 429 says when to try again, in the fields of its own form. */
+/** ERR-8: a 429 says when to try again, in the fields of form A or form B, whichever the body has. */
 export function retryAfterMismatch(answer: ErrorResponse): Mismatch | null {
   const form = formIn(answer);
   const inError = errorIn(answer)?.["retry_after"];
@@ -115,8 +115,8 @@ export function limitCodeMismatch(answer: ErrorResponse): Mismatch | null | unde
 }
 
 /**
- * Returns the status that the document's table gives to a code. Returns `null` for an unknown code, or for a code of a
- * stream or a webhook.
+ * Returns the HTTP status that the document's table gives to an error code. Returns `null` for an unknown code, and for
+ * codes of streams and webhooks, which have no status.
  */
 export function documentedStatus(code: string | null): number | null {
   if (code === null || !Object.hasOwn(errorCodes, code)) return null;
@@ -124,7 +124,10 @@ export function documentedStatus(code: string | null): number | null {
   return typeof status === "number" ? status : null;
 }
 
-/** ERR-10: the status is the one of the code. Returns `undefined` if the table gives the code no status. */
+/**
+ * ERR-10: the status of the response is the one that the table gives to its error code. Returns `undefined` if the
+ * table gives that code no status.
+ */
 export function codeStatusMismatch(answer: ErrorResponse): Mismatch | null | undefined {
   const code = codeIn(answer);
   const status = documentedStatus(code);

@@ -17,7 +17,7 @@ import { hasZone, isTimestamp } from "./timestamps.ts";
 const isString = (value: unknown): value is string => typeof value === "string";
 const utc = /(?:Z|[+-]00(?::?00)?)$/i;
 
-/** The name of each type in messages, and the test for it. */
+/** For each type of a field: its name in messages, and a test for values of that type. */
 const types: Readonly<Record<FieldType, readonly [called: string, has: (value: unknown) => boolean]>> = {
   string: ["a string", isString],
   integer: ["a whole number", (value) => Number.isInteger(value)],
@@ -32,13 +32,13 @@ const types: Readonly<Record<FieldType, readonly [called: string, has: (value: u
   "operation path": ["a string", isString],
 };
 
-/** A value and its path, for messages. */
+/** A value with the path at which it was found, for messages. */
 export interface FoundValue {
   readonly name: string;
   readonly value: unknown;
 }
 
-/** Finds the values at a row's path. Finds none if a parent is absent or has another type. */
+/** Finds the values at the path of a table row. Finds none if a parent object is absent or has another type. */
 export function valuesAt(root: unknown, path: string): FoundValue[] {
   let found: FoundValue[] = [{ name: "", value: root }];
   for (const step of stepsOfPath(path)) found = found.flatMap((each) => within(each, step));
@@ -54,7 +54,10 @@ function within({ name, value }: FoundValue, step: string): FoundValue[] {
   return [{ name: named(step), value: value[step] }];
 }
 
-/** Whether a parent on a row's path has another type. Another clause judges that, so the row does not apply. */
+/**
+ * Whether a parent object on the row's path has another type. Another clause judges the parent, so the row does not
+ * apply.
+ */
 function isElsewhere(root: unknown, path: string): boolean {
   let value = root;
   for (const step of stepsOfPath(path)) {
@@ -67,7 +70,7 @@ function isElsewhere(root: unknown, path: string): boolean {
   return false;
 }
 
-/** Judges an object by one row. Returns `undefined` if the row does not apply. */
+/** Judges an object by one row of a table. Returns `undefined` if the row does not apply. */
 function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
   const found = valuesAt(root, row.path);
   if (found.length === 0) return row.isRequired || isElsewhere(root, row.path) ? undefined : null;
@@ -83,8 +86,8 @@ function judgeRow(row: FieldRow, root: unknown): Mismatch | null | undefined {
 }
 
 /**
- * Returns a quick test of one row that allocates nothing, because every response under load is tested. If it returns
- * false, {@link fieldMismatch} tells why, or that the row does not apply.
+ * Returns a quick test of one table row. It allocates nothing, because every response under load is tested. If the test
+ * returns false, call {@link fieldMismatch}: it finds the mismatch, or that the row does not apply.
  */
 export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (root: unknown) => boolean {
   const steps = stepsOfPath(path);
@@ -103,8 +106,9 @@ export function compileFieldTest({ path, type, isRequired, oneOf }: FieldRow): (
 }
 
 /**
- * Judges an object by the rows of one clause. Returns `undefined` if no row applies because a parent is absent or has
- * another type: another clause judges that. For a root that is no object, the table's first row is the one that fails.
+ * Judges an object by the table rows of one clause. Returns `undefined` if no row applies, because a parent object is
+ * absent or has another type, which another clause judges. If `root` is no object, only the first row of the table
+ * fails.
  */
 export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null | undefined {
   const rows = rowsOf(table, clause);
@@ -115,15 +119,15 @@ export function fieldMismatch(table: FieldTableName, clause: ClauseId, root: unk
   return results.length === 0 ? undefined : (results.find((each) => each !== null) ?? null);
 }
 
-/** Like {@link fieldMismatch}, with every field optional: a field that is present must still have its type. */
+/** Like {@link fieldMismatch}, but every field is optional. A field that is present must still have its type. */
 export function optionalFieldMismatch(table: FieldTableName, clause: ClauseId, root: unknown): Mismatch | null {
   const results = rowsOf(table, clause).map((row) => judgeRow({ ...row, isRequired: false }, root));
   return results.find((each) => each !== null && each !== undefined) ?? null;
 }
 
 /**
- * Returns the first negative quantity: a number that has a unit but no range in the table. Returns `undefined` if there
- * is no such number.
+ * Returns the first negative quantity. Quantities are the numbers for which the table gives a unit but no range.
+ * Returns `undefined` if there is no such number.
  */
 export function negativeQuantity(table: FieldTableName, root: unknown): Mismatch | null | undefined {
   const quantities = (fieldTableOf(table).fields ?? [])

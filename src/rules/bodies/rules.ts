@@ -21,10 +21,10 @@ import { compileFieldTest, fieldMismatch } from "./fields.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** An endpoint that load is sent to. */
+/** An endpoint to which load is sent. */
 export type LoadedEndpoint = "invoke" | "stream" | "health" | "usage" | "list";
 
-/** A response's whole body and its declared type. */
+/** The body of a response as a whole, and its declared content type. */
 export interface ResponseBody extends ErrorResponse {
   readonly endpoint: LoadedEndpoint;
   readonly status: number;
@@ -33,10 +33,10 @@ export interface ResponseBody extends ErrorResponse {
   readonly contentType: string | null;
 }
 
-/** A rule that each response must follow by itself, whatever came before. */
+/** A rule that each response must follow, whatever other responses contain. */
 export interface BodyRule {
   readonly clause: ClauseId;
-  /** Whether the clause covers responses of an endpoint with a status. */
+  /** Whether the clause covers responses of this endpoint with this status. */
   readonly appliesTo: (endpoint: LoadedEndpoint, status: number) => boolean;
   /** Returns the mismatch, `null` if the response follows the rule, `undefined` if the rule does not apply. */
   readonly judge: (answer: ResponseBody) => Mismatch | null | undefined;
@@ -44,13 +44,13 @@ export interface BodyRule {
 
 const isError = (status: number): boolean => errorStatuses.includes(status);
 
-/** A stream's events are judged one by one, by other rules. */
+/** A successful stream has no body to judge: other rules judge its events one by one. */
 const isBody = (endpoint: LoadedEndpoint, status: number): boolean =>
   (status === 200 && endpoint !== "stream") || isError(status);
 
 const jsonType = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a `Content-Type` allows a body to be JSON: it says so, or it is absent. */
+/** Whether a `Content-Type` permits a JSON body. An absent header does. */
 export const mayBeJson = (contentType: string | null): boolean => contentType === null || jsonType.test(contentType);
 
 const isJson: BodyRule = {
@@ -74,7 +74,7 @@ const isDeclared: BodyRule = {
   },
 };
 
-/** A health report is allowed to have an error status. */
+/** Whether an error status comes with a health report, which the document allows. */
 const isReport = ({ endpoint, json }: ResponseBody): boolean =>
   endpoint === "health" &&
   (isObject(getPath(json, "checks")) || healthStatuses.some((each) => each === getPath(json, "status")));
@@ -86,12 +86,12 @@ const ofErrors = (
 ): BodyRule => ({
   clause,
   appliesTo: (endpoint, status) => isError(status) && speaksOf(endpoint, status),
-  // A body that is not JSON breaks SVC-1 instead.
+  // SVC-1 demands JSON. A body that is not JSON breaks that clause, so it must not break this one, too.
   judge: (answer) =>
     isReport(answer) || (answer.json === undefined && answer.text !== "") ? undefined : judge(answer),
 });
 
-/** Skips an error body without `error`: ERR-2, ERR-3 or ERR-4 reports that once. */
+/** Skips an error body without the field `error`: ERR-2, ERR-3 or ERR-4 already reports such a body. */
 const inError =
   (judge: BodyRule["judge"]): BodyRule["judge"] =>
   (answer) =>
@@ -116,7 +116,7 @@ function isOf(answer: ResponseBody, form: "form-a" | "form-b"): boolean {
   return found === form || found === "both";
 }
 
-/** Judges 200 responses by the rows of a table that belong to one clause. */
+/** Judges 200 responses by the table rows of one clause. */
 function fieldsOf(table: FieldTableName & LoadedEndpoint, clause: ClauseId): BodyRule {
   const tests = rowsOf(table, clause).map(compileFieldTest);
   return {
@@ -156,7 +156,7 @@ export interface BodyMismatch extends Mismatch {
   readonly clause: ClauseId;
 }
 
-/** The rules that apply to an endpoint and a status. */
+/** The rules that apply to each endpoint and status, computed when first needed. */
 const known: Partial<Record<LoadedEndpoint, Map<number, readonly BodyRule[]>>> = {};
 
 function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[] {
@@ -169,7 +169,8 @@ function rulesFor(endpoint: LoadedEndpoint, status: number): readonly BodyRule[]
 const noMismatches: readonly BodyMismatch[] = [];
 
 /**
- * The last response judged, with its mismatches. Thousands of refusals have the same body, which is judged only once.
+ * The response that was judged last, and its mismatches. Thousands of refusals have the same body, which then is judged
+ * only once.
  */
 let last: { readonly answer: ResponseBody; readonly flaws: readonly BodyMismatch[] } | null = null;
 
@@ -179,7 +180,7 @@ const isAlike = (one: ResponseBody, other: ResponseBody): boolean =>
   one.endpoint === other.endpoint &&
   one.contentType === other.contentType;
 
-/** Returns every mismatch of a response, judged by itself. */
+/** Returns every mismatch of a response, without regard to other responses. */
 export function bodyMismatches(answer: ResponseBody): readonly BodyMismatch[] {
   if (last !== null && isAlike(last.answer, answer)) return last.flaws;
   let flaws = noMismatches;

@@ -3,8 +3,8 @@ const extended =
 const basic = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})(?:[.,]\d+)?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 
 /**
- * Whether a text is an ISO 8601 date, or date and time, in the extended or the basic form. The day must exist. The zone is optional: the document
- * asks for UTC only in some places.
+ * Whether a text is an ISO 8601 date, or date and time, in the extended or the basic form, and the day exists. The zone
+ * is optional, because the document asks for UTC only for some fields.
  */
 export function isTimestamp(text: string): boolean {
   const found = extended.exec(text) ?? basic.exec(text);
@@ -23,5 +23,8 @@ export function isTimestamp(text: string): boolean {
 /** Whether a timestamp with a time of day names its zone. */
 export const hasZone = (text: string): boolean => (extended.exec(text) ?? basic.exec(text))?.[7] !== undefined;
 
-/** Returns the Unix milliseconds of a timestamp in the extended form, read as UTC if it names no zone. Returns `NaN` for any other text. */
+/**
+ * Returns the Unix milliseconds of a timestamp in the extended form. A timestamp without a zone counts as UTC. Returns
+ * `NaN` for any other text.
+ */
 export const unixMsOf = (text: string): number => Date.parse(hasZone(text) || !text.includes("T") ? text : `${text}Z`);

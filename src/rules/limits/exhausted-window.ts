@@ -3,7 +3,7 @@ import type { KeyHistory } from "./key-history.ts";
 import { isMinuteLimit } from "./header-rules.ts";
 import { type RequestSample, isAdmitted, isRefused, isAgentCall } from "./sample.ts";
 
-/** How long two samples lie apart by the target's clock, in seconds. */
+/** The time between two samples on the target's clock, in seconds. */
 export interface Elapsed {
   /** The shortest time possible: from the first response to the second request. */
   readonly min: number;
@@ -11,7 +11,7 @@ export interface Elapsed {
   readonly max: number;
 }
 
-/** The history of a key, and the time between two of its requests. */
+/** The history of a key, and a function for the time between two of its requests. */
 export interface ExhaustedWindowInput<S extends RequestSample> extends KeyHistory<S> {
   readonly elapsed: (from: S, to: S) => Elapsed;
 }
@@ -27,14 +27,16 @@ export type ExhaustedWindowVerdict<A> =
   | { readonly kind: "broken"; readonly beyond: AdmittedWhenExhausted<A> }
   | { readonly kind: "not tested" };
 
-/** Tolerance: whole seconds may be rounded up or down by one, and a server's clock may be wrong by another. */
+/**
+ * Tolerances: whole seconds may be rounded up or down by one, and the clock of the server may be off by another second.
+ */
 const roundingSeconds = 1;
 const slackSeconds = 2;
 
 /**
- * Judges that no request of a window is admitted after an admitted request's response reported `Remaining: 0`, whatever
- * the burst (HDR-19). Requests of other windows, or after the reset, prove nothing. Neither do requests that a refill,
- * a fading window or an error may have given back.
+ * Judges HDR-19: once an admitted request's response reports `Remaining: 0`, no further request of that window is
+ * admitted, whatever the burst. Requests of other windows or after the reset prove nothing. Nor do requests that a
+ * window may have admitted because a refill, an ageing window or a failed request gave back allowance.
  */
 export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowInput<A>): ExhaustedWindowVerdict<A> {
   const samples = facts.samples.toSorted((one, other) => one.sentMs - other.sentMs);
@@ -58,7 +60,7 @@ export function judgeExhausted<A extends RequestSample>(facts: ExhaustedWindowIn
 export const exhaustedWindowRule =
   "once a response reports `Remaining: 0`, no further request of that window is admitted";
 
-/** Describes an exhausted window that admitted more requests. */
+/** Describes a window that admitted more requests although it was exhausted. */
 export const describeAdmittedWhenExhausted = ({ exhausted, admitted }: AdmittedWhenExhausted<RequestSample>): string =>
   `0 of ${exhausted.limit} left for ${exhausted.resetAfter} s, and ${admitted.length} more admitted with the same reset`;
 
@@ -69,8 +71,8 @@ interface ExhaustedWindow {
 }
 
 /**
- * Returns the published window that an admitted request exhausted according to its own headers; `null` if there is
- * none.
+ * Returns the published window that an admitted request exhausted according to its own headers. Returns `null` if it
+ * exhausted none.
  */
 function windowOf(answer: RequestSample, limits: TierLimits): ExhaustedWindow | null {
   const { limit, remaining, reset, resetAfter } = answer;
@@ -81,7 +83,7 @@ function windowOf(answer: RequestSample, limits: TierLimits): ExhaustedWindow | 
   return resetAfter <= seconds + roundingSeconds ? { seconds, limit, leftSeconds: resetAfter } : null;
 }
 
-/** Returns the agent calls that were sent after the response and decided before its window was reset. */
+/** Returns the invokes and streams that were sent after the response and decided before the window was reset. */
 function untilReset<A extends RequestSample>(
   exhausted: A,
   samples: readonly A[],
@@ -99,7 +101,7 @@ function untilReset<A extends RequestSample>(
   return found;
 }
 
-/** Returns all samples that may matter to the window of a sample, or to the window before. */
+/** Returns all samples that may count toward the window of a sample, or toward the previous window. */
 function samplesAround<A extends RequestSample>(
   { seconds }: ExhaustedWindow,
   samples: readonly A[],
@@ -123,11 +125,12 @@ const isOfWindow = (exhausted: RequestSample, later: RequestSample): boolean =>
   Math.abs(later.reset - (exhausted.reset ?? 0)) <= roundingSeconds;
 
 /**
- * Returns how many requests a window may have given back between its exhaustion and a later request.
+ * Returns the maximum number of requests that a window may have given back between its exhaustion and a later request.
  *
- * A rolling window that reports when its oldest request leaves gives nothing back before that time. One that reports
- * when its newest request leaves announces a whole window. A weighted window may give back while the window before
- * fades. A bucket's reset moves with each request, so later requests usually do not belong to this reset.
+ * A rolling window that reports when its oldest request leaves gives nothing back earlier. A rolling window that
+ * reports when its newest request leaves announces a whole window, so older requests may leave earlier. A weighted
+ * window may give back requests while the share of the previous window falls. The reset of a bucket moves with each
+ * request, so later requests usually do not belong to this reset.
  */
 function maxReturned<A extends RequestSample>(
   exhausted: A,
@@ -139,7 +142,7 @@ function maxReturned<A extends RequestSample>(
   const mayRoll = leftSeconds >= seconds - slackSeconds;
   const isBefore = (each: A): boolean =>
     each.sentMs < exhausted.sentMs &&
-    // A window whose reset has not changed does not fade.
+    // Requests with the same reset are in the same fixed window, which gives nothing back before its reset.
     (mayRoll || !isOfWindow(exhausted, each)) &&
     elapsed(each, exhausted).min <= fadingSeconds &&
     elapsed(each, exhausted).max >= seconds - leftSeconds - slackSeconds;
@@ -161,8 +164,8 @@ function maxReturned<A extends RequestSample>(
 }
 
 /**
- * Whether the server may have stopped counting a request that failed, or a refusal that was in flight as the window was
- * exhausted.
+ * Whether the server may have stopped counting a request. It may have if the request failed, or was refused while it
+ * was in flight as the window was exhausted.
  */
 function mayBeTakenBack(each: RequestSample, exhausted: RequestSample, later: RequestSample): boolean {
   if (isAdmitted(each) || each.sentMs >= later.headMs) return false;

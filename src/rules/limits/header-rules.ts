@@ -8,11 +8,14 @@ import { type RateLimitInfo, rateNumber } from "./rate-limit-info.ts";
 /** The result of a rule: the actual value if it is broken, `null` if it holds, `undefined` if it does not apply. */
 type RuleResult = string | null | undefined;
 
-/** A rule that each response to an accepted key must follow by itself. Runs and load judge every response by it. */
+/**
+ * A rule that the headers of each response must follow by themselves. Applies to every response to an accepted key, in
+ * runs and under load.
+ */
 export interface HeaderRule {
   readonly clause: "HDR-9" | "HDR-10" | "HDR-11" | "HDR-16";
   readonly expected: string;
-  /** The counter of a long load run for responses that break the rule; `null` if it has none. */
+  /** The name under which a long load run counts responses that break the rule; `null` if it does not count them. */
   readonly countedAs: "negative" | "aboveLimit" | null;
   /**
    * Judges the headers of one response.
@@ -83,7 +86,10 @@ export interface MalformedHeader {
 
 export const wellFormedHeaders = "numbers, 0 or more, counts whole, each sent once";
 
-/** Judges the four headers as they were sent (HDR-9). Skips absent headers: HDR-1 to HDR-8 judge those. */
+/**
+ * Judges the four rate-limit headers for HDR-9 (plain numbers, each sent once). Skips absent headers: HDR-1 to HDR-8
+ * judge those.
+ */
 export function malformedHeaders(headers: readonly (readonly [name: string, value: string])[]): MalformedHeader[] {
   const valuesOf = new Map<string, string[]>();
   // No `for … of`: iterators are many times slower in k6's interpreter.
@@ -98,15 +104,15 @@ export function malformedHeaders(headers: readonly (readonly [name: string, valu
     const values = valuesOf.get(header.toLowerCase()) ?? [];
     if (values.length > 1) return [{ name, actual: `${header} comes ${values.length} times` }];
     const [value] = values;
-    // A minus sign is wrong even in `-0`.
+    // A value may not have a minus sign, not even `-0`.
     const isFine = value === undefined || (rateNumber(name, value) !== null && !value.trim().startsWith("-"));
     return isFine ? [] : [{ name, actual: `${header}: ${formatValue(value)}` }];
   });
 }
 
 /**
- * Returns the names of the headers that a response lacks (HDR-1 to HDR-8). A malformed header has no number, but is not
- * missing.
+ * Returns the names of the headers that a response lacks (HDR-1 to HDR-8 demand them). A malformed header is not a
+ * missing one, although it has no number.
  */
 export const missingHeaders = (
   info: Readonly<Record<RateValue, number | null>>,
@@ -116,19 +122,25 @@ export const missingHeaders = (
     .filter((name) => info[name] === null && malformed.every((each) => each.name !== name))
     .map((name) => rateHeaders[name].header);
 
-/** Whether a `Limit` may be the minute's: the published number, with or without the burst on top. */
+/**
+ * Whether a `Limit` header may be about the minute's limit: it is the published number, with or without the burst on
+ * top.
+ */
 export const isMinuteLimit = (limit: number | null, { perMinute, burst }: TierLimits): boolean =>
   limit === perMinute || (burst !== null && limit === perMinute + burst);
 
-/** Whether a `Limit` may be the minute's with a burst on top that is not published. */
+/** Whether a `Limit` header may be about the minute's limit plus a burst that is not published. */
 export const hasUnpublishedBurst = (limit: number | null, { perHour, perMinute, burst }: TierLimits): boolean =>
   burst === null && limit !== null && limit > perMinute && limit < perHour;
 
-/** Whether a limit is the hour's and cannot be the minute's. */
+/** Whether a `Limit` header is about the hour's limit and cannot be about the minute's. */
 export const isHourLimit = (limit: number | null, limits: TierLimits): boolean =>
   limit === limits.perHour && !isMinuteLimit(limit, limits);
 
-/** Whether a response reports the month's tokens, as a refusal for them may: no window of requests is that long. */
+/**
+ * Whether a response is about the tokens of the month. A refusal for lack of tokens may report a longer time than any
+ * window of requests has.
+ */
 const isOfMonth = ({ limit, remaining, retryAfterSeconds }: ReportedWindow, limits: TierLimits | null): boolean =>
   (retryAfterSeconds ?? 0) > 3600 + roundingSeconds ||
   (limit !== null && limit === limits?.tokensPerMonth && remaining === 0);
@@ -137,17 +149,17 @@ type ReportedWindow = Pick<RateLimitInfo, "limit" | "remaining" | "retryAfterSec
 
 const monthSeconds = 31 * 86_400;
 
-/** Length of the window that a response reports, as far as the tier's numbers tell. */
+/** Length of the window that a response is about, in seconds. Without knowledge of the tier, assumes an hour. */
 export function windowSeconds(answer: ReportedWindow, limits: TierLimits | null): number {
   if (isOfMonth(answer, limits)) return monthSeconds;
   const isMinute = limits !== null && isMinuteLimit(answer.limit, limits) && limits.perMinute !== limits.perHour;
   return isMinute ? 60 : 3600;
 }
 
-/** Values in whole seconds may exceed a limit by this much. */
+/** Tolerance for rounding to whole seconds. */
 const roundingSeconds = 2;
 
-/** Whether the time to the reset is at most the length of its window. An absent time passes. */
+/** Whether the time to the reset is at most the length of the window. An absent value passes. */
 export const isWithinWindow = (
   answer: ReportedWindow & Pick<RateLimitInfo, "resetAfter">,
   limits: TierLimits | null,

@@ -5,7 +5,7 @@ import type { AdmissionOptions, CountedSpan, History } from "./admission/history
 import { judgeAdmission, type HistoryJudgement, type LimiterReading } from "./admission/judge.ts";
 import { type RequestSample, isRefused } from "./sample.ts";
 
-/** All requests on one key, with its limits. Suites and load add what only they know. */
+/** All requests on one key, with its limits. */
 export interface KeyHistory<S extends RequestSample, L extends TierLimits | null = TierLimits> {
   /** The requests, in any order. */
   readonly samples: readonly S[];
@@ -15,26 +15,28 @@ export interface KeyHistory<S extends RequestSample, L extends TierLimits | null
   readonly isFresh: boolean;
 }
 
-// Judging the use of one key. Suites send requests in sequence, load sends them at once; both are judged by these
-// functions.
+// The rules below serve two kinds of tests: suites, which send requests in sequence, and load, which sends them
+// concurrently.
 
 /**
- * How far a server's clock may be off, in target ms: windows are kept in whole seconds, by timers, or by several
- * machines.
+ * How far a server's clock may be off, in ms of the target's time. Servers keep windows in whole seconds, by timers, or
+ * on several machines.
  */
 export const toleranceMs = 1000;
-/** Target ms after which a request no longer counts in a fixed or rolling minute. */
+/** Time after which a request no longer counts in a fixed or rolling minute, in ms of the target's time. */
 export const minuteOverMs = minuteMs + toleranceMs;
-/** How long a server may take to free a slot after its response has reached us, in real ms. */
+/** How long a server may take to free a slot after its response has arrived, in ms of real time. */
 export const slotReleaseMs = 1500;
 
-/** Requests within this time, in target ms, are one burst. */
+/** Requests within this time form one burst, in ms of the target's time. */
 export const burstMs = 5000;
-/** The longest `retry_after` of a burst limit, in seconds: a longer one is the minute's. */
+/** Maximum `retry_after` of a burst limit, in seconds. A longer one belongs to the minute's limit. */
 export const maxBurstSeconds = 20;
 
 /**
- * Judges all requests on a key by each clock that the target may keep. It is a breach only if it is one by all of them.
+ * Judges the requests on a key once for each clock that the target may use. There is a breach only if every clock leads
+ * to one.
+ *
  * @param everyReading whether to return readings in which refusals count even if another reading explains the history
  */
 export function judgeByClocks(
@@ -54,15 +56,18 @@ export function judgeByClocks(
   return breach !== undefined && breaches.length === histories.length ? breach : { kind: "explained", readings };
 }
 
-/** Whether a breach means more or fewer requests than published. For `inconsistent`, `isBeyond` decides. */
+/**
+ * Whether a breach means that more or that fewer requests were admitted than published. For `inconsistent`, `isBeyond`
+ * decides.
+ */
 export function breachSide({ breach }: LimitBreach, isBeyond: () => boolean): "over" | "under" {
   if (breach === "too many admitted") return "over";
   return breach === "inconsistent" && isBeyond() ? "over" : "under";
 }
 
 /**
- * Returns the largest number of instants that certainly fell within one span of this length. The span's end is
- * included.
+ * Returns the maximum number of instants that certainly fell within one span of this length. Both ends belong to the
+ * span.
  */
 export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: number): number {
   const sorted = instants.toSorted((a, b) => a.toMs - b.toMs);
@@ -80,8 +85,9 @@ export function maxInClosedWindow(instants: readonly CountedSpan[], windowMs: nu
 type SentAnswer = Pick<RequestSample, "sentMs" | "status">;
 
 /**
- * Whether exhausted tokens of the month may explain the refusals. Tokens do not come back within a run, so an admitted
- * request after the last refusal rules them out.
+ * Whether exhausted tokens of the month may explain the refusals. Tokens do not return within a run. So an admitted
+ * request after the last refusal shows that they were not exhausted.
+ *
  * @param admitted the admitted requests that exhausted tokens would have refused
  */
 export function endsRefused(answers: readonly SentAnswer[], admitted: readonly SentAnswer[]): boolean {

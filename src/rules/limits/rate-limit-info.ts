@@ -4,8 +4,8 @@ import { rateHeaders, type RateValue, rateValues } from "../../spec/headers.ts";
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
 /**
- * A response's values about the rate limit. A header's value is `null` if the header is absent, sent with several
- * values, or no number. Counts are whole.
+ * The values of a response about the rate limit. The value of a header is `null` if the header is absent, was sent with
+ * different values, or is not a number. Counts are whole numbers.
  */
 export interface RateLimitInfo extends Readonly<Record<RateValue, number | null>> {
   /** Seconds, from the body of a 429, in either error form. */
@@ -24,13 +24,13 @@ function infoFrom(valueOf: (name: InfoName) => number | null): RateLimitInfo {
   return info as RateLimitInfo;
 }
 
-/** The values of a request without a response. */
+/** The values if a request got no response. */
 export const noRateLimitInfo: RateLimitInfo = infoFrom(() => null);
 
-/** Picks the rate-limit values out of a sample. */
+/** Copies the rate-limit values of a sample. */
 export const rateLimitInfoOf = (sample: RateLimitInfo): RateLimitInfo => infoFrom((name) => sample[name]);
 
-/** Reads the values from saved evidence of any version. Returns `null` if a value is neither a number nor absent. */
+/** Reads the values from saved evidence of any version. Returns `null` if some value is neither a number nor absent. */
 export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): RateLimitInfo | null {
   const numberOf = (value: unknown): number | null =>
     typeof value === "number" && Number.isFinite(value) ? value : null;
@@ -40,8 +40,9 @@ export function parseRateLimitInfo(kept: Readonly<Record<string, unknown>>): Rat
 
 /**
  * Reads the values from a response.
- * @param headers all of the response's, in any letter case
- * @param json returns the value of the body; called for a 429 only
+ *
+ * @param headers all headers of the response, with names in any letter case
+ * @param json returns the JSON value of the body; called only for a 429
  */
 export function readRateLimitInfo(
   status: number | null,
@@ -63,7 +64,10 @@ export function readRateLimitInfo(
   });
 }
 
-/** Reads a rate-limit header: times may have decimals, numbers of requests not. Returns `null` for any other text. */
+/**
+ * Reads the value of a rate-limit header. Times may have decimals, numbers of requests may not. Returns `null` for any
+ * other text.
+ */
 export const rateNumber = (name: RateValue, text: string | undefined): number | null =>
   rateHeaders[name].unit === "requests" ? wholeNumber(text) : decimalNumber(text);
 
@@ -72,10 +76,13 @@ const lowerCase = Object.fromEntries(
 ) as Readonly<Record<RateValue, string>>;
 const wanted = new Set([...Object.values(lowerCase), "date"]);
 
-/** Replaces the value of a repeated header, so that it is neither a number nor a date. */
+/**
+ * Stands for a header that was sent twice with different values. It is neither a number nor a date, so it is read as
+ * `null`.
+ */
 const severalValues = "several values";
 
-/** Reads a whole number, which may be negative: other rules judge its sign. */
+/** Reads a whole number, which may be negative (the rule `notNegative` judges the sign). */
 export const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.0+)?$/.test(text.trim()) ? Number(text) : null;
 
@@ -83,7 +90,7 @@ export const wholeNumber = (text: string | undefined): number | null =>
 export const decimalNumber = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,15}(\.\d+)?$/.test(text.trim()) ? Number(text) : null;
 
-/** The last `Date` read: thousands of responses have the same one. */
+/** The last `Date` header and its value. Thousands of responses have the same one, which is then parsed only once. */
 let lastDate: { readonly text: string; readonly seconds: number | null } = { text: "", seconds: null };
 
 /** Unix seconds of a `Date` header; `null` if it is absent or no date. */

@@ -3,29 +3,28 @@ import type { Sample } from "./sample.ts";
 /** The three values of a response that report a time. `reset` and `date` are Unix seconds; `null` if absent. */
 type ReportedTimes = Pick<Sample, "reset" | "resetAfter" | "date">;
 
-/** When a response was made, as precisely as a client can know. In seconds. */
+/** When a response was made, as precisely as the client can know it, in seconds. */
 export interface ResponseTime {
-  /** The target's time that passed from sending to the head of the response. */
+  /** Time from sending the request to the head of the response, on the target's clock. */
   readonly tookSeconds: number;
   /**
-   * Our own clock when the request was sent and when the head arrived, in Unix seconds; `null` if the target keeps a
+   * The client's clock when the request was sent and when the head arrived, in Unix seconds. `null` if the target has a
    * time of its own.
    */
   readonly ours: { readonly fromSeconds: number; readonly toSeconds: number } | null;
 }
 
-/** Tolerance that the clause allows between the two headers. */
+/** Tolerance that HDR-14 allows between the two headers. */
 const toleranceSeconds = 2;
-/** A `Date` is truncated to whole seconds. */
+/** A `Date` header has whole seconds: the fraction is cut off. */
 const cutSeconds = 1;
-/** The most that two machines' clocks may differ if the target does not report its own time. */
+/** How far the clocks of two machines may differ, if the target does not send its own time. */
 const maxSkewSeconds = 300;
 
 /**
- * Judges `X-RateLimit-Reset` against `X-RateLimit-Reset-After` (HDR-14): `Reset` minus `Reset-After` is the instant of
- * the response. That instant must agree with the target's `Date` or with our own clock. One of them is enough: a `Date`
- * may lag, and the clocks of two machines differ. Returns the actual values of a breach, `null` if there is none,
- * `undefined` if the headers are missing.
+ * Judges HDR-14: `X-RateLimit-Reset` minus `X-RateLimit-Reset-After` is the time of the response. It must agree with
+ * the `Date` header or with the client's clock. One is enough, because a `Date` may lag and clocks differ. Returns the
+ * actual values of a breach, `null` if there is none, or `undefined` if headers are missing.
  */
 export function resetMismatch(
   { reset, resetAfter, date }: ReportedTimes,
@@ -35,7 +34,7 @@ export function resetMismatch(
   const now = reset - resetAfter;
   const agrees = (fromSeconds: number, toSeconds: number): boolean =>
     now >= fromSeconds - toleranceSeconds && now <= toSeconds + toleranceSeconds;
-  // Some servers count a request when it arrives, and answer it much later. Their headers then fit its arrival.
+  // Some servers count a request when it arrives, and respond much later. Their headers then show the time of arrival.
   if (date !== null && agrees(date - tookSeconds, date + cutSeconds + tookSeconds)) return null;
   const skewSeconds = date === null ? maxSkewSeconds : 0;
   if (ours !== null && agrees(ours.fromSeconds - skewSeconds, ours.toSeconds + skewSeconds)) return null;
@@ -46,17 +45,19 @@ export function resetMismatch(
   return `Reset ${reset}, Reset-After ${resetAfter}, ${clocks.join(", ")}`;
 }
 
-/** Facts about a run that {@link resetMismatchInRun} needs. */
+/** Facts about the run that {@link resetMismatchInRun} needs. */
 export interface ResetContext {
   /** Whether the run moves the target's clock. */
   readonly hasClock: boolean;
-  /** Our own clock at the start of the run, in Unix milliseconds. */
+  /** The client's clock at the start of the run, in Unix milliseconds. */
   readonly startedUnixMs: number;
   /** The first response of the run that had both headers. */
   readonly first: Sample | null;
 }
 
-/** Like {@link resetMismatch}, for a run that may move the target's clock: adds the same time to our own clock. */
+/**
+ * Like {@link resetMismatch}, for a run that may move the target's clock. Adds the moved time to the client's clock.
+ */
 export function resetMismatchInRun(run: ResetContext, sample: Sample): string | null | undefined {
   const { date, sentMs, headMs, sentClockMs, headClockMs } = sample;
   if (run.hasClock && date === null) return judgeByOffsets(run.first ?? sample, sample);
@@ -72,12 +73,12 @@ export function resetMismatchInRun(run: ResetContext, sample: Sample): string | 
   return isBehind(sample, run) ? judgeByOffsets(run.first ?? sample, sample) : wrong;
 }
 
-/** How old the `Date` of a busy server or a proxy may be. */
+/** Maximum age of the `Date` header of a busy server or a proxy. */
 const maxLagSeconds = 7;
 
 /**
- * Whether the headers show a test clock that is slightly ahead of `Date`. Our own clock is no reference here: it
- * differs from the test clock.
+ * Whether the target's test clock is shortly ahead of its `Date` header, which may lag. The client's clock cannot
+ * decide here, because it differs from the test clock.
  */
 function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs, headClockMs }] = [reportedInstant(sample), sample];
@@ -87,8 +88,8 @@ function isBehind(sample: Sample, { startedUnixMs }: ResetContext): boolean {
 }
 
 /**
- * Whether `Date` may come from a proxy. A proxy's `Date` ignores the target's test clock and agrees with our own
- * clock.
+ * Whether the `Date` header may come from a proxy. A proxy does not know the target's test clock, so its `Date` agrees
+ * with the client's clock.
  */
 function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): boolean {
   const [now, { date, headMs }] = [reportedInstant(sample), sample];
@@ -97,16 +98,16 @@ function isOfAnotherClock(sample: Sample, { startedUnixMs }: ResetContext): bool
 }
 
 /**
- * A difference of years, which no real clock has. Milliseconds sent as seconds, or a duration sent as an instant,
- * differ by more.
+ * A difference of three years, which no real clock has. Larger differences come from wrong units: milliseconds sent as
+ * seconds, or a duration sent as a time.
  */
 const farSeconds = 1e8;
 
-/** The instant of the response according to both headers, in Unix seconds. */
+/** The time of the response according to both headers, in Unix seconds. */
 const reportedInstant = ({ reset, resetAfter }: ReportedTimes): number | null =>
   reset === null || resetAfter === null ? null : reset - resetAfter;
 
-/** Whether a number may be Unix seconds of this era: after 2001, before 2286. */
+/** Whether a number may be Unix seconds between 2001 and 2286. */
 const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e10;
 /**
  * Tolerance: one second for the rounding of each of the four values, and one for the time between the two responses.
@@ -114,8 +115,8 @@ const isOfThisEra = (seconds: number): boolean => seconds > 1e9 && seconds < 1e1
 const roundingSeconds = 5;
 
 /**
- * Judges the headers of a target whose test clock does not show in `Date`. Between two responses, the reported time
- * must advance as far as the run advanced the clock.
+ * Judges a target whose test clock does not show in its `Date` header. Between two responses, the time that its headers
+ * report must advance as far as the run has advanced the clock.
  */
 function judgeByOffsets(first: Sample, sample: Sample): string | null | undefined {
   const [from, to] = [reportedInstant(first), reportedInstant(sample)];

@@ -1,12 +1,12 @@
 import { rounded } from "../../base/numbers.ts";
 
-/** The shortest `retry_after`, in seconds, for which a retry can be sent well before its end. */
+/** Minimum `retry_after`, in seconds, that leaves time to retry well before it has passed. */
 export const minEarlySeconds = 4;
 
-/** The most, in seconds, that rounding may make two reports of one instant differ. */
+/** Maximum difference, in seconds, that rounding may cause between two reports of the same instant. */
 export const maxRoundingSeconds = 2;
 
-/** Whether `retry_after` had certainly not passed yet (LIM-14). */
+/** Whether `retry_after` had certainly not passed yet. LIM-14 covers requests that come so early. */
 export const isWellBefore = (passedAtMostSeconds: number, retryAfterSeconds: number): boolean =>
   passedAtMostSeconds <= retryAfterSeconds - maxRoundingSeconds;
 

@@ -10,30 +10,34 @@ import {
 } from "./rate-limit-info.ts";
 
 /**
- * A request and the limiter's reaction, small enough to keep for thousands of requests. Runs and load are judged by it.
- * Times in milliseconds of the client's clock.
+ * A request and the response of the rate limiter, small enough to keep thousands in memory. Runs and load are judged by
+ * samples. Times are in milliseconds of the client's clock.
  */
 export interface RequestSample extends RateLimitInfo {
   readonly id: string;
-  /** `health` is not limited, whatever its response; `usage` (reading it) and `other` may count. */
+  /**
+   * `health` is never limited, whatever its response. A read of `usage`, and `other` requests, may or may not count.
+   */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list" | "other";
   readonly sentMs: number;
-  /** When the head of the response came, or when it was clear that none would. */
+  /** When the head of the response arrived, or when it was clear that none would arrive. */
   readonly headMs: number;
   readonly endMs: number;
   /** `null` if no response came. */
   readonly status: number | null;
 }
 
-/** A sample from a run that may move the target's clock. Times as in an exchange. */
+/** A sample from a run that may move the target's clock. */
 export interface Sample extends RequestSample {
-  /** How far the target's clock had been moved when the request was sent, and when its response began and ended. */
+  /**
+   * How far the target's clock had been moved when the request was sent, when its response began, and when it ended.
+   */
   readonly sentClockMs: number;
   readonly headClockMs: number;
   readonly endClockMs: number;
-  /** Requirement set of the probe that sent the request, if it is later than 1.0. */
+  /** The requirement set of the probe that sent the request, if later than 1.0. */
   readonly since?: string;
-  /** The limit of the key that the run had used up before this request. Absent if it had used up none. */
+  /** The limit of the key that the run had used up on purpose before this request. Absent if there was none. */
   readonly keyState?: string;
 }
 
@@ -42,14 +46,14 @@ export const isAdmitted = ({ status }: Pick<RequestSample, "status">): boolean =
 
 export const isRefused = ({ status }: Pick<RequestSample, "status">): boolean => status === 429;
 
-/** Whether a request calls an agent, as invoke and stream do. Every limit counts these. */
+/** Whether a request runs an agent, as invoke and stream do. Every limit counts such requests. */
 export const isAgentCall = ({ kind }: Pick<RequestSample, "kind">): boolean => kind === "invoke" || kind === "stream";
 
 /** Returns the whole number in a header, or `null` if it is absent, repeated with another value, or no whole number. */
 export const wholeNumberHeader = (exchange: Exchange, name: string): number | null =>
   wholeNumber(onlyValue(exchange, name));
 
-/** Like {@link wholeNumberHeader}, for a time, which may have decimals. */
+/** Like {@link wholeNumberHeader}, but the value is a time and may have decimals. */
 export const secondsHeader = (exchange: Exchange, name: string): number | null =>
   decimalNumber(onlyValue(exchange, name));
 
@@ -65,7 +69,7 @@ export const dateSeconds = (exchange: Exchange): number | null => unixSeconds(he
 /** `retry_after` of a 429's body, in seconds, in either error form; `null` if it is absent or no number. */
 export const retryAfterSeconds = (exchange: Exchange): number | null => retryAfterOf(bodyJson(exchange));
 
-/** Reduces an exchange to a sample. By default the target's clock was not moved while the request was in flight. */
+/** Reduces an exchange to a sample. By default, the target's clock did not move while the request was in flight. */
 export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, endClockMs = headClockMs): Sample {
   const { answer } = exchange;
   const status = answer.kind === "answered" ? answer.status : null;
@@ -88,7 +92,7 @@ export function sampleOf(exchange: Exchange, headClockMs = exchange.clockMs, end
 function kindOf({ method, url }: Exchange["request"]): Sample["kind"] {
   const found = /\/agents\/[^/]+\/(invoke|stream|health)$/.exec(url)?.[1];
   if (found === "invoke" || found === "stream") return found;
-  // Only a GET of this path is a health request. Other methods may use the allowance.
+  // Only a GET of this path is a health check. Other methods may count toward limits.
   if (found === "health") return method === "GET" ? "health" : "other";
   if (/\/v\d+\/agents(\?.*)?$/.test(url)) return "list";
   return /\/v\d+\/usage$/.test(url) ? "usage" : "other";

@@ -2,11 +2,11 @@ import type { TierLimits } from "../../spec/tiers.ts";
 import { isWithinWindow } from "./header-rules.ts";
 import type { RequestSample } from "./sample.ts";
 
-/** Whether the limiter of a key made the response. A rejected key need not have a limiter. */
+/** Whether the target accepted the key of a request. A response to a rejected key need not have limits. */
 export const isKeyAccepted = ({ status }: Pick<RequestSample, "status">): boolean =>
   status !== null && status !== 401 && status !== 403;
 
-/** Groups responses that report the same limit and the same reset, in their order. */
+/** Groups responses that report the same limit and the same reset. Keeps their order. */
 export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[][] {
   const windows = new Map<string, A[]>();
   for (const answer of answers) {
@@ -19,11 +19,13 @@ export function groupByWindow<A extends RequestSample>(answers: Iterable<A>): A[
   return [...windows.values()];
 }
 
-/** Smallest `Reset` that can be Unix seconds. HDR-14 judges smaller values. */
+/**
+ * Smallest `Reset` that can be Unix seconds. Responses with a smaller value are skipped, because HDR-14 judges them.
+ */
 const minUnixSeconds = 1e9;
-/** Two responses must lie at least this far apart, in seconds. Otherwise rounding may hide that the value falls. */
+/** Minimum time between two responses, in seconds. If it is shorter, rounding may hide that the value falls. */
 const minSeconds = 3;
-/** Tolerance for the difference of two values, each rounded to whole seconds. */
+/** Tolerance for the difference of two values that were both rounded to whole seconds. */
 const roundingSeconds = 2.5;
 
 /** The first and the last answer of a window. */
@@ -33,16 +35,17 @@ export interface WindowEnds<A> {
 }
 
 /**
- * The ends of a window, and the mismatch between their `Reset-After` values; `null` if the time left fell as time
- * passed.
+ * The first and the last response of a window. `mismatch`: how their `Reset-After` values differ from the time that
+ * passed; `null` if they agree.
  */
 export type JudgedTimeLeft<A> = WindowEnds<A> & {
   readonly mismatch: { readonly expected: string; readonly actual: string } | null;
 };
 
 /**
- * Judges that `Reset-After` is the time that is left (HDR-15): within a window, the value falls as time passes. Skips
- * windows with too little time between their first and last response.
+ * Judges HDR-15: `Reset-After` is the time that is left, so within a window it falls as time passes. Skips windows
+ * whose first and last response lie too close together.
+ *
  * @param passedSeconds the target's time that has certainly passed between two responses
  */
 export function judgeTimeLeft<A extends RequestSample>(

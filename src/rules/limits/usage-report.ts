@@ -4,33 +4,36 @@ import { is2xx } from "../../base/http-status.ts";
 import { getPath } from "../../base/json.ts";
 import { endpointFields } from "../../evidence/envelope.ts";
 
-/** One of the two counts of a usage report. */
+/** One count of a usage report: that of requests, or that of tokens. */
 const countedSchema = z.looseObject({ used: z.int(), limit: z.int(), remaining: z.int() });
 export type UsageCount = z.infer<typeof countedSchema>;
 
 const fields = ["period", "requests", "tokens"] as const;
 
-/** Returns the object with the fields of a `GET /usage` body, in either published shape. */
+/**
+ * Returns the object that has the fields of a `GET /usage` body. The document publishes two shapes, with and without an
+ * envelope.
+ */
 export const usageFields = (body: unknown): unknown => endpointFields(body, fields);
 
 /** A field of a `GET /usage` body; `undefined` if absent. */
 export const usageField = (body: unknown, name: (typeof fields)[number]): unknown => getPath(usageFields(body), name);
 
-/** A count of a usage report; `null` if it is not complete (USE-3, USE-4). */
+/** A count of a usage report; `null` if a field is missing or no integer (USE-3 and USE-4 judge that). */
 export function usageCountIn(body: unknown, name: "requests" | "tokens"): UsageCount | null {
   const parsed = countedSchema.safeParse(usageField(body, name));
   return parsed.success ? parsed.data : null;
 }
 
-/** The lowest and the highest growth of a count that two reads may show. */
+/** By how much a count may have grown between two reads: at least `min`, at most `max`. */
 export interface GrowthBounds {
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * How a count changed between two reads (USE-7, USE-8). `begun again`: the count fell, or its limit changed, so the
- * reads may belong to different windows.
+ * How a count changed between two reads, for USE-7 and USE-8 (requests count, tokens count). `begun again`: the count
+ * fell, or its limit changed, so the reads may belong to different windows.
  */
 export interface Growth {
   readonly kind: "agrees" | "short" | "beyond" | "begun again";
@@ -51,8 +54,8 @@ interface AgentCall {
 }
 
 /**
- * Returns the bounds on the growth of `tokens.used`. `max` is infinite if one of the calls may have used tokens without
- * reporting them.
+ * Returns how much `tokens.used` may have grown. `max` is infinite if one of the calls may have used tokens that its
+ * response does not report.
  */
 export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   const reportedTokens = (those: readonly AgentCall[]): number =>
@@ -64,5 +67,5 @@ export function tokensUsedBy(calls: readonly AgentCall[]): GrowthBounds {
   };
 }
 
-/** A rejected request did not reach its agent. */
+/** A 4xx means that the request did not reach an agent. */
 const isRefusedWith = (status: number | null): boolean => status !== null && status >= 400 && status < 500;

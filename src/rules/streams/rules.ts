@@ -3,24 +3,28 @@ import type { StreamShape } from "./sequence.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The order of a stream's events. `isOver`: the target ended the stream, so nothing more would have come. */
+/**
+ * The order of the events of a stream. `isOver`: the target ended the stream, so no event is missing because the client
+ * stopped reading.
+ */
 export interface StreamOrder extends Pick<StreamShape, "sequence"> {
   readonly isOver: boolean;
 }
 
-/** A rule on the order of a stream's events. Runs and load judge every stream by it. */
+/** A rule about the order of the events of a stream. Applies to every stream, in runs and under load. */
 export interface StreamRule {
   readonly clause: "SSE-2" | "SSE-4" | "SSE-5" | "SSE-6";
   readonly expected: string;
   /**
-   * Returns the actual order if it breaks the rule, `null` if it does not, `undefined` if the stream does not show it.
+   * Returns the actual order if it breaks the rule, `null` if it does not, or `undefined` if the rule does not apply to
+   * this stream.
    */
   readonly judge: (stream: StreamOrder) => string | null | undefined;
 }
 
 const names: readonly string[] = streamEvents;
 
-/** Whether a name is one of the document's events. */
+/** Whether a name is one of the events that the document defines. */
 export const isKnownName = (name: string | null): name is StreamEventName => name !== null && names.includes(name);
 
 /** Whether an event of this name ends a stream. */
@@ -65,13 +69,16 @@ export const chunksBetween: StreamRule = {
     const chunk = sequence.indexOf("chunk");
     const end = sequence.findIndex(isTerminalName);
     if (chunk === -1) return sequence[end] === "done" ? "no chunk before done" : undefined;
-    // SSE-4 judges whether there is a `start` at all.
+    // A stream without `start` passes here: SSE-4 judges that.
     if (sequence.indexOf("start") > chunk) return "a chunk before start";
     return end !== -1 && end < chunk ? "a chunk after the end" : null;
   }),
 };
 
-/** Skips streams with unknown event names. SSE-2 judges the names, and the order of unknown events has no meaning. */
+/**
+ * Makes a rule skip streams with unknown event names. SSE-2 judges the names, and the order of unknown events means
+ * nothing.
+ */
 function ofKnownNames(say: StreamRule["judge"]): StreamRule["judge"] {
   return (stream) => (stream.sequence.every(isKnownName) ? say(stream) : undefined);
 }

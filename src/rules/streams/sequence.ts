@@ -2,7 +2,7 @@ import { tryParseJson, getPath } from "../../base/json.ts";
 
 // k6 scripts import this file, so it uses no Buffer, no URL and no npm package.
 
-/** The shape of a whole stream. Sources: Events, "Stream events"; States, "Stream sequence". */
+/** The shape of a whole stream. Sources in the document: Events, "Stream events"; States, "Stream sequence". */
 export interface StreamShape {
   /** Names of the events in order. Consecutive chunks are listed once. */
   readonly sequence: string[];
@@ -10,13 +10,13 @@ export interface StreamShape {
   readonly indexes: Indexes["kind"];
 }
 
-/** An event with its data as sent, its lines joined by line feeds. */
+/** An event with its data as text. Several `data` lines are joined by line feeds. */
 interface NamedEvent {
   readonly name: string | null;
   readonly data: string;
 }
 
-/** Reads the order of the events and the kind of their indexes. */
+/** Reads the order of the events, and whether the chunks have indexes. */
 export function shapeOf(events: readonly NamedEvent[]): StreamShape {
   const chunks = events.filter(({ name }) => name === "chunk");
   return {
@@ -35,13 +35,13 @@ export function sequenceOf(events: readonly Pick<NamedEvent, "name">[]): string[
   return names.filter((name, at) => name !== "chunk" || names[at - 1] !== "chunk");
 }
 
-/** The `index` values of a stream's chunks: absent from all, rising integers on all, or broken. */
+/** The `index` values of the chunks of a stream: absent from all, rising integers, or broken. */
 export type Indexes =
   | { readonly kind: "absent" }
   | { readonly kind: "rising"; readonly values: readonly number[] }
   /**
-   * `at`: the first chunk without an index, if others have one. Otherwise the first whose index is no integer, or not
-   * above the previous index.
+   * `at` is the position of the first wrong chunk. It has no index although others have one, or its index is no integer
+   * or not above the previous one.
    */
   | { readonly kind: "broken"; readonly at: number };
 
@@ -60,13 +60,13 @@ export function indexesOf(values: readonly unknown[]): Indexes {
 const risesAt = (value: unknown, at: number, values: readonly unknown[]): boolean =>
   Number.isInteger(value) && (at === 0 || Number(value) > Number(values[at - 1]));
 
-/** `usage.total_tokens` of a stream's `done`; `null` if it is not reported. */
+/** `usage.total_tokens` of the `done` event of a stream; `null` if it is absent. */
 export function tokensOfDone(events: readonly NamedEvent[]): number | null {
   const done = events.find(({ name }) => name === "done");
   return done === undefined ? null : tokensOf(tryParseJson(done.data));
 }
 
-/** `usage.total_tokens` of a response or of a stream's `done`, or `tokens_used` of the generic envelope. */
+/** The tokens of a response or of a `done` event: `usage.total_tokens`, or `tokens_used` of the generic envelope. */
 export function tokensOf(json: unknown): number | null {
   const found = getPath(json, "usage", "total_tokens") ?? getPath(json, "data", "metadata", "tokens_used");
   return typeof found === "number" && Number.isInteger(found) && found >= 0 ? found : null;

@@ -6,45 +6,46 @@ import { countBelow } from "../../../base/sorted.ts";
 import { below, upTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** The span within which the n-th window opened, and the last instant at which it may have been open. */
+/** When the n-th window opened (between `fromMs` and `toMs`), and when it ended at the latest. */
 interface Opening {
   readonly fromMs: number;
   readonly toMs: number;
   readonly closesAtLatestMs: number;
   /**
-   * From this instant on, every counted request lies in this window or a later one: if none is open, the request itself
+   * Every counted request from this instant on lies in this window or a later one: if no window is open, the request
    * opens one.
    */
   readonly certainFromMs: number;
 }
 
-/** Lookup tables to find the request that opens a window. */
+/**
+ * Lookup tables to find the request that opens a window. An instant is the moment at which the limiter decided on a
+ * request. Only the earliest and the latest possible instant are known.
+ */
 export interface Openers {
   /** Latest instants of the requests that may count, in ascending order. */
   readonly latest: Float64Array;
-  /**
-   * For each entry of `latest`: the minimum of the earliest instants of that request and of all later ones in the
-   * array.
-   */
+  /** For each index of `latest`: the smallest earliest instant among the requests at that index and after it. */
   readonly earliestStartFrom: Float64Array;
   /** Earliest instants of the admitted requests, in ascending order. */
   readonly starts: Float64Array;
-  /**
-   * For each entry of `starts`: the minimum of the latest instants of that request and of all later ones in the array.
-   */
+  /** For each index of `starts`: the smallest latest instant among the requests at that index and after it. */
   readonly earliestEndFrom: Float64Array;
-  /** Refusals that may restart the time of their window, sorted by earliest instant. */
+  /** Refusals that may restart the time of the window in which they fall, sorted by earliest instant. */
   readonly pushers: readonly Span[];
 }
 
 export interface AnchoredWindow extends Window {
-  /** The lowest capacity that can have admitted the requests, whenever the windows opened: see {@link minCapacity}. */
+  /**
+   * The lowest capacity with which the requests can have been admitted, whenever the windows opened. Source: {@link
+   * minCapacity}.
+   */
   readonly minCapacity: number;
 }
 
 /**
- * Fits windows that open with the first counted request after the last window has ended. `open` is the span in which a
- * window from before the history ends, counted from the first instant; `null` if none was open.
+ * Fits windows that open with the first counted request after the last window has ended. `open`: when a window that was
+ * open at the start ends, in milliseconds after the start; `null` if none was open.
  */
 export function fitAnchored(
   timeline: AdmissionTimeline,
@@ -65,8 +66,8 @@ export function fitAnchored(
 }
 
 /**
- * Builds the lookup tables. `counted` are the spans of all requests that may count, `pushers` the spans of refusals
- * that may restart a window's time.
+ * Builds the lookup tables. `counted` are the spans of all requests that may count. `pushers` are the spans of refusals
+ * that may restart the time of a window.
  */
 export function openersOf(timeline: AdmissionTimeline, counted: readonly Span[], pushers: readonly Span[]): Openers {
   const byEnd = [...counted].toSorted((left, right) => left.toMs - right.toMs);
@@ -111,8 +112,8 @@ function openingsOf(timeline: AdmissionTimeline, openers: Openers, windowMs: num
 }
 
 /**
- * Returns a function that postpones the end of a window. A refusal before the end restarts the window's time, and so
- * may the next one. The caller must pass the ends in ascending order.
+ * Returns a function that computes the latest end of a window. A refusal before the end restarts the time of the
+ * window, and further refusals may restart it again. The caller must pass the ends in ascending order.
  */
 function closer(pushers: readonly Span[], windowMs: number): (endMs: number) => number {
   let next = 0;
@@ -144,8 +145,8 @@ function maxInWindow(timeline: AdmissionTimeline, openings: readonly Opening[], 
 }
 
 /**
- * A window with the number of requests that may have counted before its end, and the number that counted before it
- * opened.
+ * A window with two counts of requests: how many may have counted before its end, and how many certainly counted before
+ * it opened.
  */
 interface CountedWindow extends Opening {
   readonly maxCountedBeforeEnd: number;

@@ -5,25 +5,28 @@ import type { Phases } from "./phases.ts";
 /** The rate-limit headers of one response. */
 export interface Announcement {
   readonly remaining: number;
-  /** The reported instant of the window's reset, on the limiter's clock. */
+  /** When the window is reset according to the headers, on the limiter's clock. */
   readonly resetMs: number;
   readonly resetAfterSeconds: number;
 }
 
 const secondMs = 1000;
-/** The most that two reports of one reset may differ: several machines round up, down or to the nearest second. */
+/**
+ * Maximum difference of two reports of the same reset. Different machines may round up, down or to the nearest second.
+ */
 const maxApartMs = 2 * secondMs;
 /**
- * Announcements prove fixed window ends only if they show this many values of `Remaining`, or span this time. With
- * fewer, the reset may just move with each request, or with the clock.
+ * Minimum number of different values of `Remaining`, or else minimum time, for which fixed windows must be announced.
+ * Otherwise the reset may only seem fixed: it may move with each request, or with the clock.
  */
 const minValues = 3;
 const minSeconds = 10;
 
 /**
- * Finds when fixed windows end, if the announced resets lie whole windows apart. Returns `null` if they do not, as with
- * rolling windows and buckets. Also returns `null` if each reset may just be one whole window after its response, as a
- * rolling window reports it.
+ * Finds when fixed windows end, if all announced resets lie whole windows apart. Returns `null` if they do not, as with
+ * rolling windows and buckets. Also returns `null` if each response may have announced a reset one whole window later,
+ * as a rolling window does.
+ *
  * @param unknownMs how far the limiter's clock may differ from our estimate
  */
 export function announcedEnd(all: readonly Announcement[], windowMs: number, unknownMs: number): Span | null {
@@ -51,14 +54,14 @@ function isConclusive(usable: readonly Announcement[]): boolean {
   return max - min >= minSeconds;
 }
 
-/** Reduces a difference by whole windows, to between minus and plus half a window. */
+/** Removes whole windows from a difference. The result lies between minus and plus half a window. */
 function around(ms: number, windowMs: number): number {
   return ms - Math.round(ms / windowMs) * windowMs;
 }
 
 /**
- * Returns the phases of fixed windows: how long after `startMs` a window may begin. With an announcement, only phases
- * for which a window ends within the announced span.
+ * Returns the possible phases of fixed windows. A phase is the time from `startMs` to the next beginning of a window.
+ * If the headers announce when a window ends, only phases that agree are returned.
  */
 export function phasesOf({ windowMs }: Window, announced: Span | undefined, startMs: number): Phases[] {
   const lengthMs = announced === undefined ? windowMs : announced.toMs - announced.fromMs;

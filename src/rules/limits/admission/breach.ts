@@ -7,9 +7,9 @@ import { below } from "./tally.ts";
 import { timelineOf } from "./timeline.ts";
 
 /**
- * - `too many admitted`: more requests were admitted than any limiter with the published numbers would admit.
+ * - `too many admitted`: more requests were admitted than any limiter with the published numbers admits.
  * - `refused below limit`: a request was refused although no limit can have been reached.
- * - `inconsistent`: each response alone fits some limiter, but no single limiter fits all of them.
+ * - `inconsistent`: some limiter explains each response alone, but no limiter explains all of them.
  */
 export type BreachKind = "too many admitted" | "refused below limit" | "inconsistent";
 
@@ -19,7 +19,10 @@ export interface LimitBreach {
   readonly limit: LimitName | "concurrency" | "any";
   readonly expected: string;
   readonly actual: string;
-  /** Ids of the decisions that prove the breach on their own. A decision that stands for several requests is named once for each. */
+  /**
+   * Ids of the requests whose responses prove the breach without the others. An id is repeated if it stands for several
+   * requests.
+   */
   readonly witness: readonly string[];
 }
 
@@ -34,7 +37,7 @@ export function describeExpected(breach: BreachKind, limit: LimitBreach["limit"]
   return `at most ${limits.perMinute} requests in a minute, and ${burst}, wherever its windows begin`;
 }
 
-/** Returns, in one sentence, what the witness shows. */
+/** Returns, in one sentence, what the requests of the witness show. */
 export function describeActual(
   breach: BreachKind,
   limit: LimitBreach["limit"],
@@ -67,7 +70,7 @@ function spanOf(decisions: readonly Decision[]): string {
   return `${((toMs - fromMs) / 1000).toFixed(1)} s`;
 }
 
-/** Says how few requests can have counted when a request was refused. */
+/** Says how few requests can have counted at the time of a refusal. */
 function roomAt(refusal: Decision, history: History, options: AdmissionOptions): string {
   const timeline = timelineOf(history, options, [refusal], new Set());
   const before = timeline.refusals[0]?.countedBefore ?? 0;

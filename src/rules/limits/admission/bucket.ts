@@ -4,14 +4,14 @@ import { countBelow } from "../../../base/sorted.ts";
 import { inFirst, type Tally } from "./tally.ts";
 import type { Instants, TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** Tolerance for rounding errors in sums of many refills. */
+/** Tolerance for the rounding errors that add up over many refills. */
 const roundingTokens = 1e-6;
-/** A reported wait may be this much longer than the true one: servers round it up, or add a reserve. */
+/** Maximum excess of a reported wait over the true wait: servers round it up, or add a reserve. */
 const reserveMs = 4000;
 
 /**
- * Fits a bucket of `capacity` tokens that refills steadily. The bucket admits at most its capacity plus the refill over
- * any span, and refuses only while less than one token is left.
+ * Fits a token bucket that holds `capacity` tokens and refills steadily. Over any span, it admits at most its capacity
+ * plus the refill of that span. It refuses a request only while less than one token is left.
  */
 export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }: Bucket): Fit | null {
   const needed = timeline.layers.reduce((max, layer) => Math.max(max, tokensNeeded(layer, refillPerMs)), 0);
@@ -26,8 +26,9 @@ export function fitBucket(timeline: AdmissionTimeline, { capacity, refillPerMs }
 }
 
 /**
- * Returns the smallest capacity that can have admitted the requests: the most that any span of time takes beyond its
- * refill. Each request may lie anywhere between its earliest and latest instant, whichever needs fewest tokens.
+ * Returns the smallest capacity with which the requests can have been admitted. It is the maximum, over all spans of
+ * time, of the requests minus the refill. Each request may lie anywhere between its earliest and latest instant; the
+ * choice that needs fewest tokens counts.
  */
 function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): number {
   let minBefore = Infinity;
@@ -42,7 +43,7 @@ function tokensNeeded({ earliest, latest }: Instants, refillPerMs: number): numb
   return max;
 }
 
-/** For each instant at which a span may begin: how many tokens may have been refilled and not spent before, at most. */
+/** For each instant at which a span may begin: the maximum number of tokens that were refilled before and not spent. */
 interface UnspentRefills {
   readonly begins: Tally;
   readonly maxUpTo: Float64Array;
@@ -69,15 +70,15 @@ function isExplained(
   const closed = countBelow(unspent.begins.values, refusal.fromMs);
   const atOnce = refusal.countedBefore - inFirst(unspent.begins, closed);
   const before = refusal.countedBefore - refillPerMs * refusal.fromMs + (unspent.maxUpTo[closed - 1] ?? -Infinity);
-  // Requests at one instant have no refill between them, so nothing is rounded: a full bucket gives all its tokens.
+  // At one instant no token is refilled and no rounding occurs, so a full bucket gives all its tokens.
   if (atOnce > tokens - 1 || before > tokens - 1 - roundingTokens) return true;
   const refilled = refillPerMs * Math.max(0, refusal.fromMs - timeline.unknownUseUntilMs);
   return refusal.countedBefore > refilled - 1 - roundingTokens;
 }
 
 /**
- * Whether the refusal reports a longer wait than the bucket can need: the time to gain one token, and to make up for
- * refusals that counted.
+ * Whether a refusal reports a longer wait than a bucket can need. The bucket needs the time to refill one token, and
+ * one more for each earlier refusal that counted.
  */
 function reportsLongerWait(
   { decision: { reportedWaitMs }, refusedBefore }: TimedRefusal,

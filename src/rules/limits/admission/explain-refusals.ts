@@ -10,19 +10,22 @@ import { below } from "./tally.ts";
 import { timelineOf, type TimedRefusal, type AdmissionTimeline } from "./timeline.ts";
 
 export interface RefusalReasons {
-  /** Refusals that some limiter may have made, so that they too may have counted or held a slot. */
+  /** Refusals that some limiter may have made. Such a refusal may itself have counted, or held a concurrency slot. */
   readonly explained: ReadonlySet<Decision>;
-  /** Refusals that no limiter of any model can have made. */
+  /** Refusals that no limiter can have made. */
   readonly unexplained: readonly Decision[];
 }
 
-/** After this many rounds, long chains of refusals that explain each other count as explained. */
+/**
+ * Maximum number of rounds. Refusals that are left then count as explained: a longer chain of refusals that explain
+ * each other is not followed.
+ */
 const maxRounds = 12;
 
 /**
- * Finds which refusals a limiter can have made at all. Only requests that were not refused can explain the first
- * refusal of a history. The first refusal can then help to explain the next one, and so on. So a limiter that refuses
- * below its number does not excuse each refusal by all the others.
+ * Finds which refusals a limiter can have made at all. The first refusal of a history can be explained only by requests
+ * that were not refused. Each explained refusal may have counted, and so may explain later ones. Without this order,
+ * refusals of a limiter that refuses too early would excuse each other.
  */
 export function explainRefusals(history: History, limits: TierLimits, options: AdmissionOptions): RefusalReasons {
   const explained = new Set<Decision>();
@@ -51,7 +54,7 @@ function reasons(
   const bySlots = slotsExplain(history, limits.concurrent, options, explained);
   const left = fitBucket(timeline, smallestBucket(limits))?.unexplained;
   const tolerance = options.toleranceMs ?? 50;
-  // A request without a response may also have been refused.
+  // A request without a response may have been refused as well.
   const pushers = [...explained, ...history.decisions.filter(({ outcome }) => outcome === "unknown")];
   const byHour = mayBeFull(timeline, hourMs, limits.perHour, chainsOf(pushers, hourMs, tolerance));
   const byMinute = mayBeFull(timeline, minuteMs, limits.perMinute, chainsOf(pushers, minuteMs, tolerance));
@@ -65,16 +68,19 @@ function reasons(
   return (_, index) => verdicts[index] ?? false;
 }
 
-/** Returns the smallest bucket that can have admitted the admitted requests. No larger bucket refuses more requests. */
+/**
+ * Returns the smallest bucket with which the requests can have been admitted. A larger bucket would refuse fewer
+ * requests.
+ */
 function smallestBucket(limits: TierLimits): Bucket {
   const bucket = burstBucket(limits);
   return { ...bucket, capacity: { kind: "minimum", requests: bucket.capacity.requests } };
 }
 
 /**
- * Whether a window may have been full at a refusal. Counts the requests within two window lengths before the refusal,
- * because some limiters add a share of the previous window. If a chain of refusals may have restarted the window,
- * counts from one length before the start of the chain.
+ * Returns a test of whether a window may have been full at a refusal. Counts requests up to two windows before the
+ * refusal, because some limiters add a share of the previous window. A chain of refusals may have restarted the window.
+ * Then requests up to one window before that chain count.
  */
 function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: number, chains: Chains) {
   return (refusal: TimedRefusal): boolean => {
@@ -85,11 +91,11 @@ function mayBeFull(timeline: AdmissionTimeline, windowMs: number, capacity: numb
 }
 
 interface Chains {
-  /** The earliest instant of the chain that reaches a refusal; `Infinity` if none does. */
+  /** The earliest instant of the chain that may have restarted the window of a refusal; `Infinity` if there is none. */
   readonly firstOf: (refusal: TimedRefusal) => number;
 }
 
-/** Chains of refusals that lie less than a window apart. */
+/** Finds chains of refusals in which each lies less than a window after the one before. */
 function chainsOf(refusals: readonly Decision[], windowMs: number, toleranceMs: number): Chains {
   const spans = refusals.map(({ decided }) => decided).toSorted((left, right) => left.fromMs - right.fromMs);
   const firsts: number[] = [];

@@ -23,8 +23,8 @@ import { timelineOf, type AdmissionTimeline } from "./timeline.ts";
 import { minCapacity } from "./min-capacity.ts";
 
 /**
- * A model of a limiter, and the sets of refusals that such limiters leave unexplained: one set for each way to fit.
- * Empty if none can have admitted the requests.
+ * A model of a limiter, and which refusals it leaves unexplained. There is one set of such refusals for each way in
+ * which the model fits, and no set if it cannot have admitted the requests.
  */
 export interface ModelFit {
   readonly model: LimiterModel;
@@ -34,13 +34,13 @@ export interface ModelFit {
 export interface ModelFits {
   readonly hour: readonly ModelFit[];
   readonly minute: readonly ModelFit[];
-  /** The refusals that a separate limiter of bursts leaves unexplained: all of them, if there is none. */
+  /** The refusals that a separate limiter of bursts leaves unexplained. If no such limiter fits, all refusals. */
   readonly burst: readonly RefusalSet[];
 }
 
 /**
- * Fits every model to a history. `open` are the refusals that only a limit on requests explains, `mayCount` those that
- * may have counted.
+ * Fits every model to a history. `open` are the refusals that the concurrency limit does not explain. `mayCount` are
+ * the refusals that may have counted.
  */
 export function fitModels(
   history: History,
@@ -74,7 +74,7 @@ function fitter(
     history.decisions.filter((one) => one.outcome !== "refused" || mayCount.has(one)).map(spanOf);
   const minCapacityOf = memoized((windowMs) => minCapacity(timeline, windowMs));
   const anchored = once(() => openersOf(timeline, mayOpen(), []));
-  // A request without a response may have been refused, and so have restarted the window's time.
+  // A request without a response may have been refused, and may so have restarted the time of the window.
   const unanswered = history.decisions.filter(({ outcome }) => outcome === "unknown");
   const pushed = once(() => openersOf(timeline, mayOpen(), [...mayCount, ...unanswered].map(spanOf)));
   const depth = depthFor(requestsIn(history.decisions));
@@ -93,7 +93,7 @@ function fitter(
     phasesOf(family, history.announced?.[family.windowMs === hourMs ? "hour" : "minute"], timeline.startMs);
   const admitted = sumOf(timeline.admitted.map(({ count }) => count));
   return (family: LimiterModel): RefusalSet[] => {
-    // Without refusals, every phase fits if no more requests were admitted than the capacity.
+    // Without refusals, any phase of the windows fits if at most `capacity` requests were admitted in total.
     if (timeline.refusals.length === 0 && admitted <= family.capacity.requests) return [noRefusals(0)];
     switch (family.shape) {
       case "rolling":
@@ -126,7 +126,10 @@ function memoized(make: (key: number) => number): (key: number) => number {
 
 const listOf = (fit: Fit | null): RefusalSet[] => (fit === null ? [] : [fit.unexplained]);
 
-/** Returns the models that can be right: together with some model of the other limit, they explain every refusal. */
+/**
+ * Returns the models of each limit that can be right. A model of the hour can be right if, with some model of the
+ * minute, it explains every refusal, and the reverse.
+ */
 export function compatibleModels({ hour, minute, burst }: ModelFits): Record<LimitName, LimiterModel[]> {
   const works = (one: RefusalSet, others: readonly ModelFit[]): boolean =>
     burst.some((left) => {

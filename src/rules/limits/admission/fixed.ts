@@ -4,21 +4,21 @@ import { addRefusal, noRefusals } from "./refusals.ts";
 import { below, upTo } from "./tally.ts";
 import type { TimedRefusal, AdmissionTimeline } from "./timeline.ts";
 
-/** Fixed windows, numbered from the one before the first instant, so that every number is at least 0. */
+/** Fixed windows with their counts. Window 0 is the one before the first instant, so that no number is negative. */
 interface Grid {
   readonly timeline: AdmissionTimeline;
   readonly windowMs: number;
   readonly phases: Phases;
   readonly windows: number;
-  /** Number of requests that counted, if at all, before window n opened. */
+  /** For each window: the number of requests that, if they counted, did so before the window opened. */
   readonly closedBefore: Float64Array;
-  /** Number of requests that may have counted before window n closed. */
+  /** For each window: the number of requests that may have counted before the window closed. */
   readonly begunBefore: Float64Array;
 }
 
 /**
- * Fits fixed windows with a phase anywhere in `phases`. `weighted` windows admit no more than fixed ones. They may also refuse because of the
- * requests in the window before, as far as a rolling window would still count these.
+ * Fits fixed windows that begin anywhere in `phases`. `weighted` windows admit no more requests than fixed ones. They
+ * may refuse more, because they also count a share of the previous window, as an estimate of a rolling window.
  */
 export function fitFixed(timeline: AdmissionTimeline, window: Window, phases: Phases, weighted: boolean): Fit | null {
   const { windowMs, capacity } = window;
@@ -40,8 +40,8 @@ const latestWindow = (timeline: AdmissionTimeline, ms: number, windowMs: number,
   Math.floor((ms - timeline.startMs - phases.fromMs) / windowMs) + 1;
 
 /**
- * Returns the capacity with which every admitted request fits into a window, or `null`. A request that may lie in either of two windows goes into
- * the first if that is not full. Requests that may lie in more windows are ignored.
+ * Returns the capacity with which the admitted requests fit into the windows, or `null`. A request that may lie in two
+ * windows is put into the first, unless that is full. Requests that may lie in more than two windows are ignored.
  */
 function limitThatFits(
   timeline: AdmissionTimeline,
@@ -96,8 +96,8 @@ function isExplained(grid: Grid, refusal: TimedRefusal, limit: number, weighted:
 }
 
 /**
- * Returns the largest weight that the window before `index` can still have at the refusal, however the limiter rounds its estimate. A request that
- * may be in either window counts in the later one, where it weighs most.
+ * Returns the maximum weight that the previous window can have at a refusal, however the limiter rounds. A request that
+ * may lie in either window counts for the later one, where it weighs most.
  */
 function weightBefore(grid: Grid, index: number, refusal: TimedRefusal, counted: number): number {
   const { timeline, windowMs, phases } = grid;

@@ -22,7 +22,7 @@ export interface Span {
  */
 export type DecisionOutcome = "admitted" | "refused" | "failed" | "unknown";
 
-/** A number of requests about which the same facts are known. */
+/** A number of requests of which the same facts are known. */
 export interface Counted {
   readonly count: number;
 }
@@ -30,22 +30,25 @@ export interface Counted {
 /** The instants between which some requests were decided, and the number of these requests. */
 export type CountedSpan = Span & Counted;
 
-/** A request that the limiter decided on at some unknown instant; or several requests, each with its own instant. */
+/**
+ * The limiter's decision on a request, at some unknown instant. It may stand for several requests, each with its own
+ * instant.
+ */
 export interface Decision extends Counted {
   readonly id: string;
-  /** Limiter's clock: the decision fell at one instant of this span. `toMs` is `Infinity` if no response came. */
+  /** The span in which the decision was made, on the limiter's clock. `toMs` is `Infinity` if no response came. */
   readonly decided: Span;
-  /** Client's clock: from sending to the head of the response. */
+  /** From sending the request to the head of the response, on the client's clock. */
   readonly inFlight: Span;
   readonly outcome: DecisionOutcome;
-  /** Client's clock: when the request *certainly* held a concurrency slot; `null` if that is not known. */
+  /** When the request *certainly* held a concurrency slot, on the client's clock; `null` if that is not known. */
   readonly held: Span | null;
-  /** Client's clock: the last instant at which the request may still have held a slot. */
+  /** The last instant at which the request may still have held a slot, on the client's clock. */
   readonly mayHoldUntilMs: number;
   /**
-   * Only on a refusal: how long its own headers say that the window is exhausted, in ms of the limiter's clock. No
-   * other response contradicts the headers. Such a refusal was for the rate, whatever slots were held. No limiter that
-   * would admit much sooner can have made it.
+   * How long the window stays exhausted according to the headers of this refusal, in ms of the limiter's clock. Set
+   * only if no other response contradicts them. Then the refusal is due to the request rate and not to concurrency. A
+   * limiter that would admit a request much sooner cannot have made it.
    */
   readonly reportedWaitMs?: number;
 }
@@ -59,54 +62,55 @@ export interface Decision extends Counted {
 export type PriorUse = "nothing" | "counted" | "anything";
 
 /**
- * For each limit, the span in which one of its windows ends according to the headers. This shows when fixed windows
- * begin; other models do not use it.
+ * For each limit, the span in which one of its windows ends according to the headers. Only models with fixed windows
+ * use it.
  */
 export type AnnouncedEnds = Readonly<Partial<Record<"hour" | "minute", Span>>>;
 
-/** Every request on one key from the first decision on. Nobody else may use the key meanwhile. */
+/** All requests on one key, from the first decision on. No other client may use the key meanwhile. */
 export interface History {
   readonly priorUse: PriorUse;
   /**
-   * Client's clock: instants until which earlier requests, which no longer count, may each hold a slot. Default: none
-   * does.
+   * Instants until which earlier requests, which no longer count, may each hold a slot. They are on the client's clock.
+   * Default: none.
    */
   readonly lingeringUntilMs?: readonly number[];
-  /** Ends of windows according to the target's own headers. Default: none known. */
+  /** When windows end according to the target's headers. Default: not known. */
   readonly announced?: AnnouncedEnds;
   readonly decisions: readonly Decision[];
 }
 
 export interface AdmissionOptions {
   /**
-   * How far the limiter's clock may be off, in ms: every `decided` span is widened by this at both ends. Default 50.
+   * How far the limiter's clock may be off, in ms. Every `decided` span is extended by this time at both ends. Default
+   * 50.
    */
   readonly toleranceMs?: number;
   /** How long after `mayHoldUntilMs` a server may take to free a slot, in ms. Default 50. */
   readonly slotReleaseMs?: number;
-  /** The month's tokens may be exhausted, which explains any refusal. Default `false`. */
+  /** Whether the tokens of the month may be exhausted, which would explain any refusal. Default `false`. */
   readonly tokensMayBeExhausted?: boolean;
 }
 
-/** The times of one request whose limiter runs on the client's own clock. */
+/** The times of one request. The limiter is assumed to use the client's clock. */
 export interface ObservedRequest {
   readonly id: string;
   readonly sentMs: number;
-  /** When the head of the response came; `Infinity` if none did. */
+  /** When the head of the response arrived; `Infinity` if there was no response. */
   readonly answeredMs: number;
   /** When the response was complete; equal to `answeredMs` unless it streamed. */
   readonly endedMs: number;
   readonly outcome: DecisionOutcome;
-  /** The least time for which the request occupies its agent. Default 0: not known. */
+  /** The minimum time for which the request occupies its agent. Default 0: not known. */
   readonly minOccupiedMs?: number;
   /**
-   * The longest time that a byte travels on the network. Without it, the last byte of a stream does not prove that the
-   * stream held a slot until then. Default: not known.
+   * The maximum time that a byte travels on the network. If it is not known, the last byte of a stream does not prove
+   * until when the stream held a slot. Default: not known.
    */
   readonly maxTransitMs?: number;
 }
 
-/** Counts the requests that the decisions stand for. */
+/** Number of requests for which the decisions stand. */
 export const requestsIn = (decisions: readonly Decision[]): number =>
   decisions.reduce((sum, { count }) => sum + count, 0);
 
@@ -130,12 +134,12 @@ function certainHold(request: ObservedRequest): Span | null {
   return fromMs < toMs && Number.isFinite(toMs) ? { fromMs, toMs } : null;
 }
 
-/** The fields of a sample that a decision is derived from. Client's clock, in ms. */
+/** The fields of a sample from which a decision is derived. Times are in ms of the client's clock. */
 type Decided = Pick<RequestSample, "id" | "kind" | "status" | "sentMs" | "headMs" | "endMs">;
 
 /**
- * The outcome of a response. A health check counts as `failed`, so it may or may not have used the allowance: other
- * checks judge whether health is limited.
+ * The outcome of a response. A health check is `failed`: the limiter may or may not have counted the request. Other
+ * checks judge whether limits apply to health.
  */
 export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): DecisionOutcome {
   if (answer.status === null) return "unknown";
@@ -144,7 +148,10 @@ export function outcomeOf(answer: Pick<RequestSample, "kind" | "status">): Decis
   return isAdmitted(answer) ? "admitted" : "failed";
 }
 
-/** Returns the limiter's decision on a request. It fell within `decided` on the limiter's clock, if a response came. */
+/**
+ * Returns the limiter's decision on a request. If a response came, the decision was made within `decided` on the
+ * limiter's clock.
+ */
 export function decisionOfResponse(
   answer: Decided,
   decided: Span,

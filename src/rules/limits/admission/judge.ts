@@ -7,7 +7,7 @@ import type { LimitName, LimiterShape } from "./models.ts";
 import { maxHeld, slotsExplain } from "./slots.ts";
 import { smallestWitness } from "./witness.ts";
 
-/** One combination of limiters that explains the whole history. */
+/** One combination of limiters that explains all responses of a history. */
 export interface LimiterReading {
   /** Whether refused requests count, too. */
   readonly refusalsCount: boolean;
@@ -16,21 +16,22 @@ export interface LimiterReading {
 }
 
 /**
- * `readings` is never empty. Readings in which refusals count are listed only if no other reading explains the history,
- * or if the caller requests all.
+ * `readings` is never empty. It has readings in which refused requests count only if no other reading explains the
+ * history, or if the caller asks for every reading.
  */
 export type HistoryJudgement =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | LimitBreach;
 
-/** The verdict alone, without texts and witness. */
+/** The verdict alone, without sentences and without the requests that prove it. */
 export type HistoryVerdict =
   | { readonly kind: "explained"; readonly readings: readonly LimiterReading[] }
   | { readonly kind: "breach"; readonly breach: BreachKind; readonly limit: LimitBreach["limit"] };
 
 /**
- * Judges the requests on one key against every admissible limiter (Limits, "Request rate (per API key)"). It is a
- * breach only if no admissible limiter explains the history, whatever the instants of the decisions within their spans.
+ * Judges the requests on one key by every limiter that the document admits (Limits, "Request rate (per API key)").
+ * There is a breach only if none of them explains the responses. Each decision may have been made at any instant of its
+ * span.
  *
  * @param everyReading whether to look for every reading that explains the history, not only the first
  */
@@ -103,7 +104,7 @@ function readingOf(refusalsCount: boolean, possibilities: ModelFits): LimiterRea
 
 /**
  * Decides which limit is broken. It is `too many admitted` if no limiter with the published number can have admitted
- * the requests, even without the burst allowance on top.
+ * the requests. Limiters with the burst allowance on top of that number are not considered.
  */
 function blame(trials: readonly ModelFits[]): HistoryVerdict {
   const over = (name: LimitName) =>
@@ -114,19 +115,19 @@ function blame(trials: readonly ModelFits[]): HistoryVerdict {
 }
 
 /**
- * The limiters that a history leaves possible, where the document does not say how a limiter works. Each list is in the
- * order of `LimiterShape`.
+ * The kinds of limiters that explain a history. The document does not say how a limiter counts, so several may remain.
+ * Each list is in the order of `LimiterShape`.
  */
 export interface PossibleShapes {
   readonly hour: readonly LimiterShape[];
   readonly minute: readonly LimiterShape[];
-  /** The possible answers to whether the burst allowance comes on top of the minute's number. */
+  /** Whether the burst allowance comes on top of the minute's number: the answers that remain possible. */
   readonly burstAdds: readonly boolean[];
-  /** The possible answers to whether refused requests count. */
+  /** Whether refused requests count: the answers that remain possible. */
   readonly refusalsCount: readonly boolean[];
 }
 
-/** Collects the shapes of the limiters that explain a history. */
+/** Collects the kinds of limiters in all readings. */
 export function possibleShapes(readings: readonly LimiterReading[]): PossibleShapes {
   return {
     hour: distinct(readings.flatMap((reading) => reading.hour)),
@@ -136,7 +137,7 @@ export function possibleShapes(readings: readonly LimiterReading[]): PossibleSha
   };
 }
 
-/** Says whether refused requests use up the allowance (LIM-16). */
+/** Says whether refused requests use up the allowance (LIM-16 observes this, because the document is silent). */
 export function describeRefusalCounting({ refusalsCount }: Pick<PossibleShapes, "refusalsCount">): string {
   if (refusalsCount.length > 1)
     return "refused requests may or may not use up the allowance: both explain what was seen";

@@ -4,19 +4,20 @@ import { maxInHalfOpenWindow } from "./rolling.ts";
 import { inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { AdmissionTimeline, Instants } from "./timeline.ts";
 
-/** The longest span, in windows, over which admitted requests are counted. */
+/** Maximum number of windows in a span over which admitted requests are counted. */
 const maxWindows = 16;
 
 /**
- * Returns the least capacity that can have admitted the admitted requests, for windows of at least `windowMs` that each
- * open with a request. The bound holds wherever the windows open, and however refusals prolong them.
+ * Returns the lowest capacity with which the requests can have been admitted. It assumes windows of at least
+ * `windowMs`, each of which opens with a request. The result holds wherever the windows open, and however refusals
+ * prolong them.
  */
 export const minCapacity = (timeline: AdmissionTimeline, windowMs: number): number =>
   Math.max(minByLength(timeline, windowMs), minByCause(timeline, windowMs));
 
 /**
- * Bounds the capacity by the length of spans. A span shorter than n windows touches at most n + 1 of them, because all
- * but the first and the last lie wholly inside.
+ * A lower bound by counting. A span shorter than n windows touches at most n + 1 windows, so one of these admitted at
+ * least its share of the requests.
  */
 function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
   const lasted = Math.ceil((timeline.endMs - timeline.startMs) / windowMs);
@@ -29,8 +30,8 @@ function minByLength(timeline: AdmissionTimeline, windowMs: number): number {
 }
 
 /**
- * Bounds the capacity by gaps without requests. Only a request opens or prolongs a window, so after a gap no window
- * ends for as long. All requests of that time are in one window.
+ * A lower bound by gaps without requests. Only a request opens or prolongs a window. So no window ends between one
+ * window's length after the gap begins and one after it ends. All requests of that time are in one window.
  */
 function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline, windowMs: number): number {
   const starts = tallyOf(admitted, ({ fromMs }) => fromMs);
@@ -46,8 +47,8 @@ function minByCause({ admitted, counted, unknownUseUntilMs }: AdmissionTimeline,
 }
 
 /**
- * Returns the spans in which no request that may count can have been decided. Each begins when all earlier requests
- * have certainly been decided. The ends of a span are excluded.
+ * Returns the gaps in which no request that may count can have been decided. A gap begins when all earlier requests
+ * have certainly been decided. Its two ends are not part of the gap.
  */
 function gapsIn({ earliest, latest }: Instants, unseenUntilMs: number): Span[] {
   const gap: Span[] = [];

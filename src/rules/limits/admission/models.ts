@@ -4,12 +4,13 @@ import type { RefusalSet } from "./refusals.ts";
 
 /**
  * How a limiter may count requests.
- * - `rolling`: those within the last window's length, at every instant.
- * - `fixed`: windows of one constant phase; the count restarts with each.
+ *
+ * - `rolling`: at every instant, those of the last minute or hour.
+ * - `fixed`: windows that follow each other without gaps; the count restarts with each window.
  * - `anchored`: a window opens with the first counted request after the last window has ended.
  * - `pushed`: anchored, but a refused request restarts the window's time.
- * - `weighted`: fixed windows that count a part of the window before, as an approximation of `rolling`.
- * - `bucket`: tokens that refill steadily (for the minute only: the document calls the hour a window).
+ * - `weighted`: fixed windows that also count a share of the previous window, as an estimate of `rolling`.
+ * - `bucket`: tokens that refill steadily. Only for the minute, because the document calls the hour a window.
  */
 export type LimiterShape = "rolling" | "fixed" | "anchored" | "pushed" | "weighted" | "bucket";
 

@@ -1,19 +1,22 @@
 import type { Fit } from "./models.ts";
 import { addPossibility, isEmpty, isWithin, type RefusalSet } from "./refusals.ts";
 
-/** A range of phases, in ms. With equal ends it is one phase. */
+/**
+ * A range of phases, in ms. A phase is when the first window begins, counted from the start of the history. If both
+ * ends are equal, it is a single phase.
+ */
 export interface Phases {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Fits a range of phases: the result must allow whatever any phase in the range allows. */
+/** Fits a range of phases. The result must allow everything that any phase in the range allows. */
 export type FitPhases = (phases: Phases) => Fit | null;
 
 /**
- * Returns the sets of refusals that limiters of the phases in `ranges` leave unexplained; no set if none can have
- * admitted the requests. A range is settled if one of its phases does as well as the whole range. Other ranges are
- * halved, up to `depth` times, and then count as possible.
+ * Returns the sets of refusals that limiters with phases in `ranges` leave unexplained. There is no set if none of them
+ * can have admitted the requests. A range needs no further search if its middle explains everything that the whole
+ * range explains. Other ranges are halved up to `depth` times, and then count as possible.
  */
 export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitPhases): RefusalSet[] {
   const found: RefusalSet[] = [];
@@ -37,8 +40,8 @@ export function searchPhases(ranges: readonly Phases[], depth: number, fit: FitP
 }
 
 /**
- * Returns how often to halve a range of phases. Short histories get more halvings: precision matters more there, and
- * costs less.
+ * Returns how often to halve a range of phases. With few requests, more halvings cost little, and precision matters
+ * more.
  */
 export function depthFor(requests: number): number {
   return Math.max(5, Math.min(9, Math.floor(Math.log2(16_000_000 / (requests + 1000)) - 4)));

@@ -1,4 +1,6 @@
-/** A set of refusals, as bits by index. A limiter is judged by the refusals that it leaves unexplained. */
+/**
+ * A set of refusals: one bit for each, by index. Limiters are compared by the set of refusals that they do not explain.
+ */
 export type RefusalSet = Uint32Array;
 
 export function noRefusals(size: number): RefusalSet {
@@ -30,12 +32,12 @@ export function isWithin(part: RefusalSet, whole: RefusalSet): boolean {
   return part.every((word, index) => (word & ~(whole[index] ?? 0)) === 0);
 }
 
-/** Maximum number of sets to keep for one model. */
+/** Maximum number of sets to keep for one model, to bound the work. */
 const keptSets = 48;
 
 /**
- * Adds a set, and keeps only minimal ones: a set that contains another one is ignored. A full list replaces its last
- * set by what both have in common, which can only excuse more refusals.
+ * Adds a set and keeps only minimal sets: a set that contains another one is dropped. If the list is full, the last set
+ * is replaced by its intersection with the new one. This can only excuse more refusals.
  */
 export function addPossibility(sets: RefusalSet[], set: RefusalSet): void {
   if (sets.some((kept) => isWithin(kept, set))) return;

@@ -5,9 +5,9 @@ import { below, inFirst, tallyOf, walkAlong } from "./tally.ts";
 import type { Instants, AdmissionTimeline } from "./timeline.ts";
 
 /**
- * Fits a rolling log: a request is admitted if fewer than `capacity` were counted in the window that ends with it.
- * Chooses the instant of each admitted request as early as the instants before it allow. If an instant then comes too
- * late for its request, no log fits.
+ * Fits a rolling log. It admits a request if fewer than `capacity` requests counted in the window that ends at that
+ * instant. Gives each admitted request the earliest instant that earlier requests permit. If this instant is too late
+ * for a request, no rolling log fits.
  */
 export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: Window): Fit | null {
   const needed = maxInHalfOpenWindow(timeline.admitted, windowMs);
@@ -25,10 +25,11 @@ export function fitRolling(timeline: AdmissionTimeline, { windowMs, capacity }: 
 }
 
 /**
- * Whether instants can be chosen so that at most `limit` of them lie in any window. The n-th instant in order of time lies between the n-th earliest start and the n-th earliest end.
+ * Whether one instant can be chosen for each request so that at most `limit` of them lie in any window. The n-th
+ * instant in time must lie between the n-th of `earliest` and the n-th of `latest`.
  */
 function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: number): boolean {
-  // The instants chosen so far. One instant may serve several requests: `chosen[n]` is that of the requests from rank
+  // The instants chosen so far. Several requests may share one: `chosen[n]` is the instant of the requests from rank
   // `upToRank[n - 1]` (or 0) to just below rank `upToRank[n]`.
   const chosen: number[] = [];
   const upToRank: number[] = [];
@@ -49,8 +50,8 @@ function canBeSpaced({ earliest, latest }: Instants, windowMs: number, limit: nu
 }
 
 /**
- * Returns the largest number of requests that certainly fall into one window: the whole span from a request's earliest
- * to its latest instant lies in it. The end of the window is excluded.
+ * Returns the maximum number of requests that certainly fall into one window: both their earliest and their latest
+ * instant lie in it. The end of the window is not part of it.
  *
  * @param admitted in order of their earliest instants
  */

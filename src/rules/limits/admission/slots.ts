@@ -2,7 +2,7 @@ import type { AdmissionOptions, CountedSpan, Decision, History } from "./history
 import { countUpTo } from "../../../base/sorted.ts";
 import { below, inFirst, tallyOf, upTo } from "./tally.ts";
 
-/** Returns the most slots that were certainly held at one instant, and that instant. */
+/** Returns the maximum number of concurrency slots that were certainly held at one instant, and that instant. */
 export function maxHeld(decisions: readonly Decision[]): { readonly count: number; readonly atMs: number } {
   const holds = decisions.flatMap(({ held, count }): CountedSpan[] => (held === null ? [] : [{ ...held, count }]));
   const starts = tallyOf(holds, (hold) => hold.fromMs);
@@ -17,14 +17,15 @@ export function maxHeld(decisions: readonly Decision[]): { readonly count: numbe
   return max;
 }
 
-/** Whether the concurrency limit may have refused a request. */
+/** Whether the concurrency limit may be the reason for a refusal. */
 export type SlotsExplain = (refusal: Decision) => boolean;
 
 const blockSize = 256;
 
 /**
- * Returns a test of whether concurrency explains a refusal: at some instant while it was in flight, other requests may have held all slots.
- * `mayHold` are the refusals that may have held a slot while another limit was checked.
+ * Returns a test of whether the concurrency limit may be the reason for a refusal: at some instant during that request,
+ * others may have held all slots. `mayHold` are refusals that may themselves have held a slot while another limit was
+ * checked.
  */
 export function slotsExplain(
   history: History,

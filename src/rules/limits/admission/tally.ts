@@ -1,15 +1,15 @@
 import { countBelow, countUpTo, sortedBy } from "../../../base/sorted.ts";
 import type { Counted } from "./history.ts";
 
-/** Instants in ascending order, each of which stands for one request or for many. */
+/** Instants in ascending order. Each stands for one or more requests. */
 export interface Tally {
   readonly values: Float64Array;
-  /** For each of `values`, the number of requests before it; the last entry is the number of all requests. */
+  /** For each of `values`: the number of requests at earlier instants. The last entry is the number of all requests. */
   readonly before: Float64Array;
 }
 
 export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) => number): Tally {
-  // If each item stands for one request, sorting numbers alone is much faster.
+  // If each item stands for one request, a plain sort of numbers is much faster.
   const ordered = items.every(({ count }) => count === 1)
     ? items
     : items.toSorted((one, other) => compared(key(one), key(other)));
@@ -21,18 +21,18 @@ export function tallyOf<T extends Counted>(items: readonly T[], key: (item: T) =
 /** Compares without a subtraction, because the difference of two infinite instants is `NaN`. */
 const compared = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
 
-/** Counts the requests below `bound`. */
+/** Number of requests at instants before `bound`. */
 export const below = ({ values, before }: Tally, bound: number): number => before[countBelow(values, bound)] ?? 0;
 
-/** Counts the requests at `bound` or below. */
+/** Number of requests at instants up to and including `bound`. */
 export const upTo = ({ values, before }: Tally, bound: number): number => before[countUpTo(values, bound)] ?? 0;
 
-/** Counts the requests that the first `values` instants stand for. */
+/** Number of requests for which the first `values` instants stand. */
 export const inFirst = ({ before }: Tally, values: number): number => before[values] ?? 0;
 
 /**
- * Returns a function that finds the index in `values` of the request with a rank, counted from 0. The caller must pass
- * ranks in ascending order.
+ * Returns a function that finds the index in `values` of the request with a given rank, counted from 0. The caller must
+ * pass ranks in ascending order.
  */
 export function walkAlong({ before }: Tally): (rank: number) => number {
   let at = 0;

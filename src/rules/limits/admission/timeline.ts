@@ -1,38 +1,41 @@
 import type { AdmissionOptions, CountedSpan, Decision, History } from "./history.ts";
 import { type Tally, tallyOf, upTo } from "./tally.ts";
 
-/** Instants of requests: the earliest and the latest ones possible, each list sorted by itself. */
+/**
+ * Earliest and latest possible instants of requests. Each list is sorted by itself, so equal indexes may belong to
+ * different requests.
+ */
 export interface Instants {
   readonly earliest: Tally;
   readonly latest: Tally;
 }
 
-/** A refusal, or several alike, with the number of requests that can have counted by then. */
+/** A refusal, or several with equal times, and the number of requests that may have counted before. */
 export interface TimedRefusal {
   readonly decision: Decision;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Other requests that may have been decided and counted before it. */
+  /** Number of other requests that may have counted before this refusal. */
   readonly countedBefore: number;
-  /** The refusals among `countedBefore`. */
+  /** Number of refusals among `countedBefore`. */
   readonly refusedBefore: number;
 }
 
 /**
- * A history on the limiter's clock, widened by the tolerance, and sorted for sweeps. `counted` are the requests that
- * may count: all but refusals, and the refusals in `mayCount`.
+ * A history in the form that the models need: on the limiter's clock, widened by the tolerance, and sorted. `counted`
+ * are the requests that may count: all except refusals, and the refusals in `mayCount`.
  */
 export interface AdmissionTimeline {
   /** Admitted requests, by their earliest instant. */
   readonly admitted: readonly CountedSpan[];
-  /** Subsets of the admitted requests: first all of them, then only those with ever narrower spans. */
+  /** Subsets of the admitted requests. The first has all of them, the others only requests with ever shorter spans. */
   readonly layers: readonly Instants[];
   readonly counted: Instants;
   readonly refusals: readonly TimedRefusal[];
   readonly startMs: number;
-  /** The last finite instant. */
+  /** The last instant that is not infinite. */
   readonly endMs: number;
-  /** Earlier requests that the client did not send may count until this instant; `-Infinity` for a fresh key. */
+  /** Until this instant, requests may count that are not in the history. `-Infinity` if the key was fresh. */
   readonly unknownUseUntilMs: number;
 }
 
@@ -75,8 +78,8 @@ export function timelineOf(
 }
 
 /**
- * Builds the layers. Earliest and latest instants are sorted apart, so one request with a wide span makes others less
- * precise. Each layer leaves out the widest spans of the layer before.
+ * Builds the layers. Earliest and latest instants are sorted separately, so one request with a wide span makes the
+ * whole layer imprecise. Each layer leaves out the widest spans of the previous one.
  */
 function layersOf(admitted: readonly CountedSpan[]): Instants[] {
   const layers: Instants[] = [];

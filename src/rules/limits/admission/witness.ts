@@ -3,21 +3,21 @@ import { type Decision, type History, requestsIn } from "./history.ts";
 export interface Witness {
   /** Decisions whose outcomes prove the breach. */
   readonly known: readonly Decision[];
-  /** The history in which every other outcome is unknown, which is still a breach. */
+  /** The same history, in which the outcome of all other decisions is unknown. It still is a breach. */
   readonly history: History;
 }
 
 export type IsBreach = (history: History) => boolean;
 
-/** For each decision, how many of its requests belong to the part. */
+/** A subset of the requests: for each decision, how many of its requests belong to it. */
 type Part = ReadonlyMap<Decision, number>;
 
-/** The number of requests that all trials together may examine: about a second's work. */
+/** Maximum number of requests that all trials together may examine, about a second's work. */
 const budget = 60_000;
 
 /**
- * Finds the smallest part of a breach that proves it alone. Other requests are not removed, because that might make a legal history a breach.
- * Their outcome becomes unknown: they may have been admitted or refused, or never have arrived.
+ * Finds the smallest subset of requests that proves a breach. The other requests are not removed, because without them
+ * a legal history could look like a breach. Their outcome becomes unknown instead: admitted, refused, or never arrived.
  */
 export function smallestWitness(history: History, isBreach: IsBreach): Witness {
   const ordered = history.decisions.toSorted((left, right) => left.inFlight.toMs - right.inFlight.toMs);
@@ -36,8 +36,8 @@ export function smallestWitness(history: History, isBreach: IsBreach): Witness {
 }
 
 /**
- * Returns the requests from index `from` up to `end`, exclusive. A decision may stand for several requests, so it may
- * be cut.
+ * Returns the requests from index `from` to just before `end`. A decision may stand for several requests, of which some
+ * may be outside.
  */
 function between(ordered: readonly Decision[], from: number, end: number): Part {
   const part = new Map<Decision, number>();
@@ -50,7 +50,10 @@ function between(ordered: readonly Decision[], from: number, end: number): Part 
   return part;
 }
 
-/** Makes all outcomes unknown but those of `known`, and drops requests sent after the last of these was answered. */
+/**
+ * Makes the outcome of all requests unknown, except those in `known`. Drops requests that were sent after the last
+ * response to a request in `known`.
+ */
 function knowingOnly(history: History, known: Part): History {
   const lastMs = known.keys().reduce((max, decision) => Math.max(max, decision.inFlight.toMs), -Infinity);
   const decisions = history.decisions
@@ -66,8 +69,8 @@ function knowingOnly(history: History, known: Part): History {
 }
 
 /**
- * Returns the least count up to `max` for which `holds` is true. If `holds` is true for a count, it must be true for
- * every larger one.
+ * Returns the smallest count up to `max` for which `holds` is true, by binary search. If `holds` is true for a count,
+ * it must be true for every larger count.
  */
 function smallestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
@@ -81,8 +84,8 @@ function smallestCount(max: number, holds: (count: number) => boolean): number {
 }
 
 /**
- * Leaves out the chunks without which the rest still proves the breach: first large chunks, then ever smaller ones.
- * Tries at most `max` chunks.
+ * Removes chunks of requests as long as the rest still proves the breach. Tries large chunks first, then ever smaller
+ * ones, at most `max` trials in total.
  */
 function dropChunks(all: Part, max: number, provenBy: (known: Part) => boolean): Part {
   if (max === 0) return all;
@@ -98,7 +101,7 @@ function dropChunks(all: Part, max: number, provenBy: (known: Part) => boolean):
   return partOf(known);
 }
 
-/** Counts how often each decision is named. */
+/** Counts how often each decision is in the list. */
 function partOf(named: readonly Decision[]): Part {
   const part = new Map<Decision, number>();
   for (const decision of named) part.set(decision, (part.get(decision) ?? 0) + 1);

@@ -11,28 +11,31 @@ import { deliveryLines, exchangeLines } from "../report/model/exchange-text.ts";
 import { readEvidence, UnreadableFile } from "../report/model/report-file.ts";
 import { folderOf } from "./report-folder/saved-run.ts";
 
-/** The part of a message to print. `all`: both messages of an exchange, as a finding shows them. */
+/** The part of a message to print. `all` stands for the whole exchange or delivery, as a finding shows it. */
 export type MessagePart = "all" | "headers" | "body" | "secret";
 
-/** A kept exchange or delivery, and the part of it to print. */
+/** A recorded exchange or delivery, and the part of it to print. */
 export interface MessageChoice {
   /** The folder of a report, or a file in it. */
   readonly path: string;
   readonly id: string;
   readonly part: MessagePart;
-  /** Whether to print the request of an exchange, rather than its response. A delivery is a request itself. */
+  /** Whether to print the request of an exchange and not its response. A delivery is always a request. */
   readonly isRequest: boolean;
 }
 
-/** The recorded part: the bytes of a body or header, or the lines of a whole message, which may contain unsafe text. */
+/**
+ * The recorded part: the bytes of a body or of headers, or the lines of a whole message. The lines may contain characters that control a
+ * terminal.
+ */
 export type KeptPart =
   | { readonly kind: "bytes"; readonly bytes: Buffer }
   | { readonly kind: "lines"; readonly lines: readonly string[] };
 
 /**
- * Reads a part of an exchange or a delivery as it was kept. Keys of the target are redacted in it; the secrets of webhooks are not.
+ * Reads a part of a recorded exchange or delivery. Keys of the target are redacted in the record; the secrets of webhooks are not.
  *
- * @throws {UsageError} if there is no such message, or the part was not kept whole
+ * @throws {UsageError} if there is no such message, or the part was not recorded completely
  */
 export function readKeptPart(choice: MessageChoice): KeptPart {
   const { exchanges, deliveries } = readKept(choice.path);

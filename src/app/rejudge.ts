@@ -16,12 +16,15 @@ import { packageVersion } from "./version.ts";
 interface RejudgeOptions {
   /** The requirement set to judge by. Default: the newest. */
   readonly requirements?: RequirementSet;
-  /** Default: the checks that the run selected, newer checks that need only the run's probes, and checks of later sets. */
+  /**
+   * The checks to judge. Default: those that the run selected, newer checks that need only the run's probes, and checks of later
+   * requirement sets.
+   */
   readonly selected?: readonly Suite[];
 }
 
 /**
- * Judges saved evidence by the suites of this version. Sends nothing. Texts that are part of the evidence do not change.
+ * Judges saved evidence by the suites of this version. Sends nothing. Texts that the evidence contains, such as reasons, are not reworded.
  */
 export function rejudgeRun(
   report: Report,
@@ -46,7 +49,7 @@ export function rejudgeRun(
   };
 }
 
-/** Selects the checks of the run, and newer checks that need no more evidence than the run has. */
+/** Selects the checks of the run, and newer checks that need only evidence that the run has. */
 function suitesOf({ suite: judged, unselected, findings, upcoming, selection }: Report, { probes }: Evidence): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   const sections = new Set(findings.map(({ suite }) => suite));
@@ -54,17 +57,17 @@ function suitesOf({ suite: judged, unselected, findings, upcoming, selection }: 
   const planned = new Set(probes.map(({ probe }) => probe));
   const hasCome = ({ clause, on }: Check, section: string): boolean => {
     const rests = Object.values(probesOf(on));
-    // Checks that the run did not select stay out. Reports of earlier versions contain no selection, and list only
-    // `must` clauses as unselected. For other clauses, a check counts as selected if its section was judged and it has
-    // evidence of another probe than the review probes, which every run has.
+    // A check that the run did not select stays out. Reports of earlier versions do not contain the selection. They list only `must` clauses
+    // as unselected. For another clause in such a report, a check counts as selected if its section was judged. It must also have evidence of
+    // a probe other than the review probes, because every run has these.
     const isOwn =
       selection !== undefined ||
       clauseOf(clause).level === "must" ||
       (sections.has(section) && rests.some(({ stage }) => stage !== "review"));
     return isOwn && rests.every(({ name }) => planned.has(name));
   };
-  // Without evidence, a check of a later set counts as skipped. If it were left out, a report could pass a set that was
-  // not exercised.
+  // A check of a later requirement set is judged even without evidence, and then counts as skipped. If such checks were left out, a report
+  // could pass a set that its run did not exercise.
   const isLater = ({ since }: Check): boolean =>
     !countsIn(since, judged.requirements) && (selection !== undefined || unselected.length === 0);
   const isJudged = (check: Check, section: string): boolean =>

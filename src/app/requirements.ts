@@ -3,9 +3,9 @@ import { UsageError } from "../base/usage-error.ts";
 import { isRequirementSet, newestRequirements, type RequirementSet, requirementSets } from "../spec/requirements.ts";
 
 /**
- * Reads the name of a requirement set. Without one, it is the newest.
+ * Reads the name of a requirement set. Returns the newest set if no name is given.
  *
- * @param option name of the option, for the error
+ * @param option name of the option, for the error message
  * @throws {UsageError} if there is no such set
  */
 export function parseRequirements(given: unknown, option: string): RequirementSet {

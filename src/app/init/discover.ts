@@ -17,22 +17,22 @@ import { openTransport } from "../../wire/transport.ts";
 /** A listed agent and its health. */
 export interface DiscoveredAgent {
   readonly id: string;
-  /** `null` if its health was not requested, or is not a status of the document. */
+  /** `null` if the agent's health was not requested, or is not a status that the document defines. */
   readonly health: (typeof healthStatuses)[number] | null;
-  /** Whether its list item mentions an entrypoint with a tag that ends in `_stream`. */
+  /** Whether the agent's list item mentions an entrypoint with a tag that ends in `_stream`. */
   readonly mentionsStream: boolean;
 }
 
-/** Facts about a target that `init` discovered. Texts of the target are unchanged. */
+/** Facts about a target that `init` discovered. Texts of the target are not escaped. */
 export interface DiscoveredTarget {
   readonly agents: readonly DiscoveredAgent[];
-  /** Number of agents according to the list. */
+  /** Number of agents according to the list's `pagination.total`; `null` if absent. */
   readonly total: number | null;
   /** Whether `agents` holds every agent of the target. */
   readonly hasAllAgents: boolean;
   /** Tier according to the rate-limit headers. */
   readonly tier: string | null;
-  /** Short descriptions of the responses. */
+  /** Short descriptions of three responses, to show to the user. */
   readonly shapes: Readonly<Record<"list" | "usage" | "errors", string>>;
 }
 
@@ -41,10 +41,10 @@ export type InitDiscovery =
   | { readonly kind: "nothing to judge"; readonly sentence: string };
 
 const maxAgents = 50;
-/** Maximum number of health requests. They cost nothing, but a person waits for the result. */
+/** Maximum number of health requests. They count against no limit, but the user waits for the result. */
 const maxHealthRequests = 20;
 const maxRequests = 40;
-/** Maximum wait for rate limits: an exhausted key has requests left again after a minute. */
+/** Maximum wait for rate limits. After a minute, an exhausted key may send again. */
 const maxWaitMs = 65_000;
 
 const interrupted = { kind: "nothing to judge", sentence: "Interrupted; nothing was written." } as const;

@@ -16,15 +16,15 @@ import {
 } from "../../target/target.ts";
 import type { DiscoveredTarget } from "./discover.ts";
 
-/** The user's answers from before the first request. */
+/** The answers that the user gives before the first request. */
 export interface TargetAnswers {
-  /** Normalized: ends in `/v1`. */
+  /** Normalized: the URL ends in `/v1`. */
   readonly baseUrl: string;
   readonly name: string;
-  /** Environment variable that holds the API key. The key itself is never written. */
+  /** Environment variable that holds the API key. The file names this variable and never contains the key. */
   readonly keyVariable: string;
   readonly key: string;
-  /** File to write. */
+  /** Path of the target file to write. */
   readonly out: string;
   readonly network: Network;
   /** Network settings from the command line, for the target file. */
@@ -40,7 +40,7 @@ export interface ChosenAgents {
   readonly streaming: string | null;
 }
 
-/** Roles that an agent plays in response to a certain query. `agent` says which of the two chosen agents gets that query. */
+/** Roles that an agent plays when it gets a certain query. `agent` says which of the two chosen agents gets that query. */
 export const promptRoles = {
   failing: { agent: "answering", behaviour: "fails" },
   slow: { agent: "answering", behaviour: "takes some seconds to answer" },
@@ -48,13 +48,13 @@ export const promptRoles = {
   failingInStream: { agent: "streaming", behaviour: "fails in mid-stream" },
 } as const satisfies Partial<Record<RequestRole, { readonly agent: keyof ChosenAgents; readonly behaviour: string }>>;
 
-/** Queries by the role that they make an agent play. */
+/** For each role, the query that makes an agent play the role. */
 export type KnownPrompts = Partial<Readonly<Record<keyof typeof promptRoles, string>>>;
 
-/** The paths of batch and operation requests, which the document does not define: only the user knows them. */
+/** The paths of batch and operation requests. The document does not define these paths, so the user has to give them. */
 export type KnownPaths = Pick<NonNullable<ParsedTargetFile["paths"]>, "batch" | "operation">;
 
-/** The user's answers from after discovery. */
+/** The answers that the user gives after discovery. */
 export interface LaterAnswers {
   readonly agents: ChosenAgents;
   readonly prompts: KnownPrompts;
@@ -62,7 +62,7 @@ export interface LaterAnswers {
   readonly tier: string | null;
 }
 
-/** Suggests a healthy agent, and for streams one whose list item mentions a `_stream` tag. */
+/** Suggests a healthy agent to answer. To stream, suggests a healthy agent whose list item mentions a `_stream` tag. */
 export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   const healthy = agents.filter(({ health }) => health === "healthy");
   const best = healthy[0] ?? agents.find(({ health }) => health === "degraded") ?? agents[0];
@@ -70,7 +70,7 @@ export function suggestAgents({ agents }: DiscoveredTarget): ChosenAgents {
   return { answering: best?.id ?? null, streaming: streaming?.id ?? null };
 }
 
-/** Proposes a target file. It names the variable of the key, and does not contain the key. */
+/** Proposes a target file. The file names the environment variable of the key, and does not contain the key. */
 export function proposeTargetFile(
   { baseUrl, name, keyVariable, out, networkSettings }: TargetAnswers,
   discovered: DiscoveredTarget,
@@ -105,7 +105,7 @@ function rolesByPrompt(prompts: KnownPrompts, chosen: ChosenAgents): NonNullable
 }
 
 /**
- * Network settings for a target file. Paths become relative to the folder of the file. A proxy URL that may contain a password is left out, because
+ * Network settings for a target file. Paths become relative to the folder of the file. A proxy URL with credentials is left out, because
  * the file must hold no secret: an environment variable can give the URL.
  */
 function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<ParsedTargetFile, "network"> {
@@ -119,7 +119,10 @@ function networkPart(out: string, { proxy, ...files }: NetworkSettings): Pick<Pa
   return Object.keys(network).length === 0 ? {} : { network };
 }
 
-/** Path of the JSON schema relative to the target file; `null` for the binary, which has no such file. A project's own installation comes first. */
+/**
+ * Path of the JSON schema relative to the target file. The schema of an installed package comes first. `null` if there is none, as for the
+ * binary outside a project.
+ */
 function schemaPath(out: string): string | null {
   const folder = dirname(resolve(out));
   const installed = ancestorsOf(folder).map((each) =>
@@ -137,7 +140,7 @@ const schemaFile = join("schemas", "target.schema.json");
 const ancestorsOf = (folder: string): string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...ancestorsOf(dirname(folder))];
 
-/** The key from the answers, as a run reads it from the target file. */
+/** The key that the user gave, in the form in which a run gets it from the target file. */
 export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null): TargetKey => ({
   ...defaultKeyTraits,
   name: keyName,
@@ -146,7 +149,7 @@ export const keyOf = ({ key, keyVariable }: TargetAnswers, tier: string | null):
   tier,
 });
 
-/** The target from the answers: without agents for discovery, or with the agents of the target file. */
+/** The target that the user described. `agents` is `null` before discovery. */
 export const targetOf = (
   answers: TargetAnswers,
   tier: string | null,

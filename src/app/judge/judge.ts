@@ -20,7 +20,7 @@ export interface RunEvents {
 }
 
 export interface JudgeTargetOptions extends RunScope {
-  /** `null`: the embedded reference server, started for this run alone. */
+  /** `null` stands for the embedded reference server, started for this run alone. */
   readonly target: Target | null;
   /** Faults and variants of the embedded server. */
   readonly patches: readonly Patch[];
@@ -34,12 +34,12 @@ export interface JudgeTargetOptions extends RunScope {
 /** The result of a run, with its target. */
 export type JudgedTarget = RedactedRun & { readonly target: Target };
 
-/** The most connections of a run on the embedded server, whose ends are both in this process. */
+/** Maximum connections of a run against the embedded server. Both ends of each connection are in this process. */
 const embeddedConnections = 128;
-/** The most connections of a run, not counting those that test the concurrent requests of a key. */
+/** Maximum connections of a run against another target, without those that test the concurrency limit of a key. */
 const otherConnections = 32;
 
-/** The most connections that a run on a target may have at once. */
+/** Maximum number of connections that a run may open at the same time. */
 export const connectionsOfRun = (target: Target | null): number =>
   target === null
     ? embeddedConnections
@@ -47,7 +47,7 @@ export const connectionsOfRun = (target: Target | null): number =>
       Math.max(0, ...Object.values(target.keys).map((key) => limitsOf(key, target)?.concurrent ?? 0));
 
 /**
- * Judges a target, or the embedded server, by the selected suites. Writes no files.
+ * Judges a target, or the embedded server, with the selected suites. Writes no files.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the run may need
  */
@@ -60,7 +60,7 @@ export async function judge({ target: named, patches, events, ...options }: Judg
       {
         ...options,
         target,
-        // No other run can use the embedded server.
+        // The run looks out for other runs that use the same keys. No other run can use those of the embedded server.
         announces: named !== null,
         onPlan: (probes) => events.onPlan?.(probes),
         onProbe: ({ planned }) => events.onProbe?.(planned.probe.name),

@@ -16,14 +16,14 @@ import { secretsOf } from "./secrets.ts";
 import { describeRoles } from "../../target/target.ts";
 import { packageVersion } from "../version.ts";
 
-/** The result of a run without secrets. Nothing else of a run may be written or shown. */
+/** The result of a run, with all secrets redacted. Only this result may be written or shown. */
 export type RedactedRun =
   | (Kept & {
       readonly kind: "judged";
       /** The webhook receiver of the run; `null` if it had none. */
       readonly listening: ListeningState | null;
     })
-  /** The report contains the same sentence. */
+  /** `sentence` says why nothing was judged. The report contains the same sentence. */
   | (Kept & { readonly kind: "nothing to judge"; readonly sentence: string });
 
 interface Kept {
@@ -32,19 +32,19 @@ interface Kept {
   readonly interrupted: boolean;
 }
 
-/** State of a webhook receiver after a run. It contains the signing secrets of webhooks, which were generated for this run. */
+/** State of a webhook receiver after a run. It contains the signing secrets of the webhooks, which the harness generated for this run. */
 export interface ListeningState {
   readonly receiver: ReceiverRecord;
-  /** The receiver itself, if it was left open. */
+  /** The receiver itself if it still listens; otherwise `null`. */
   readonly live: Receiver | null;
   /** Start of the run, in Unix milliseconds. */
   readonly epochMs: number;
-  /** End of listening, in milliseconds since the start of the run. */
+  /** When the run stopped listening, in milliseconds since its start. */
   readonly untilMs: number;
 }
 
 export interface RedactedRunOptions extends RunOptions {
-  /** Messages of the entry point that started the run, for report and evidence. */
+  /** Turns reasons into sentences for report and evidence, in the words of the command line or of the library. */
   readonly messages: Messages;
   readonly requirements: RequirementSet;
   /** The patterns that selected the suites, for the report. Absent if the run has every check. */
@@ -80,7 +80,7 @@ export async function runAndRedact(
   }
 }
 
-/** The result if the report could not be made: no evidence, and an error for each check. */
+/** The result to report if the real result could not be turned into a report: no evidence, and an error for each check. */
 function withoutEvidence(result: RunResult, error: unknown): RunResult {
   const reason = `the report could not be made: ${traceOf(error)}`;
   return {
@@ -111,7 +111,7 @@ function sessionOf(
       result: describeResult(outcome, messages),
     })),
   };
-  // Both are redacted in one pass, so that objects in both are still shared afterwards.
+  // Report and evidence are redacted in one pass, so that shared objects are still shared afterwards.
   const { deep } = redactorOf([...secrets, ...secretsInResponses(result.exchanges)]);
   const kept = { interrupted, ...deep({ report, evidence }) };
   if (result.kind === "nothing to judge") return { kind: result.kind, sentence: kept.report.stopped ?? "", ...kept };

@@ -11,17 +11,17 @@ import { alteredAuthorization, alteredKeyKinds } from "../../suites/shared/key-t
 import { webhookSecretsIn, looksRandom } from "./secrets.ts";
 
 /**
- * Redacts secrets, and the altered keys that a run sends to be rejected. Leaves texts that the harness itself writes
- * into every report.
+ * Redacts secrets, and the altered keys that a run sends to be rejected. Does not redact texts that the harness itself writes into every
+ * report.
  */
 export const redactorOf = (secrets: readonly Secret[]): Redactor =>
   redactorFor([...secrets, ...secrets.flatMap(alteredKeysOf)], isHarnessText);
 
-/** The redactor finds altered forms of keys of this length or more by itself: enough characters are unchanged. */
+/** The redactor finds an altered key of at least this length by itself, because enough of its characters are unchanged. */
 const minFoundLength = 16;
 const minAlteredLength = 4;
 
-/** Returns the altered forms of a short key that a run sends. They reveal nearly all of the key. */
+/** Returns the altered forms of a short key that a run sends. They must be redacted too, because they reveal nearly all of the key. */
 function alteredKeysOf({ name, value }: Secret): Secret[] {
   if (value.length >= minFoundLength) return [];
   const forms = alteredKeyKinds.flatMap((kind) => alteredAuthorization[kind](value)?.split(" ").slice(1) ?? []);
@@ -31,8 +31,8 @@ function alteredKeysOf({ name, value }: Secret): Secret[] {
 }
 
 /**
- * Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Leaves out the webhook secrets that the harness
- * itself generated.
+ * Finds secrets that the target generated and sent in responses, such as signing secrets and keys. Leaves out the webhook secrets that the
+ * harness itself generated.
  */
 export function secretsInResponses(exchanges: readonly Exchange[]): Secret[] {
   const own = new Set(exchanges.flatMap(webhookSecretsIn).map(({ value }) => value));
@@ -61,8 +61,8 @@ function secretsWithin(value: unknown, depth: number): string[] {
 }
 
 /**
- * Whether the harness writes a text into every report, so that it reveals no key. For example, redacting the key `agent-hosting-conformance`
- * everywhere would make the report unreadable.
+ * Whether the harness itself writes these characters into every report. Such characters reveal no key, and redacting them would make the
+ * report unreadable: the key could be `agent-hosting-conformance`.
  *
  * @param gram consecutive characters in lower case
  */

@@ -25,8 +25,8 @@ export function withoutWebhookSecrets<T extends ReportWithEvidence>(document: T)
 }
 
 /**
- * Removes webhook secrets from a report and, lazily, from each part of its evidence. A page shows little of the probe results, which are by
- * far the longest part.
+ * Removes webhook secrets from a report and from its evidence. Each part of the evidence is redacted only when it is read, because a page
+ * shows few of the probe results, the longest part.
  */
 export function withoutWebhookSecretsInParts(
   report: Report,
@@ -59,7 +59,7 @@ function probeWithout({ probe, instance, result }: ProbeEvidence, deep: Redactor
 const hookRedactor = (exchanges: readonly Exchange[]): Redactor => redactorFor(exchanges.flatMap(webhookSecretsIn));
 
 /**
- * Removes webhook secrets from a report without parsing its evidence, which would take longer.
+ * Removes webhook secrets from a report. Finds the secrets in the text of the evidence, because parsing the evidence would take longer.
  *
  * @param text content of `evidence.json`; request bodies in it are JSON inside JSON strings
  */
@@ -69,14 +69,14 @@ export function withoutWebhookSecretsIn(report: Report, text: string): Report {
   return redactorFor(secrets).deep(report);
 }
 
-/** Returns the secret that a request set for a webhook, if any. */
+/** Returns the secret that a request set for a webhook, in a list. The list is empty if the request set none. */
 export function webhookSecretsIn({ request: { method, body } }: Exchange): Secret[] {
   const isCandidate = method === "POST" && body.kind === "text" && body.text.includes('"secret"');
   const secret = isCandidate ? getPath(tryParseJson(body.text), "secret") : undefined;
   return typeof secret === "string" && looksRandom(secret) ? [{ name: webhookSecret.name, value: secret }] : [];
 }
 
-/** Secrets of a target, which must never leave the process. The name is the placeholder in redacted texts. */
+/** The secrets of a target, which must never leave the process. In redacted texts, `name` stands in place of the value. */
 export const secretsOf = (target: Target): Secret[] => [
   ...Object.values(target.keys).map(({ name, key }) => ({ name, value: key })),
   ...Object.values(target.keys).flatMap(({ signingSecret }) =>

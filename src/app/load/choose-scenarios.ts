@@ -4,7 +4,7 @@ import type { LoadParameters } from "./load-parameters.ts";
 
 /** Default scenarios for the embedded server: they cover all tiers and take less than a minute. */
 export const defaultScenarios = ["minute-limit", "burst", "concurrency", "recovery", "far-over"] as const;
-/** Default scenarios for a target with a real clock. Each key pauses for a minute between two of them. */
+/** Default scenarios for a target with a real clock. They are few, because each key pauses for a minute between two scenarios. */
 export const defaultScenariosInRealTime = ["concurrency", "burst", "minute-limit"] as const;
 
 /**

@@ -16,12 +16,12 @@ import { type Target, withDetectedTier } from "../../target/target.ts";
 import { openTransport } from "../../wire/transport.ts";
 import type { NotSentReason } from "./not-sent-reason.ts";
 
-/** A target with known agents and tier, or why no load can be sent to it. */
+/** A target whose agents and tier are known, or why no load can be sent. */
 export type LoadDiscovery =
   | {
       readonly kind: "ready";
       readonly target: Target;
-      /** Keys that discovery used, and when it ended, by `performance.now()`. These keys must pause before the first trial. */
+      /** Keys that discovery used, with the `performance.now()` at which discovery ended. These keys must pause before the first trial. */
       readonly used: ReadonlyMap<string, number>;
     }
   | Extract<NotSentReason, { readonly kind: "nothing to load" | "harness limit" | "unsendable agent" | "interrupted" }>;
@@ -33,7 +33,7 @@ const maxWaitMs = 5000;
  * Discovers what the user did not name: an agent that answers, the tier of the key, and slow agents if the scenarios need them. Sends a few
  * requests with the main key, or only a health request if everything is named.
  *
- * @param needed needs of the scenarios
+ * @param needed what the chosen scenarios need
  */
 export async function discoverForLoad(
   named: Target,
@@ -51,7 +51,7 @@ export async function discoverForLoad(
     network: target.network,
     onHarnessLimit: (met) => (limit ??= met),
   });
-  // TypeScript does not know that the transport sets this variable.
+  // The transport's callback sets `limit`. Without this function, TypeScript would take `limit` for `null`.
   const limitMet = (): HarnessLimit | null => limit;
   const pacer = startPacer(time, (each) => limitsOf(each, target));
   const parts = { baseUrl: target.baseUrl, transport, recorder: startRecorder(), pacer, time, outages: noOutages };
@@ -79,7 +79,7 @@ export async function discoverForLoad(
   }
 }
 
-/** Discovers agent and tier, or says why no load can be sent. */
+/** Discovers an agent that answers and the tier of the key, or says why no load can be sent. */
 async function discoverAgentAndTier(
   target: Target,
   client: Client,

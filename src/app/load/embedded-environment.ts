@@ -17,14 +17,17 @@ export interface EmbeddedEnvironment extends LoadEnvironment {
   readonly close: () => Promise<void>;
 }
 
-/** Time to wait for missing deliveries after the load. */
+/** How long to wait after the load for webhook deliveries that are still missing. */
 const deliveriesWithinMs = 15_000;
 
-/** The limits of a tier on the embedded server; a scenario may set its own. */
+/** The limits of a tier on the embedded server. A scenario may set limits of its own for the enterprise tier. */
 export const embeddedLimits = ({ enterpriseLimits }: Scenario, tier: TierName): TierLimits =>
   tier === "enterprise" && enterpriseLimits !== null ? enterpriseLimits : referenceTiers[tier];
 
-/** Runs the embedded server in a separate process, with fresh keys for each trial. It starts with the first trial. */
+/**
+ * Opens a load environment on the embedded server. The server runs in a separate process, which starts with the first trial. Each trial
+ * gets fresh keys.
+ */
 export function openEmbeddedEnvironment(patches: readonly PatchName[]): EmbeddedEnvironment {
   let shared: Promise<ReferenceProcess> | null = null;
   let receiver: Promise<Receiver> | null = null;

@@ -10,13 +10,13 @@ import type { Target } from "../../target/target.ts";
 
 export const engines: Readonly<Record<EngineName, Engine>> = { k6: runK6, autocannon: runAutocannon };
 
-/** The installed engines, and for each missing one the reason. */
+/** The installed load engines. `missing` returns the reason if an engine is not among them. */
 export interface AvailableEngines {
   readonly names: readonly EngineName[];
   readonly missing: (engine: EngineName) => SkipText | null;
 }
 
-/** autocannon comes with the package; k6 may be installed. */
+/** Finds the installed engines. autocannon comes with the package; k6 may be installed. */
 export async function findEngines(): Promise<AvailableEngines> {
   const problem = await whyNoK6();
   return problem === null
@@ -27,7 +27,7 @@ export async function findEngines(): Promise<AvailableEngines> {
       };
 }
 
-/** Returns the engines that can reach a target. Every engine can reach the embedded server (`null`). */
+/** Returns the engines that can reach a target. `null` stands for the embedded server, which every engine can reach. */
 export function enginesFor({ names, missing }: AvailableEngines, target: Target | null): AvailableEngines {
   const cannot = target === null ? null : whyK6Cannot(target);
   if (cannot === null) return { names, missing };

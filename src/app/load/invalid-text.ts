@@ -1,7 +1,10 @@
 import { trialInstance, formatScenarioTrials } from "../../report/model/trial-id.ts";
 import type { Report } from "../../report/model/report.ts";
 
-/** Names invalid trials, which say nothing about the target; `null` if there are none. Trials that the user interrupted are ignored. */
+/**
+ * Names the invalid trials of a load report, which say nothing about the target; `null` if there are none. Trials that the user interrupted
+ * are not named.
+ */
 export function invalidText({ load }: Report): string | null {
   const invalid = (load?.runs ?? []).filter(
     ({ validity, stopped }) => validity.invalid !== null && stopped !== "interrupted",

@@ -9,7 +9,7 @@ import { judgeSavedEvidence, type SavedOutcome } from "./saved-evidence.ts";
 /**
  * Judges saved load evidence: files, logs of k6 pods, or the folder of a load report.
  *
- * @param clocksApartMs maximum difference between the clocks of the machines that sent segments
+ * @param clocksApartMs maximum difference between the clocks of the machines that sent parts of the load
  * @throws {UsageError} if the evidence cannot be read
  */
 export function judgeSavedLoad(
@@ -28,7 +28,7 @@ const evidenceOf = (kept: readonly SavedOutcome[]): Map<string, LoadEvidence> =>
     ),
   );
 
-/** Assembles the report. Load evidence does not name its target. */
+/** Assembles the report. Its target has no real name, because load evidence does not contain one. */
 function reportOf(kept: readonly SavedOutcome[], requirements: RequirementSet) {
   const files = new Map(kept.map(({ outcome, file }) => [outcome.trial, file]));
   const spans = kept.flatMap(({ outcome }) => {

@@ -2,19 +2,17 @@ import { newestRequirements, type RequirementSet } from "../../spec/requirements
 import type { EngineName } from "../../load/scenarios.ts";
 import type { TierName } from "../../spec/tiers.ts";
 
-/** Which load to send. */
+/** Which load to send, and how. */
 export interface LoadParameters {
   /** Names of scenarios. Empty: the default scenarios. */
   readonly scenarios: readonly string[] | "all";
-  /**
-   * `first`: the engine that each scenario prefers. `in turns`: the engines alternate from one scenario to the next.
-   */
+  /** `first` stands for the engine that each scenario prefers. With `in turns`, the engines alternate from one scenario to the next. */
   readonly engine: EngineName | "first" | "in turns";
   /** Number of k6 processes that share the load. */
   readonly segments: number;
-  /** `null`: every tier with a key. */
+  /** `null` stands for every tier that the target has a key of. */
   readonly tier: TierName | null;
-  /** Maximum number of requests. Scenarios that would exceed it are skipped. */
+  /** Maximum number of requests. Scenarios that would send more are skipped. */
   readonly maxRequests: number;
   /** The requirement set to judge by. */
   readonly requirements: RequirementSet;

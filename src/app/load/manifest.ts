@@ -9,9 +9,9 @@ import type { LoadPlan } from "./plan-load.ts";
 import { loadAgentsOf } from "./target-environment.ts";
 
 /**
- * The manifest of the one trial of a plan, for the k6-operator.
+ * Returns the Kubernetes manifest with which the k6-operator runs the one trial of a plan.
  *
- * @throws {UnsendableLoadError} if there are several, or the target lacks what the scenario needs
+ * @throws {UnsendableLoadError} if the plan has several trials, or the target lacks what the scenario needs
  */
 export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments: number, messages: Messages): string {
   const [trial, ...others] = trials;
@@ -20,9 +20,9 @@ export function manifestOf({ trials, tiers }: LoadPlan, target: Target, segments
   const tierKeys = tiers?.find(({ tier }) => tier === trial.tier);
   if (tierKeys === undefined) throw new Error(`the plan has no key of the ${trial.tier} tier`);
   const agents = loadAgentsOf(target);
-  // No harness runs next to the pods, so nothing could receive webhooks.
+  // The harness does not run while the pods send, so nothing would receive webhooks.
   if (trial.scenario.needs.includes("receiver")) throw new UnsendableLoadError(lacking(trial, noReceiver));
-  // Pods have their own network, and no files of this machine.
+  // Pods are in another network, and cannot read the files of this machine.
   if (target.network.ca !== null || target.network.client !== null || target.network.proxy.kind === "always")
     throw new UnsendableLoadError(lacking(trial, noFiles));
   const keys = { main: tierKeys.main, second: tierKeys.second };

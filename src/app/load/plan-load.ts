@@ -11,24 +11,24 @@ import { UnsendableLoadError } from "./not-sent-reason.ts";
 import { type TierKeys, tierKeysOf } from "./target-environment.ts";
 import type { LoadParameters } from "./load-parameters.ts";
 
-/** The trials to send, and the scenarios that cannot be sent. */
+/** The trials of a load. A trial sends one scenario with a key of one tier and one engine. */
 export interface LoadPlan {
   readonly trials: readonly LoadTrial[];
   readonly estimateOf: (trial: LoadTrial) => Estimate;
   /** Limits and keys of each tier; `null` for the embedded server, which creates fresh keys. */
   readonly tiers: readonly TierKeys[] | null;
-  /** A sentence for each chosen scenario without a trial. */
+  /** A sentence for each chosen scenario that has no trial. */
   readonly unsendable: readonly string[];
 }
 
 /** A summary of the load, shown before somebody is asked to agree to it. */
 export interface LoadPreview {
-  /** `null`: the embedded server. */
+  /** `null` stands for the embedded server. */
   readonly baseUrl: string | null;
   /** Names of keys. Empty for the embedded server, which creates fresh keys. */
   readonly keys: readonly string[];
   readonly estimates: readonly Estimate[];
-  /** Total cooldown of keys between trials, in seconds. */
+  /** Total time that keys pause between trials, in seconds. */
   readonly restSeconds: number;
   /** A sentence for each chosen scenario that cannot be sent. */
   readonly unsendable: readonly string[];
@@ -37,9 +37,9 @@ export interface LoadPreview {
 /**
  * Plans the trials of a load.
  *
- * @param target `null`: the embedded server
+ * @param target `null` stands for the embedded server
  * @param engines the available engines
- * @throws {UnsendableLoadError} if a scenario or every tier is unknown, or there is nothing to send
+ * @throws {UnsendableLoadError} if a scenario or every tier is unknown, or nothing can be sent
  */
 export function planLoad(parameters: LoadParameters, target: Target | null, engines: readonly EngineName[]): LoadPlan {
   const scenarios = chooseScenarios(parameters.scenarios, target !== null);
@@ -59,7 +59,7 @@ export function planLoad(parameters: LoadParameters, target: Target | null, engi
 }
 
 /**
- * Checks the load parameters before anything is sent. Without a known tier, only scenarios and engine can be checked.
+ * Checks the load parameters before anything is sent. If no key has a known tier yet, only scenarios and engine can be checked.
  *
  * @throws {UnsendableLoadError}
  */
@@ -113,10 +113,10 @@ function tiersOf(target: Target, wanted: TierName | null): readonly TierKeys[] {
   throw new UnsendableLoadError({ kind: "no key of the tier", wanted, tiers: all.map(({ tier }) => tier) });
 }
 
-/** Pause of a key between two trials, so that its minute window is empty again. */
+/** Pause of a key between two trials, so that no earlier request counts in its minute window. */
 const restSeconds = 61;
 
-/** Creates the preview. It leaves out trials that will be skipped. */
+/** Creates the preview. Trials that will be skipped are left out. */
 export function previewOf(
   plan: LoadPlan,
   target: Target | null,
@@ -133,7 +133,7 @@ export function previewOf(
   return { baseUrl: target?.baseUrl ?? null, keys, estimates, restSeconds: rests * restSeconds, unsendable };
 }
 
-/** The maximum number of requests of a trial; `null` if responses decide it. */
+/** The maximum number of requests of a trial; `null` if the responses decide how many are sent. */
 export function maxRequestsOf(plan: LoadPlan, trial: LoadTrial): number | null {
   const { requests, openEnded } = plan.estimateOf(trial);
   return openEnded.length === 0 ? requests : null;

@@ -4,13 +4,16 @@ import { ControlCallFailed } from "../../target/control-calls.ts";
 import type { ClockControl } from "../../target/target.ts";
 import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 
-/** How long a gateway may answer for the target, or connections may break, as in a deployment. */
+/**
+ * How long an advance is repeated. A gateway may answer for the target, or connections may break, for example while the target is deployed
+ * anew.
+ */
 const awayForMs = 8000;
 const pauseMs = 1000;
 
 /**
- * A test clock whose advance is sent again for 8 s if the target is away. Only for times between trials: an advance
- * without a response may have had its effect. If the clock cannot be advanced, {@link TargetDied} ends the load.
+ * Wraps a test clock: an advance is sent again for 8 s if the target is away. Use it only between trials, because an advance without a
+ * response may have had its effect. If the clock cannot be advanced, {@link TargetDied} ends the load.
  */
 export const withRepeatedAdvance = (clock: ClockControl, timers: Timers = machineTimers): ClockControl => ({
   ...clock,

@@ -14,24 +14,26 @@ import { assembleLoadReport, type LoadReportInput, loadReportTarget } from "../r
 import { packageVersion } from "../version.ts";
 import { type NotSentReason, describeNotSent } from "./not-sent-reason.ts";
 
-/** The result of a load without secrets. Nothing else of a load may be written or shown. */
+/** The result of a load, with all secrets redacted. Only this result may be written or shown. */
 export interface SentLoad {
   readonly document: ReportDocument;
-  /** Digests of the written evidence files, for a statement. */
+  /** Digests of the evidence files, which a statement lists. */
   readonly digests: Digests;
-  /** Folder of the files: a temporary one if the requested folder could not be written. `null`: nothing was written. */
+  /** Folder with the files: a temporary folder if the requested one could not be written. `null` if nothing was written. */
   readonly folder: string | null;
 }
 
-/** Collects the results of a load without secrets. Writes evidence after each trial, and the report at the end. */
+/** Collects the results of a load and redacts them. Writes the evidence after each trial, and the report at the end. */
 export interface LoadWriter {
   readonly add: (outcome: TrialResult) => void;
   readonly finish: (occasion: Pick<LoadReportInput, "started" | "waitedMs" | "end">) => SentLoad;
 }
 
 /**
- * @param target its secrets are redacted; `null`: the embedded server, which has none
- * @param wantedFolder folder for `report.json` and `load/*.json`; `null`: nothing is written
+ * Opens a writer for the results of a load.
+ *
+ * @param target its secrets are redacted; `null` stands for the embedded server, which has none
+ * @param wantedFolder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
  * @param requirements the requirement set to judge by
  * @param onProblem called with a sentence if writing fails
  */
@@ -50,8 +52,7 @@ export function openLoadWriter(
     if (folder === null) return;
     const written = writeFiles(folder, { [file]: text });
     if (written.problem !== null) onProblem(written.problem);
-    // If the requested folder failed, later files go to the temporary folder. If that failed too, each later file tries
-    // again and reports its own problem.
+    // After a failure, later files go to the temporary folder. If that folder failed too, each later file tries the requested folder again.
     folder = written.folder ?? folder;
   };
   return {
@@ -63,7 +64,7 @@ export function openLoadWriter(
       const text = `${JSON.stringify(evidence)}\n`;
       load.set(file, evidence);
       digests[file] = sha256Of(text);
-      // The evidence is written at once, so that a later failure does not lose it.
+      // Writes the evidence at once, so that a later failure of the process does not lose it.
       write(file, text);
     },
     finish: (occasion) => {
@@ -83,7 +84,9 @@ export function openLoadWriter(
   };
 }
 
-/** Describes for the report why no load was sent. `null`: there is no report, because the load parameters or the user prevented the load. */
+/**
+ * Returns how to report that no load was sent. `null` if there is no report, because the load parameters or the user prevented the load.
+ */
 export function endOfNotSent(why: NotSentReason): RunEnd | null {
   if (why.kind === "nothing to load") return { kind: "unreachable", why: describeNotSent(why) };
   const isStopped = ["unsendable agent", "harness limit", "interrupted"].includes(why.kind);

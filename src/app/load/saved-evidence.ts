@@ -15,7 +15,9 @@ import { mergeEvidence } from "../../load/merge.ts";
 import { line } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
-/** The result of judging saved evidence, and the name of its file. Merged segments have the name of the first file. */
+/**
+ * The result of judging saved evidence, and the name of its file. Evidence that was merged from several files has the name of the first.
+ */
 export interface SavedOutcome {
   readonly outcome: TrialResult;
   readonly file: string;
@@ -28,9 +30,9 @@ interface EvidenceFile {
 
 /**
  * Judges saved load evidence: files of `conformance load`, logs of k6-operator pods, or the folder of a load report. Evidence of the same
- * scenario, tier and engine is merged as segments of one trial.
+ * scenario, tier and engine is merged: several machines sent parts of one trial.
  *
- * @param clocksApartMs maximum difference between the clocks of the machines that sent segments
+ * @param clocksApartMs maximum difference between the clocks of these machines
  * @throws {UsageError}
  */
 export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: number): SavedOutcome[] {
@@ -51,7 +53,7 @@ export function judgeSavedEvidence(paths: readonly string[], clocksApartMs: numb
   });
 }
 
-/** Lists the load evidence in a report's folder, or returns the file itself. */
+/** Lists the load evidence in a report's folder. For any other path, returns the path itself. */
 function filesOf(path: string): string[] {
   try {
     if (!statSync(path).isDirectory()) return [path];
@@ -68,7 +70,7 @@ function filesOf(path: string): string[] {
 
 function readEvidenceFile(file: string): LoadEvidence {
   const text = readTextFile(file, "The load evidence");
-  // The log of a pod has a line of JSON for each request. Trying to parse a million lines as one JSON text would take V8 0.2 s.
+  // The log of a pod has a line of JSON for each request, a million or more. V8 would need 0.2 s to find that they are no single JSON text.
   const json = text.includes(`\n${lineBeginning}`) ? undefined : tryParseJson(text);
   if (json === undefined) return fromLog(text, file);
   const evidence = parseAs(json, loadEvidenceSchema);

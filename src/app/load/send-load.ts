@@ -28,24 +28,24 @@ import { openTargetEnvironment } from "./target-environment.ts";
 
 /** Options of a load. Load parameters default to {@link defaultLoadParameters}. */
 export interface SendLoadOptions extends Partial<LoadParameters> {
-  /** `null`: the embedded server, in a process of its own. */
+  /** `null` stands for the embedded server, in a separate process. */
   readonly target: Target | null;
   /** Faults and variants of the embedded server. */
   readonly patches?: readonly Patch[];
-  /** Available engines. Default: they are searched for. */
+  /** Available engines. Default: the engines that are installed. */
   readonly engines?: AvailableEngines;
-  /** Time of the last request with the target's keys, by `performance.now()`. Default: `null`, the keys are unused. */
+  /** Time of the last request with the target's keys, by `performance.now()`. Default: `null`, for keys that no request has used. */
   readonly usedAtMs?: number | null;
-  /** Whether only GET requests are allowed: then no load is sent. */
+  /** Whether only GET requests are allowed. If so, no load is sent. */
   readonly readOnly?: boolean;
-  /** Texts for the reasons why something was not sent. */
+  /** Turns the reasons why something was not sent into sentences. */
   readonly messages: Messages;
-  /** Asks for consent before load is sent to a server that is not on loopback. Default: no load is sent to it. */
+  /** Asks for consent before load is sent to a server that is not on loopback. Without this function, no load is sent to such a server. */
   readonly agree?: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly events?: LoadEvents;
-  /** File for k6's own page of a trial; `null`: none. */
+  /** Returns the file for the HTML page that k6 itself makes of a trial; `null` if none is wanted. */
   readonly dashboardOf?: (trial: LoadTrial, trials: number) => string | null;
-  /** Stops the current trial, and starts no other. */
+  /** Stops the current trial. No other trial starts. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,17 +55,17 @@ export interface NotSent {
 }
 
 export interface NotSentLoad extends NotSent {
-  /** The report; `null` if the load parameters were the reason. */
+  /** The report on why no load was sent; `null` if the load parameters or the user were the reason. */
   readonly kept: SentLoad | null;
 }
 
 const notSent = (why: NotSentReason): NotSent => ({ kind: "not sent", why });
 
 /**
- * Sends load and judges rate limits by it. Discovers the target, plans the trials, and asks for consent. Then runs the trials in sequence, and saves
- * the evidence after each.
+ * Sends load and judges the rate limits by the responses. Discovers the target, plans the trials, and asks for consent. Then runs the
+ * trials in sequence, and saves the evidence after each.
  *
- * @param folder folder for `report.json` and `load/*.json`; `null`: nothing is written
+ * @param folder folder for `report.json` and `load/*.json`; `null` if nothing is to be written
  */
 export async function sendLoad(
   options: SendLoadOptions,
@@ -87,16 +87,16 @@ export async function sendLoad(
   }
 }
 
-/** A planned load with consent, on a target that answers. */
+/** A planned load to which the user consented, on a target that answers. */
 export interface OpenedLoad {
   readonly kind: "opened";
   readonly trials: readonly LoadTrial[];
-  /** Runs some of the trials. Can be called again to repeat trials. */
+  /** Runs some of the trials. Callers may call it again to repeat trials. */
   readonly send: (trials: readonly LoadTrial[], folder: string | null) => Promise<SentLoad>;
   readonly close: () => Promise<void>;
 }
 
-/** Does everything that {@link sendLoad} does before the first trial, for callers that repeat trials on the same server. */
+/** Does everything that {@link sendLoad} does before the first trial. Callers can then run and repeat trials on the same server. */
 export async function openLoad(options: SendLoadOptions): Promise<OpenedLoad | NotSent> {
   const { patches = [], usedAtMs = null, events = silentLoadEvents, signal = new AbortController().signal } = options;
   if (options.readOnly === true) return notSent({ kind: "read only" });
@@ -129,7 +129,7 @@ type Planned =
       readonly kind: "planned";
       readonly plan: LoadPlan;
       readonly target: Target | null;
-      /** Keys that discovery used, and when, by `performance.now()`. */
+      /** Keys that discovery used, with the `performance.now()` at which discovery ended. */
       readonly used: ReadonlyMap<string, number>;
     }
   | NotSent;
@@ -200,7 +200,7 @@ async function send(trials: readonly LoadTrial[], writer: LoadWriter, sending: S
   } finally {
     events.done();
   }
-  // A pause may have ended early. The time of day may jump back.
+  // A pause that ended early was counted in full, so the waits may exceed the duration of the load.
   waitedMs = Math.min(waitedMs, performance.now() - startedMs);
   return writer.finish({ started, waitedMs, end: runEndFor(signal.aborted ? describeStop(signal) : death) });
 }
@@ -215,7 +215,7 @@ export interface LoadEvents {
   readonly outcome: (outcome: TrialResult) => void;
   /** Called with a sentence if files could not be written. */
   readonly problem: (sentence: string) => void;
-  /** Called when no more progress follows. */
+  /** Called at the end. No other event follows. */
   readonly done: () => void;
 }
 
@@ -229,14 +229,14 @@ export const silentLoadEvents: LoadEvents = {
   done() {},
 };
 
-/** A load environment that has to be closed. */
+/** A load environment that the caller has to close. */
 export type OpenEnvironment = LoadEnvironment & { readonly close: () => Promise<void> };
 
 /**
- * Creates the environment. Starts and sends nothing yet.
+ * Creates the load environment. Starts and sends nothing yet.
  *
- * @param target `null`: the embedded server, with faults and variants applied
- * @param used see {@link openTargetEnvironment}; the embedded server creates fresh keys for each trial
+ * @param target `null` stands for the embedded server, with faults and variants applied
+ * @param used see {@link openTargetEnvironment}; the embedded server needs none, because it creates fresh keys for each trial
  */
 export const openEnvironment = (
   target: Target | null,

@@ -5,16 +5,17 @@ import { machineTimers, type Timers } from "../../run/time/run-clock.ts";
 import type { ClockControl, Target, TargetKey } from "../../target/target.ts";
 import { askHealth } from "./ask-health.ts";
 
-/**
- * How long a clock is observed before it counts as standing still. Headers show whole seconds, which may be rounded.
- */
+/** How long a test clock is observed before it counts as standing still. Headers show only whole seconds, which may be rounded. */
 const observedMs = 3000;
-/** How far the clock is advanced after that. Times that change with the advance come from the test clock; other times are constants. */
+/**
+ * How far a test clock is then advanced. A time in the headers that follows the advance comes from the test clock; any other time is a
+ * constant.
+ */
 const testAdvanceMs = 5000;
-/** A time counts as changed if it differs by at least this many seconds. */
+/** A time in the headers counts as changed if it differs by at least this many seconds. */
 const minChangeSeconds = 0.5;
 
-/** Seconds that a target's headers show; `null` for a header that is absent. */
+/** Times that a target's headers show, in seconds; `null` if the header is absent. */
 export interface ShownTimes {
   /** The target's time according to the rate-limit headers: `Reset` minus `Reset-After`. */
   readonly limits: number | null;
@@ -28,8 +29,8 @@ interface Observation {
 }
 
 /**
- * Whether a test clock stands still until it is advanced. Then a time in the headers stays the same in real time, and
- * follows an advance. Takes 3 s, and advances a clock that seems to stand still.
+ * Whether a test clock stands still until it is advanced: a time in the headers does not change in 3 s of real time, but follows an
+ * advance. Advances a clock that seems to stand still.
  */
 export async function standsStill({ clock, read, timers = machineTimers }: Observation): Promise<boolean> {
   const pause = (ms: number): Promise<void> => timers.sleep(ms, AbortSignal.any([]));
@@ -48,7 +49,7 @@ function hasChanged(from: number | null, to: number | null): boolean | null {
   return from === null || to === null ? null : Math.abs(to - from) >= minChangeSeconds;
 }
 
-/** Returns a function that reads the times from a health response. */
+/** Returns a function that reads the times from the headers of a health response. */
 export const readTimes =
   (target: Target, key: TargetKey): Observation["read"] =>
   async () => {
@@ -60,20 +61,20 @@ export const readTimes =
 
 /** How often a standing clock is advanced. */
 const stepMs = 100;
-/** How far the clock may lag behind. Within this time, the judges allow for the lag. */
+/** How far the clock may lag behind real time. The judges of limits allow for a lag up to this. */
 const maxLagMs = 10_000;
 
-/** A standing clock that follows real time until it is stopped. */
+/** A test clock that stands still by itself, and is advanced to follow real time until it is stopped. */
 export interface ClockInStep {
   /** How far the clock lagged behind real time at most, in milliseconds. */
   readonly lagMs: () => number;
   /** Returns why the clock did not follow real time. `null` if it did. */
   readonly problem: () => string | null;
-  /** Ends the advances, and waits for one that is under way. */
+  /** Stops advancing the clock, and waits for an advance that is under way. */
   readonly stop: () => Promise<void>;
 }
 
-/** Advances a standing clock by the real time that passes. */
+/** Advances a clock that stands still, every 100 ms, by the real time that has passed. */
 export function keepInStep(clock: ClockControl, timers: Timers = machineTimers): ClockInStep {
   const startedMs = timers.now();
   const end = new AbortController();

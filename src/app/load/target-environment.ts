@@ -12,12 +12,12 @@ import { withRepeatedAdvance } from "./repeated-advance.ts";
 import { type ClockInStep, keepInStep, readTimes, standsStill } from "./standing-clock.ts";
 import { watchTrial } from "./trial-disturbances.ts";
 
-/** The limits of a target's tier, and the keys that load is sent with. */
+/** The limits of a tier, and the keys of this tier with which load is sent. */
 export interface TierKeys {
   readonly tier: TierName;
   readonly limits: TierLimits;
   readonly main: TargetKey;
-  /** `null` if there is only one key. */
+  /** `null` if the target has only one key of the tier. */
   readonly second: TargetKey | null;
 }
 
@@ -38,9 +38,9 @@ export function tierKeysOf(target: Target): TierKeys[] {
 }
 
 /**
- * A load environment for a deployment with its own clock and keys.
+ * Opens a load environment on a deployment that has its own clock and keys.
  *
- * @param used time of the last request by key name, by `performance.now()`. Such keys are not fresh, and cool down before the first trial.
+ * @param used time of the last request by key name, by `performance.now()`. Such keys are not fresh, and pause before the first trial.
  */
 export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, number>): TargetEnvironment {
   const tiers = new Map(tierKeysOf(target).map((each) => [each.tier, each]));
@@ -60,7 +60,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
     if (!isFresh) await clock?.beginMinute();
     const listening = await receiverOf(trial);
     const inStep = (await clock?.keepInStep(found.main)) ?? null;
-    // Some targets finish an advance only after its deliveries.
+    // Some targets respond to an advance only after they have sent the deliveries that it causes.
     const mayLag = needsReceiver(trial);
     const watch = watchTrial({ target, keys, announced, clock: clock?.betweenTrials ?? null, inStep, mayLag });
     return {
@@ -86,7 +86,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
       });
     },
     cooldownMs: (trial) => {
-      // With a test clock, `setUp` advances the clock by the minute, so no real time is needed.
+      // With a test clock, `setUp` advances the clock by a minute, so no real time has to pass.
       if (target.clock !== null) return 0;
       const lastMs = Math.max(...keysOf(trial).map(({ name }) => lastUsedMs.get(name) ?? -Infinity));
       return lastMs + minuteOverMs - performance.now();
@@ -101,7 +101,7 @@ export function openTargetEnvironment(target: Target, used: ReadonlyMap<string, 
 
 const needsReceiver = ({ scenario }: LoadTrial): boolean => scenario.needs.includes("receiver");
 
-/** The keys that a trial sends with. */
+/** The keys with which a trial sends requests. */
 function usedKeys({ scenario }: LoadTrial, found: TierKeys | null): readonly TargetKey[] {
   if (found === null) return [];
   const { main, second, limits } = found;
@@ -109,15 +109,15 @@ function usedKeys({ scenario }: LoadTrial, found: TierKeys | null): readonly Tar
   return usesSecond && second !== null ? [main, second] : [main];
 }
 
-/** The test clock of a target, as trials use it. */
+/** The test clock of a target, with the operations that trials need. */
 function openTrialClock(target: Target, clock: ClockControl) {
   const betweenTrials = withRepeatedAdvance(clock);
   let standing: Promise<boolean> | null = null;
   return {
     betweenTrials,
-    /** Advances the clock until earlier requests no longer count. */
+    /** Advances the clock by a minute, so that earlier requests no longer count. */
     beginMinute: () => betweenTrials.advance(minuteOverMs),
-    /** Moves the clock along with real time if it stands still by itself. */
+    /** If the clock stands still by itself, advances it along with real time. */
     keepInStep: async (main: TargetKey): Promise<ClockInStep | null> => {
       standing ??= standsStill({ clock: betweenTrials, read: readTimes(target, main) });
       return (await standing) ? keepInStep(clock) : null;
@@ -141,7 +141,7 @@ const engineTargetOf = (
   network: target.network,
 });
 
-/** The target's agents by role. An agent that answers is also used for streams. */
+/** The agents that play each role for load. An agent that answers is also used for streams if none is named for them. */
 export const loadAgentsOf = (target: Target): TrialSetup["target"]["agents"] => ({
   answering: target.agents.answering ?? null,
   streaming: target.agents.streaming ?? target.agents.answering ?? null,

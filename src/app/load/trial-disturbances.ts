@@ -16,15 +16,18 @@ interface WatchedTrial {
   /** The keys of the trial. */
   readonly keys: readonly TargetKey[];
   readonly announced: AnnouncedRun;
-  /** The target's test clock; `null` if it has none. */
+  /** The target's test clock, used between trials; `null` if the target has none. */
   readonly clock: ClockControl | null;
-  /** The test clock while it is moved along with real time; `null` if it moves by itself. */
+  /** The test clock if it is advanced along with real time; `null` if it moves by itself. */
   readonly inStep: ClockInStep | null;
-  /** Whether any lag of the test clock is harmless, because the trial counts deliveries. */
+  /** Whether a lag of the test clock is harmless, because the trial counts webhook deliveries and not requests in a window. */
   readonly mayLag: boolean;
 }
 
-/** Notices what disturbs a trial from now on: another run or client with the same keys, or a stall of this machine or of the test clock. */
+/**
+ * Watches a trial from now on for what disturbs it: another run or client that uses the same keys, or a stall of this machine or of the
+ * test clock.
+ */
 export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: WatchedTrial) {
   const [startedUnixMs, stalls] = [Date.now(), watchStalls(performance.now())];
   const ofRuns = (): Disturbance[] => {
@@ -52,7 +55,7 @@ export function watchTrial({ target, keys, announced, clock, inStep, mayLag }: W
   };
 }
 
-/** Waits of a search for other clients: by the test clock, or in real time until a minute is over. */
+/** Tells the search for other clients how time passes: by advances of the test clock, or by real waits of at most a minute. */
 const timeOf = (clock: ClockControl | null): Parameters<typeof findForeignUse>[0]["time"] => ({
   canAdvance: clock !== null,
   canWait: (ms) => clock !== null || ms <= minuteOverMs,

@@ -3,17 +3,17 @@ import type { Need } from "../../run/plan/needs.ts";
 import type { Enabler, Messages, Setting, SkipCause } from "../../run/skip-reason.ts";
 import { type Hint, targetFileHint } from "./target-file-hints.ts";
 
-/** Names and hints of an entry point: the command line or the library. */
+/** The words of an entry point, the command line or the library, for settings and hints. */
 export interface MessageTerms {
-  /** Name of a setting in messages. For example, `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the library. */
+  /** Returns the name of a setting for messages: `maxWaitMs` is `--max-wait` on the command line, and `maxWaitMs` in the library. */
   readonly nameOf: (setting: keyof RunBounds | "agent") => string;
-  /** Hints that the entry points word differently. The others differ in the names of settings at most. */
+  /** Hints that the entry points word differently. All other hints differ at most in the names of settings. */
   readonly hints: Readonly<
     Record<"agent" | "receiver" | "receiver that is taken" | "receiver within reach" | "tier" | "watch", Hint>
   >;
 }
 
-/** Creates the messages of an entry point: why a check was skipped, and what would enable it. */
+/** Creates the messages of an entry point. They say why a check was skipped, and what would enable it. */
 export function createMessages({ nameOf, hints }: MessageTerms): Messages {
   const reason = (cause: SkipCause): string => {
     if (typeof cause === "string") return cause;

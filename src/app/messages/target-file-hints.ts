@@ -1,7 +1,7 @@
 import type { Need } from "../../run/plan/needs.ts";
 import { type AgentRole, agentRoles } from "../../target/target.ts";
 
-/** A hint that would enable a check. `give` is what to provide, and `is` explains it. A list of alternatives shows only `give`. */
+/** A hint that would enable a check: `give` names what to provide, and `is` explains it. A list of alternatives shows only `give`. */
 export interface Hint {
   readonly give: string;
   /** Explanation of `give`; `null` if it needs none. */
@@ -11,7 +11,7 @@ export interface Hint {
 type OfAgent = `agents.${AgentRole}`;
 type OfEvent = Extract<Need, `triggers.${string}`>;
 
-/** Needs with a hint of their own. Each entry point has its own hint for the receiver. */
+/** Needs whose hints are in this file. The receiver is not among them, because each entry point has its own hint for it. */
 type OtherNeed = Exclude<Need, OfAgent | OfEvent | "receiver">;
 
 const lines: Readonly<Record<OtherNeed, Hint>> = {
@@ -50,7 +50,7 @@ const lines: Readonly<Record<OtherNeed, Hint>> = {
   },
 };
 
-/** Describes the line of a target file that meets a need. */
+/** Returns the hint that names the line of a target file for a need. */
 export function targetFileHint(need: Exclude<Need, "receiver">): Hint {
   if (isOfEvent(need))
     return {

@@ -24,27 +24,27 @@ import { endOfNotSent } from "../load/save-load.ts";
 import { documentOf } from "../report-folder/read-document.ts";
 import { saveRun, type SavedRun } from "../report-folder/saved-run.ts";
 
-/** Options of a night, with the earlier nights. */
+/** Options of a nightly run, together with the earlier nights of its history. */
 export interface NightPlan extends RunNightOptions {
   readonly id: string;
   readonly before: readonly Night[];
 }
 
-/** A night after its run and load, not yet judged. */
+/** A night whose run and load have ended, but which is not yet compared with earlier nights. */
 export interface ExecutedNight {
   readonly night: Night;
-  /** `null` if nothing could be judged. */
+  /** The report and evidence of the run; `null` if nothing could be judged. */
   readonly run: ReportDocument | null;
-  /** The report that says why nothing could be judged; otherwise `null`. */
+  /** The report that says why nothing could be judged; `null` if something was judged. */
   readonly unjudged: ReportDocument | null;
-  /** `null` if no load was sent. */
+  /** The load report; `null` if no load was sent. */
   readonly load: ReportDocument | null;
   /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
   readonly noLoad: NotSentReason | null;
   readonly interrupted: boolean;
 }
 
-/** A night, compared with earlier nights. */
+/** A night and the result of comparing it with earlier nights. */
 export interface JudgedNight {
   readonly night: Night;
   readonly judgement: NightJudgement;
@@ -53,7 +53,7 @@ export interface JudgedNight {
   readonly nightCount: number;
 }
 
-/** Runs the suites and the load, and repeats trials that look worse than in earlier nights. Writes each report at once. */
+/** Runs the suites and sends the load. Repeats load trials whose results look worse than on earlier nights. Writes each report at once. */
 export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   const started = new Date();
   const session = await judgedByRun(plan);
@@ -81,7 +81,7 @@ export async function executeNight(plan: NightPlan): Promise<ExecutedNight> {
   }
 }
 
-/** Prepares the load, which may send the requests of `maxRequests` that the run did not use. */
+/** Prepares the load. It may send as many requests as `maxRequests` leaves after the run. */
 function openedAfter(plan: NightPlan, parameters: NonNullable<RunNightOptions["load"]>, run: Report) {
   const { target, patches, engines, readOnly, maxRequests, requirements, messages, agree, view, signal } = plan;
   const requestsLeft = maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - run.requests);
@@ -116,7 +116,7 @@ async function secondRuns(plan: NightPlan, opened: OpenedLoad, trials: readonly 
   return (document.report.load?.runs ?? []).map(nightLoadOf);
 }
 
-/** Returns the trials whose results look worse than before, and so are repeated. */
+/** Returns the trials to repeat, because their results look worse than on earlier nights. */
 function suspectTrials(trials: readonly LoadTrial[], suspects: readonly TrialId[]): LoadTrial[] {
   const names = new Set(suspects.map(trialIdText));
   return trials.filter(({ scenario, tier, engine }) =>
@@ -157,7 +157,7 @@ function nothingLived(
   return { night, run: null, unjudged: run, load: null, noLoad: null, interrupted };
 }
 
-/** The name of the target in the history. */
+/** The name under which the history knows the target. */
 export const nameOf = (target: Target | null): string => target?.name ?? "embedded reference server";
 
 const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): string =>
@@ -165,33 +165,35 @@ const folderOf = ({ history, id }: NightPlan, part: "run" | "load" | "second"): 
 
 /** Progress of a night. */
 export interface NightEvents {
-  /** Called before the run with the entries of the history that cannot be read. */
+  /** Called before the run with the entries of the history that are left out. */
   readonly damaged: (damaged: readonly DamagedNight[]) => void;
   /** Progress of the run. No event follows `done`. */
   readonly run: { readonly events: RunEvents; readonly done: () => void };
   readonly load: LoadEvents;
-  /** Called with the judged night before it is saved: its verdict is shown even if the disk is full. */
+  /** Called with the judged night before it is saved, so that its verdict is shown even if the disk is full. */
   readonly judged?: (night: JudgedNight) => void;
-  /** Called before trials are repeated, to confirm that they are worse than before. */
+  /** Called before the load trials are repeated that look worse than on earlier nights. */
   readonly again: (trials: readonly LoadTrial[]) => void;
 }
 
-/** Options of a night. The limits apply to run and load together: read-only nights send no load, and both share `maxRequests`. */
+/** Options of a nightly run. Its limits apply to run and load together: both share `maxRequests`, and with `readOnly`, no load is sent. */
 export interface RunNightOptions extends RunScope {
   /** Folder of the history; created if it is missing. */
   readonly history: string;
-  /** `null`: the embedded server. */
+  /** `null` stands for the embedded server. */
   readonly target: Target | null;
   /** Faults and variants of the embedded server. */
   readonly patches: readonly Patch[];
-  /** `null`: no load. The engines never alternate: nights are compared trial by trial, with the same engine. */
+  /**
+   * `null` if no load is to be sent. `engine` is never `in turns`, because each trial is compared with earlier nights by the same engine.
+   */
   readonly load: Omit<LoadParameters, "maxRequests" | "requirements"> | null;
   readonly engines: AvailableEngines;
   /** Asks for consent before load is sent to a server that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
   readonly keep: Retention;
   readonly rules: RegressionRules;
-  /** Another file for the trend page of the history; `null`: none. */
+  /** A further file to which the trend page is written; `null` for none. */
   readonly page: string | null;
   readonly view: NightEvents;
   readonly signal: AbortSignal;

@@ -19,16 +19,16 @@ export const reportFolder = (folder: string, id: string): string => join(folder,
 /** File name of the trend page in the folder of the history. */
 export const trendFile = "trend.html";
 
-/** A new id such as `2030-01-01T02-00-00-000Z-1f0c9a3e`: ids sort by time, and jobs that start together get different ones. */
+/** A new id such as `2030-01-01T02-00-00-000Z-1f0c9a3e`. Ids sort by time. The random end separates jobs that start at the same time. */
 export const nightId = (started: Date): string => `${timeInName(started)}-${randomBytes(4).toString("hex")}`;
 
 const entryName = /^\d{4}-\d\d-\d\dT[\d-]+Z-[0-9a-f]{8}\.json$/;
 const partName = /\.new$/;
 
 /**
- * Reads every entry. `damaged` lists the entries that are damaged, half-written, copies or of another version.
+ * Reads every entry. `damaged` lists the entries that cannot be used: half-written, copied, contradictory, or of another version.
  *
- * @param nowMs epoch milliseconds; an entry that begins more than a day later was written with a wrong clock, and counts as damaged
+ * @param nowMs epoch milliseconds; an entry that begins more than a day after this was written with a wrong clock, and counts as damaged
  */
 export function readHistory(folder: string, nowMs = Number.POSITIVE_INFINITY): NightHistory {
   const names = namesIn(nightsFolder(folder)).filter((name) => entryName.test(name));
@@ -63,11 +63,11 @@ function readEntry(folder: string, name: string, nowMs: number): Entry {
   }
 }
 
-/** Writes an entry atomically under its own name, so that it never touches the entry of another job. */
+/** Writes an entry atomically to a file of its own, so that concurrent jobs never touch each other's entries. */
 export const writeNight = (folder: string, night: Night): WrittenFiles =>
   writeFiles(nightsFolder(folder), { [`${night.id}.json`]: serializeNight(night) });
 
-/** Removes the reports of a night that is not kept. */
+/** Removes the reports of a night. */
 export const removeReports = (folder: string, id: string): void =>
   rmSync(reportFolder(folder, id), { recursive: true, force: true });
 
@@ -78,7 +78,10 @@ export interface Retention {
   readonly reports: number;
 }
 
-/** Removes the oldest entries and reports, and what killed jobs left more than a day ago: half-written files, and reports of nights without an entry. */
+/**
+ * Removes the oldest entries and reports. Also removes what killed jobs left more than a day ago: half-written files, and reports without
+ * an entry.
+ */
 export function prune(folder: string, keep: Retention): void {
   const names = namesIn(nightsFolder(folder));
   const entries = names.filter((name) => entryName.test(name));
@@ -103,7 +106,7 @@ const newest = (names: readonly string[], count: number): string[] => names.slic
 const isOlderThanADay = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) < Date.now() - dayMs;
 
-/** File names in order of time; none if the folder does not exist. */
+/** File names, oldest first; an empty list if the folder does not exist. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -113,10 +116,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The text of an entry. Ends with a line feed. */
+/** The text of an entry, one line of JSON with a line feed. */
 export const serializeNight = (night: Night): string => `${JSON.stringify(night)}\n`;
 
-/** Parses an entry of this version or of an earlier one. */
+/** Parses an entry, of the current format or of format 1. */
 export function parseNight(text: string): Parsed<Night> {
   const json = parseJson(text);
   if (json.kind === "problem")

@@ -14,9 +14,9 @@ import { WaitRefused } from "../../run/skip-reason.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 import { keyOf } from "./plan-rows.ts";
 
-/** Which probes of a run fit the maximum wait. */
+/** The result of simulating a run: which probes do not fit into the maximum wait. */
 export interface DryRun {
-  /** Probes for which not enough waiting time is left. */
+  /** Probes that would be skipped, because too little of the maximum wait is left for them. */
   readonly unaffordable: ReadonlySet<PlannedProbe>;
   readonly waitedMs: number;
 }
@@ -30,8 +30,8 @@ export interface DryRunOptions {
 }
 
 /**
- * Simulates a run on virtual time, with the pacing, the order and the wait budget of a real run. Sends nothing. The result is an
- * estimate: simulated responses take no time and follow the document.
+ * Simulates a run on virtual time, with the pacing, the order and the maximum wait of a real run. Sends nothing. The result is an estimate,
+ * because simulated responses take no time and follow the document.
  *
  * @param planned probes that the run would start
  */
@@ -75,12 +75,12 @@ export async function dryRun(planned: readonly PlannedProbe[], parts: DryRunOpti
   return { unaffordable, waitedMs: time.waitedMs() };
 }
 
-/** Lets other probes that wait for the key send before this one sends again. */
+/** Lets other probes that wait for the same key send before this probe sends again. */
 async function yieldToOthers(): Promise<void> {
   for (let steps = 0; steps < handoverSteps; steps++) await Promise.resolve();
 }
 
-/** Number of microtask turns. They suffice for the pacer to give the next slot to another probe. */
+/** Number of microtask turns to yield. They suffice for the pacer to give the next request to another probe. */
 const handoverSteps = 10;
 
 interface Stage {
@@ -90,7 +90,7 @@ interface Stage {
   /** End times of finished probes by name. */
   readonly endedMs: ReadonlyMap<string, number>;
   readonly send: (key: TargetKey) => Promise<void>;
-  /** Simulates the first request of a window. */
+  /** Simulates the first request of a minute window. */
   readonly begins: (tested: TierUnderTest) => void;
 }
 
@@ -107,7 +107,7 @@ async function perform({ probe, tested }: PlannedProbe, stage: Stage): Promise<v
     return;
   }
   if (tested === null) throw new Error(`the probe "${probe.name}" was planned without a tier`);
-  // A probe of a tier's limits waits for its windows itself; others are paced.
+  // A probe of a tier's limits waits for a new window by itself. The pacer delays the requests of any other probe.
   if (probe.stage === "limits") {
     await time.passTime(probe.waitSeconds(tested) * 1000, probe.name);
     return stage.begins(tested);
@@ -138,7 +138,7 @@ async function simulateWait(waits: WaitOptions, { target, time, endedMs }: Stage
 const stepMs = 1000;
 const windowSeconds = 60;
 
-/** A response that counts against the limit and has no rate-limit headers. */
+/** A simulated response that counts against the limits and has no rate-limit headers. */
 const answerAt = (ms: number): Sample => ({
   id: "",
   kind: "other",
@@ -152,7 +152,7 @@ const answerAt = (ms: number): Sample => ({
   ...noRateLimitInfo,
 });
 
-/** Finds the smallest maximum wait, in minutes, with which no probe is skipped; `null` if a day is not enough. */
+/** Finds the smallest maximum wait, in minutes, with which no probe is skipped. `null` if even a day is not enough. */
 export async function enoughMinutes(planned: readonly PlannedProbe[], parts: DryRunOptions): Promise<number | null> {
   const run = (minutes: number): Promise<DryRun> => dryRun(planned, { ...parts, maxWaitMs: minutes * 60_000 });
   const all = await run(maxMinutes);
@@ -164,7 +164,10 @@ export async function enoughMinutes(planned: readonly PlannedProbe[], parts: Dry
 }
 
 const maxMinutes = 24 * 60;
-/** The search starts this much below the waiting time of a simulation with a day. That simulation also makes optional waits. */
+/**
+ * The search starts this much below the wait of a simulation that allows a day. That simulation waits longer than needed, because it also
+ * makes optional waits.
+ */
 const marginMinutes = 2;
 
 interface Sleeper {
@@ -172,10 +175,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** After this many turns of the event loop without a new sleeper, everything counts as asleep. */
+/** If no new sleeper appears for this many turns of the event loop, all code of the simulation is asleep. */
 const idleTurns = 3;
 
-/** Virtual time: it jumps to the next wake-up as soon as everything sleeps. */
+/** Creates virtual time: as soon as all code sleeps, the time jumps to the next wake-up. */
 export function virtualTimers(): Timers {
   let nowMs = 0;
   let isWaking = false;

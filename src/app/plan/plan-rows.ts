@@ -13,18 +13,18 @@ import { type Creations, executionsOf, type Stage, type Probe, requestsOf, type 
 import { publishedTierNames, publishedTiers, type TierLimits } from "../../spec/tiers.ts";
 import type { Target, TargetKey } from "../../target/target.ts";
 
-/** A probe that a run would start. */
+/** A row of the plan: a probe that the run would start. */
 export interface PlanRow {
   readonly probe: string;
   readonly stage: Stage;
   /** Tier of a probe that runs once for each tier; otherwise `null`. */
   readonly tier: string | null;
-  /** Names of its keys; its requests count against the first. */
+  /** Names of the keys that the probe sends with. The plan counts its requests for the first key. */
   readonly keys: readonly [string, ...string[]];
   readonly requests: number;
   /**
-   * Approximate number of agent executions. Assumes that a usage request counts against the limits. On a target where it does not, invokes replace
-   * it.
+   * Approximate number of agent executions. Probes use up limits by usage requests. If the target does not count these, the run uses
+   * invokes instead, which cost more executions.
    */
   readonly executions: number;
   /** Longest time that the probe waits, in seconds. */
@@ -50,7 +50,7 @@ export function rowOf(
   };
 }
 
-/** The key that pays for most requests of a probe, if the probe has no tier of its own. */
+/** The key with which a probe sends most of its requests, if the probe does not run once for each tier. */
 export function keyOf(
   probe: Probe,
   { target, main }: { readonly target: Target; readonly main: TargetKey },
@@ -88,12 +88,12 @@ const longestWait = (waits: WaitOptions | undefined, target: Target): number => 
   return typeof waits.seconds === "number" ? waits.seconds : waits.seconds(target);
 };
 
-/** Additional cost of testing the limits of a tier. */
+/** Additional cost of testing the limits of a tier, if the main key turns out to have this tier. */
 export interface TierCost extends Cost {
   readonly tier: string;
 }
 
-/** The cost of each published tier, for a main key whose tier is detected only during the run. */
+/** The cost of each published tier, for a main key whose tier only the run can detect. */
 export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] {
   const main = mainKey(target);
   const perTier = probes.filter(({ per }) => per === "tier");
@@ -107,21 +107,21 @@ export function tierCosts(probes: readonly Probe[], target: Target): TierCost[] 
   });
 }
 
-/** Total use of a key. */
+/** All that a run would send with a key. */
 export interface KeyRow {
   readonly key: string;
   readonly tier: string | null;
-  /** Whether the limits of the tier are known; otherwise the run keeps to those of `free`. */
+  /** Whether the limits of the key's tier are known. If not, the run stays below the limits of `free`. */
   readonly isTierKnown: boolean;
   readonly requests: number;
-  /** Maximum time in seconds for pacing and for windows to pass; 0 if the target has a test clock. */
+  /** Longest time that the key waits for pacing and for windows to pass, in seconds. 0 if the target has a test clock. */
   readonly waitSeconds: number;
 }
 
 /**
  * Sums up requests and waits for each key.
  *
- * @param discovery requests of discovery, and their key
+ * @param discovery the requests of discovery, and the key that sends them
  */
 export function keyRows(
   rows: readonly PlanRow[],
@@ -151,10 +151,10 @@ export function keyRows(
 
 const sumOf = (rows: readonly PlanRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
 
-/** Longest wait for a minute window: one second more, because rate-limit headers have a resolution of seconds. */
+/** How long a minute window may take to pass. One second more than a minute, because rate-limit headers have a resolution of seconds. */
 const minuteSeconds = 61;
 
-/** How long pacing by the minute limit delays a number of requests. */
+/** How many seconds the pacer delays this number of requests, to stay below the minute limit. */
 const heldBackSeconds = (requests: number, { perMinute }: TierLimits): number =>
   Math.max(0, Math.ceil(requests / perMinute) - 1) * minuteSeconds;
 

@@ -11,21 +11,21 @@ import { type DryRun, dryRun, enoughMinutes } from "./dry-run.ts";
 import { type KeyRow, keyRows, type PlanRow, rowOf, type TierCost, tierCosts } from "./plan-rows.ts";
 import { type OpenQuestion, openQuestions, checksByProbe, type SkipGroup, skipsOf } from "./skips.ts";
 
-/** A plan of a run. Planning sends nothing. */
+/** The plan of a run. Planning sends nothing. */
 export interface RunPlan {
   readonly target: { readonly name: string; readonly baseUrl: string; readonly movesClock: boolean };
-  /** Agents by role, with the request that makes them play it. */
+  /** The agent of each role, with the request that makes the agent play this role. */
   readonly roles: Readonly<Record<string, string>>;
-  /** Discovery: the requests before the first probe. `requests` leaves out requests that do not count against the key's limits. */
+  /** Discovery: the requests before the first probe. `requests` is the number of them that count against the key's limits. */
   readonly look: { readonly key: string; readonly requests: number; readonly sends: readonly string[] };
   readonly probes: readonly PlanRow[];
   readonly keys: readonly KeyRow[];
-  /** Objects that stay on the target: the interface cannot delete them. */
+  /** Resources that stay on the target, because the interface has no operation that deletes them. */
   readonly creates: Required<Creations>;
   readonly skipped: readonly SkipGroup[];
-  /** Questions that only discovery or the run can answer. */
+  /** Questions that a plan cannot answer, but the run can. */
   readonly unknown: readonly OpenQuestion[];
-  /** Additional cost of each tier that the main key might turn out to have. */
+  /** Additional cost of each tier that the main key may turn out to have. */
   readonly ifTierShown: readonly TierCost[];
   /** `executions` and `waitSeconds` are estimates. */
   readonly totals: {
@@ -34,18 +34,18 @@ export interface RunPlan {
     readonly waitSeconds: number;
     readonly checks: number;
   };
-  /** Checks that the maximum wait leaves no time for, by estimate; `null` if there are none. */
+  /** Checks that would be skipped for lack of waiting time, by estimate; `null` if there are none. */
   readonly shortOfTime: ShortOfTime | null;
   /** The requirement set that the run would judge by. */
   readonly requirements: RequirementSet;
-  /** The effective limits. `maxRequests` is `null` if there is no limit. */
+  /** The bounds of the run after defaults. `maxRequests` is `null` if there is no bound. */
   readonly bounds: Omit<RunBounds, "readOnly"> & { readonly isReadOnly: boolean };
 }
 
 export interface ShortOfTime {
-  /** Ids of checks that would be skipped for at least one tier. */
+  /** Ids of the checks that would be skipped, for all tiers or for some. */
   readonly checks: readonly string[];
-  /** Maximum wait in minutes with which none would be skipped; `null` if a day is not enough. */
+  /** Smallest maximum wait, in minutes, with which no check would be skipped. `null` if even a day is not enough. */
   readonly enoughMinutes: number | null;
 }
 
@@ -53,7 +53,7 @@ export interface PlanOptions extends RunScope {
   readonly target: Target;
 }
 
-/** Plans a run. Returns `null` if the target has no key for general use. */
+/** Plans a run. Returns `null` if the target has no key for ordinary requests. */
 export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   const { target: named, suites, messages, readOnly, selection: _, requirements, ...bounds } = options;
   const { maxWaitMs } = bounds;
@@ -110,12 +110,12 @@ export async function planRun(options: PlanOptions): Promise<RunPlan | null> {
   };
 }
 
-/** With a test clock, a run does not wait. */
+/** A simulation is not needed for a target with a test clock, because its runs do not wait. */
 const withClock: DryRun = { unaffordable: new Set(), waitedMs: 0 };
 
 const foundLater = "(found through the list)";
 
-/** Adds placeholders for agents that a run would find through the list. */
+/** Adds placeholders for the agents that a run would find through the list. */
 function withFoundAgent(target: Target): Target {
   if (target.agentSource === "named" || target.agents.answering !== undefined) return target;
   return { ...target, agents: { answering: foundLater, streaming: foundLater, ...target.agents } };
@@ -124,7 +124,7 @@ function withFoundAgent(target: Target): Target {
 const inStageOrder = (planned: readonly PlannedProbe[]): PlannedProbe[] =>
   stages.flatMap((stage) => planned.filter(({ probe }) => probe.stage === stage));
 
-/** Maximum number of invokes to find a listed agent that answers. */
+/** Maximum number of invokes that discovery sends until a listed agent answers. */
 const maxDiscoveryInvokes = 2;
 
 function discoveryOf(named: Target, main: TargetKey, isReadOnly: boolean): RunPlan["look"] {

@@ -6,18 +6,18 @@ import { type Enabler, moreTime, need, tierOfKey, type Messages } from "../../ru
 import type { Target } from "../../target/target.ts";
 import type { PlanRow } from "./plan-rows.ts";
 
-/** Checks that the same missing thing would enable. */
+/** Checks that have the same missing requirement, such as a line of the target file. */
 export interface SkipGroup {
-  /** Hint that would enable them, such as a line of the target file. */
+  /** Hint that says how to provide the requirement. */
   readonly enabledBy: string;
   readonly checks: readonly string[];
-  /** Checks of the group that need something else as well. */
+  /** Checks of this group that have other missing requirements as well. */
   readonly needingMore: readonly string[];
 }
 
 interface SkipConditions {
   readonly target: Target;
-  /** Probes for which not enough waiting time is left. */
+  /** Probes that would be skipped, because too little of the maximum wait is left for them. */
   readonly short: ReadonlySet<PlannedProbe>;
   readonly readOnly: boolean;
   readonly messages: Messages;
@@ -36,7 +36,7 @@ export function checksByProbe(suites: readonly Suite[]): Map<Probe, string[]> {
   return found;
 }
 
-/** Groups skipped checks by what would enable them, the largest group first. */
+/** Groups skipped checks by their missing requirements, the largest group first. */
 export function skipsOf(
   planned: readonly PlannedProbe[],
   checks: ReadonlyMap<Probe, readonly string[]>,
@@ -66,7 +66,7 @@ export function skipsOf(
   return { isSkipped: (each) => (hints.get(each) ?? []).length > 0, skipped };
 }
 
-/** Everything that would enable a planned probe. */
+/** Returns every missing requirement of a planned probe. */
 function enablersOf(planned: PlannedProbe, { target, short, readOnly }: SkipConditions): Enabler[] {
   const { probe } = planned;
   const missing = probe.needs.filter((each) => resolveNeeds([each], target).kind === "missing");
@@ -77,7 +77,7 @@ function enablersOf(planned: PlannedProbe, { target, short, readOnly }: SkipCond
   ];
 }
 
-/** Everything that would enable a probe for which no key has a known tier. */
+/** Returns every missing requirement of a probe that was not planned, because no key has a known tier. */
 function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions): Enabler[] {
   if (readOnly && !probe.isReadOnly) return [need("readOnly")];
   return probe.per === "tier" && tiersUnderTest(target).length === 0 ? [tierOfKey] : [];
@@ -85,17 +85,20 @@ function enablersOfUntested(probe: Probe, { target, readOnly }: SkipConditions):
 
 /** A question that a plan cannot answer, because planning sends nothing. */
 export type OpenQuestion =
-  /** The run will choose an agent of the target's list that answers. */
+  /** Which agent of the target's list the run will choose. */
   | { readonly kind: "which agent" }
-  /** Headers will reveal the tier. Until then, the run keeps to the limits of `free`. */
+  /** Which tier a key has. The headers will show it; until then, the run stays below the limits of `free`. */
   | { readonly kind: "tier of a key"; readonly key: string }
   /** Whether the target can reach the receiver. */
   | { readonly kind: "reach of the receiver"; readonly listen: string }
-  /** How many webhook retries arrive within the maximum wait. */
+  /** How many retries of webhooks arrive within the maximum wait. */
   | { readonly kind: "retries" }
-  /** Whether a usage request counts against the limits. If not, the run has to use up limits by invokes, with this many more executions. */
+  /**
+   * Whether a usage request counts against the limits. If it does not, the run uses up limits by invokes, which costs this many more
+   * executions.
+   */
   | { readonly kind: "reading usage counts"; readonly executions: number }
-  /** The run may send more requests than planned: retries after 429, and requests without a key. */
+  /** How many more requests than planned the run sends: retries after 429, and requests without a key. */
   | { readonly kind: "more requests" };
 
 export function openQuestions(target: Target, rows: readonly PlanRow[]): OpenQuestion[] {

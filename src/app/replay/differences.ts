@@ -5,8 +5,8 @@ import { rateLimitHeaders } from "../../spec/headers.ts";
 import { shapeChanges, takeApart } from "./json-shape.ts";
 
 /**
- * One line of a comparison. `significant`: the status, error code or shape differs. `value`: another value differs. `usual`: a value
- * that differs in every response.
+ * One line of a comparison. `significant`: the status, the error code or the shape differs. `value`: another value differs. `usual`: a
+ * value differs that differs in every response, such as a date.
  */
 export interface DifferenceRow {
   readonly mark: "same" | "significant" | "value" | "usual";
@@ -18,7 +18,7 @@ export interface DifferenceRow {
 export const isSignificant = (rows: readonly DifferenceRow[]): boolean =>
   rows.some(({ mark }) => mark === "significant");
 
-/** Compares a saved exchange with the new one. */
+/** Compares the saved exchange of a request with the new exchange. */
 export function differences(kept: Exchange, now: Exchange): DifferenceRow[] {
   const [was, is] = [kept.answer, now.answer];
   if (was.kind === "unanswered" || is.kind === "unanswered")
@@ -56,7 +56,7 @@ const usual = new Set([
 ]);
 const isUsual = (name: string): boolean => usual.has(name) || /request-?id|trace|^etag$|^cf-ray$/.test(name);
 
-/** Compares headers. Significant: a header of the interface appears or disappears, or the media type changes. */
+/** Compares headers. A difference is significant if a header of the interface appears or disappears, or the media type changes. */
 function headerRows(was: Answered, is: Answered): DifferenceRow[] {
   const [kept, now] = [byName(was), byName(is)];
   return [...new Set([...kept.keys(), ...now.keys()])].map((name): DifferenceRow => {
@@ -109,7 +109,7 @@ function textOf(body: Body): string {
   }
 }
 
-/** Compares shapes, then values of the same shape. A different error code is significant. */
+/** Compares the shapes of two JSON values, then the values at paths of the same shape. A different error code is significant. */
 function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[] {
   const [was, is] = [takeApart(before, name), takeApart(after, name)];
   const shapes = shapeChanges(was, is).map(({ path, kept, now }) => row(path, kept, now, "significant"));
@@ -121,7 +121,7 @@ function jsonRows(before: unknown, after: unknown, name: string): DifferenceRow[
   return [...shapes, ...values.filter(({ name: path }) => !changed.has(path))];
 }
 
-/** Compares names and shapes of events. The number of chunks is not significant. */
+/** Compares the names of events, and the shape of the first event of each name. A different number of chunks is not significant. */
 function eventRows(was: Answered, is: Answered): DifferenceRow[] {
   const [before, after] = [was, is].map((answer) => namesOf(answer));
   const isSame = withoutCounts(before ?? "") === withoutCounts(after ?? "");

@@ -1,13 +1,13 @@
-/** Limits of flattening: JSON below this depth, or after this many values, is treated as one value. */
+/** Limits of flattening. Anything deeper than this, or after this many values, is not compared in detail. */
 const maxDepth = 30;
 const maxValues = 2000;
 
-/** Flattened JSON: every leaf value by path, and the kinds of values at each path. */
+/** Flattened JSON: each leaf value by its path, and the kinds of values at each path. */
 export interface TakenApart {
   readonly values: ReadonlyMap<string, string>;
-  /** Kinds by path, with `[]` instead of array indexes. */
+  /** Kinds of values, such as `string`, by path. Paths have `[]` in place of array indexes. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Paths of empty arrays: the kinds of their items are unknown. */
+  /** Paths of empty arrays. The kinds of their items are unknown. */
   readonly empty: ReadonlySet<string>;
 }
 
@@ -49,7 +49,10 @@ export interface ShapeChange {
   readonly now: string;
 }
 
-/** Finds the outermost paths at which shapes differ. The unknown items of an empty array never differ. */
+/**
+ * Finds the outermost paths at which the shapes of two values differ. Items of an array that is empty in one of the values are not
+ * compared.
+ */
 export function shapeChanges(kept: TakenApart, now: TakenApart): ShapeChange[] {
   const changes: ShapeChange[] = [];
   const isBelow = (path: string, above: string): boolean =>

@@ -12,31 +12,32 @@ import { UseCaseError } from "../use-case-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Sources of keys. */
+/** The sources of the keys for a replay. */
 export interface KeySources {
-  /** A target with keys of the same names; `null`: no target file was given. */
+  /** A target whose keys have the same names as in the report; `null` if no target file was given. */
   readonly target: Target | null;
-  /** The key, for a report that was made with a single key. */
+  /** An API key that the user gave, for a report that was made with a single key. */
   readonly apiKey: string | null;
   readonly environment: Environment;
-  /** The environment variable of a key; `undefined` if the key has none. */
+  /** Returns the environment variable of a key; `undefined` if the key has none. */
   readonly shellVariableOf: (name: string) => string | undefined;
 }
 
-/** Keys by their names in the report, and all secrets to redact. */
+/** Keys by their names in the report, and all secrets to redact from the result. */
 export interface Keys {
   readonly values: ReadonlyMap<string, string>;
   readonly secrets: readonly Secret[];
-  /** Environment variables that were read because of key names in the report. */
+  /** Names of the environment variables that were read. They follow from the names of keys in the report. */
   readonly variables: readonly string[];
 }
 
 const redacted = /\[redacted ([^\]]+?)(, its last character cut off)?\]/g;
 
 /**
- * Finds the keys that are redacted in the headers of exchanges.
+ * Finds the keys that were redacted in the headers of exchanges.
  *
- * @param all every exchange of the report: a single `apiKey` can be used only if one key made them
+ * @param chosen exchanges to send again
+ * @param all every exchange of the report: `apiKey` may be used only if a single key sent all of them
  * @throws {UsageError | UseCaseError} if a key is missing
  */
 export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], sources: KeySources): Keys {
@@ -60,7 +61,7 @@ export function findKeys(chosen: readonly Exchange[], all: readonly Exchange[], 
   };
 }
 
-/** Names of redacted keys. A partly redacted key cannot be restored. */
+/** Names of redacted keys. Fragments of keys are left out, because they cannot be restored. */
 const namesIn = ({ request }: Exchange): string[] =>
   request.headers
     .flatMap(([, value]) => [...value.matchAll(redacted)].map(([, name]) => name ?? ""))
@@ -69,7 +70,7 @@ const namesIn = ({ request }: Exchange): string[] =>
 const variablesOf = (names: readonly string[], { shellVariableOf }: KeySources): string =>
   names.map((name) => shellVariableOf(name) ?? name).join(", ");
 
-/** Environment variable for a report that was made with a single key. */
+/** Environment variable of the key for a report that was made with a single key. */
 const onlyVariable = "CONFORMANCE_API_KEY";
 
 interface FoundKey {
@@ -99,7 +100,7 @@ function findKey(
   throw new UseCaseError({ kind: "no key", name: shown, variable: isOnly ? onlyVariable : (variable ?? null) });
 }
 
-/** Restores redacted keys in a text. Returns `null` if something else was redacted. */
+/** Puts the keys back into a text in which they were redacted. Returns `null` if the text contains another redaction. */
 export function filledIn(text: string, { values }: Keys): string | null {
   const filled = text.replace(redacted, (whole, name: string, cut: string | undefined) => {
     const key = values.get(name) ?? whole;

@@ -5,16 +5,16 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { OutgoingRequest } from "../../wire/transport.ts";
 import { filledIn, type Keys } from "./keys.ts";
 
-/** Old and new base URL. Both end in `/v1`. */
+/** The base URL of the report, and the base URL to send to. Both end in `/v1`. */
 export interface AddressChange {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Rebuilds a saved request to send it again.
+ * Rebuilds a recorded request to send it again.
  *
- * @throws {UsageError} if the request was not saved completely
+ * @throws {UsageError} if the request was not recorded completely
  */
 export function rebuildRequest(kept: Exchange, move: AddressChange, keys: Keys): OutgoingRequest {
   const { id, key, request } = kept;
@@ -48,7 +48,10 @@ function bodyOf({ id, request: { body } }: Exchange): string | null {
   return body.text;
 }
 
-/** Rewrites the URL for the new base URL. A URL in a report must not send a key to another host. */
+/**
+ * Rewrites the URL of a recorded request for the new base URL. Throws if the URL leads to another host: a forged report must not make the
+ * harness send a key there.
+ */
 function newUrl({ id, request: { url } }: Exchange, { from, to }: AddressChange): string {
   if (/\[redacted [^\]]*\]/.test(url)) throw cannotRebuild(id, "a secret was redacted in its address");
   const origin = originOf(url);

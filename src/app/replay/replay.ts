@@ -17,20 +17,20 @@ import { rebuildRequest } from "./rebuild-request.ts";
 import { selectExchanges, type ReplaySelection } from "./select-exchanges.ts";
 import { shellVariablesOf } from "../../report/reproduce/curl.ts";
 
-/** Which requests of a saved run to send again, with which keys, and where. */
+/** Options of a replay: which requests of a saved run to send again, with which keys, and where. */
 export interface ReplayOptions extends Omit<KeySources, "shellVariableOf"> {
   readonly kept: SavedRun;
   /** Id of a check, or of its clause. */
   readonly check: string;
-  /** Instance of the finding, such as a tier; `null`: the check has only one. */
+  /** Instance of the finding, such as a tier; `null` if the check has only one. */
   readonly instance: string | null;
-  /** `null`: the address of the report. */
+  /** `null` stands for the address in the report. */
   readonly baseUrl: string | null;
-  /** Network settings for the requests. */
+  /** Proxy and certificates for the requests. */
   readonly network: Network;
 }
 
-/** A replay before the first request. */
+/** A replay that is ready to be sent. */
 export interface PreparedReplay {
   readonly kept: SavedRun;
   readonly chosen: ReplaySelection;
@@ -39,22 +39,22 @@ export interface PreparedReplay {
   readonly target: Target | null;
   readonly network: Network;
   readonly secrets: readonly Secret[];
-  /** Why a user has to confirm first; `null`: no confirmation is needed. */
+  /** Why the user has to confirm the replay before it is sent; `null` if no confirmation is needed. */
   readonly confirmation: ConfirmationReason | null;
 }
 
-/** The result of a replay. */
+/** The result of a replay, without secrets. */
 export interface Replayed {
-  /** The requests that were sent, redacted. */
+  /** The requests that were sent, each with its saved and its new exchange. */
   readonly pairs: readonly ReplayPair[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
-  /** `other`: a response differs in status, error code or shape, or not all requests could be sent. */
+  /** `other` means that a response differs in status, error code or shape, or that not all requests could be sent. */
   readonly outcome: "alike" | "other" | "not reached";
 }
 
 /**
- * Selects and rebuilds the requests of a check. Sends nothing.
+ * Selects the requests of a check and rebuilds them. Sends nothing.
  *
  * @throws {UsageError} if the report does not contain the requests
  * @throws {UseCaseError} if options are missing or contradict the report
@@ -87,7 +87,10 @@ export async function replay(prepared: PreparedReplay, signal: AbortSignal): Pro
   return { pairs, stopped: sent.stopped, outcome };
 }
 
-/** The address to send to. Keys of one deployment must not go to another by mistake. */
+/**
+ * Returns the address to send to. Throws if report and target file differ in it and the user gave none: keys of one deployment must not go
+ * to another by mistake.
+ */
 function addressOf(kept: string, given: string | null, target: Target | null): string {
   if (given !== null) return readBaseUrl(given);
   const ofReport = readBaseUrl(kept);
@@ -109,7 +112,7 @@ interface UnredactedReplay {
   readonly secrets: readonly Secret[];
 }
 
-/** Pairs saved and new exchanges, without keys and webhook secrets. */
+/** Pairs saved with new exchanges, and redacts keys and webhook secrets in both. */
 export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: UnredactedReplay): ReplayPair[] {
   const { deep } = redactorOf([...own, ...secretsInResponses(sent.exchanges)]);
   const redacted = deep({ kept: evidence.exchanges, now: sent.exchanges });
@@ -124,23 +127,24 @@ export function redactedPairs({ report, evidence, chosen, sent, secrets: own }: 
 
 /** Why a user has to confirm a replay. */
 export type ConfirmationReason =
-  /** Method and path of each request that may change something on a target that is not on loopback. */
+  /** Some requests may change something on a target that is not on loopback. They are listed by method and path. */
   | { readonly kind: "changes"; readonly requests: readonly string[] }
-  /** Only the report says where the keys in these variables are sent. */
+  /** The keys in these environment variables would be sent to an address that only the report names. */
   | { readonly kind: "keys"; readonly variables: readonly string[] };
 
 export interface Intent {
   readonly requests: readonly OutgoingRequest[];
   readonly baseUrl: string;
-  /** Whether the user or a target file gave the address, and not only the report. */
+  /** Whether the user or a target file gave the address. If not, only the report names it. */
   readonly isAddressGiven: boolean;
-  /** Environment variables that were read because of key names in the report. */
+  /** Environment variables whose keys would be sent. Their names follow from the names of keys in the report. */
   readonly variables: readonly string[];
 }
 
 /**
- * Returns why a replay needs a confirmation, or `null`. Without a confirmation, other machines get only GET requests. They get no keys from
- * environment variables if only the report names the address: somebody else may have written the report.
+ * Returns why the user has to confirm a replay; `null` if no confirmation is needed. A confirmation is needed to send anything but GET
+ * requests to another machine. It is also needed to send keys of environment variables to an address that only the report names, because
+ * somebody else may have written the report.
  */
 export function confirmationReason({
   requests,
@@ -159,14 +163,14 @@ export function confirmationReason({
 /** Time limit for all requests together. */
 const maxDurationMs = 5 * 60_000;
 
-/** New exchanges, in the order of the requests. The remaining requests were not sent. */
+/** New exchanges, in the order of the requests. If there are fewer exchanges than requests, the others were not sent. */
 export interface ResentRequests {
   readonly exchanges: readonly Exchange[];
   /** Why not all requests were answered; `null` if all were. */
   readonly stopped: string | null;
 }
 
-/** Sends requests in sequence. Stops after an unreachable target, an interruption or the time limit. */
+/** Sends requests in sequence. Stops if the target is unreachable, the user interrupts, or the time limit is reached. */
 export async function resendAll(
   requests: readonly OutgoingRequest[],
   network: Network,

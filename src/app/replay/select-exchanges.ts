@@ -13,15 +13,15 @@ export interface ReplaySelection {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Maximum number of exchanges. Reports of the harness stay far below it. */
+/** Maximum number of exchanges to replay. Reports that the harness wrote stay far below. */
 const maxExchanges = 100;
 const brokenOutcomes: readonly string[] = ["fail", "warning", "note"];
 
 /**
- * Selects the exchanges of a check's findings. If some findings are broken, selects only theirs.
+ * Selects the exchanges of a check's findings. If some of the findings are broken, only their exchanges are selected.
  *
  * @param check id of a check, or of its clause
- * @param instance tier of the finding; `null`: the check has only one
+ * @param instance instance of the finding, such as a tier; `null` if the check has only one
  * @throws {UsageError | UseCaseError}
  */
 export function selectExchanges(
@@ -93,7 +93,7 @@ function namesOf(findings: readonly ReportFinding[]): string {
 const outcomesOf = (findings: readonly ReportFinding[]): string =>
   [...new Set(findings.map(({ outcome }) => outcome))].join(", ");
 
-/** Lists the failed checks of the report that can be replayed. */
+/** Names the failed checks of a report that can be replayed. */
 function failedOf({ findings }: Report, { exchanges }: Evidence): string {
   const known = new Set(exchanges.map(({ id }) => id));
   const failed = findings.filter(

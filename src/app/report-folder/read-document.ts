@@ -12,8 +12,8 @@ import { line, fromOutside } from "../../base/line.ts";
 import { UsageError } from "../../base/usage-error.ts";
 
 /**
- * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. Missing evidence is left out. Damaged evidence is an
- * error, because a page without evidence would look as if there had been none.
+ * Reads a saved report, of a run or of load, with its evidence, and removes webhook secrets. A missing evidence file is accepted. A damaged
+ * one is an error, because a page without evidence would look as if the run had recorded none.
  *
  * @param path folder of a report, or the `report.json` in it. Evidence next to a file with another name is not read.
  * @throws {UsageError}
@@ -23,7 +23,7 @@ export function readDocument(path: string): ReportDocument {
 }
 
 /**
- * Reads a saved report without its evidence, for example for a comparison, which shows only findings.
+ * Reads a saved report without its evidence, for comparisons, which show only findings.
  *
  * @throws {UsageError}
  */
@@ -44,10 +44,14 @@ function reading(path: string, read: (file: string) => ReportDocument): ReportDo
   }
 }
 
-/** A saved report contradicts itself: somebody or something has changed it. */
+/** Thrown if a saved report contradicts itself, because somebody or something has changed it. */
 export class ContradictoryReport extends UsageError {}
 
-/** @throws {ContradictoryReport} if its totals or its verdict do not follow from its findings */
+/**
+ * Reads a report and checks that it is consistent.
+ *
+ * @throws {ContradictoryReport} if its totals or its verdict do not follow from its findings
+ */
 function readConsistentReport(file: string): Report {
   const report = readReport(readFileSync(file, "utf8"), file);
   const contradiction = contradictionInReport(report);
@@ -55,7 +59,7 @@ function readConsistentReport(file: string): Report {
   throw new ContradictoryReport(line`${file} contradicts itself: ${contradiction}. Give the report as it was written.`);
 }
 
-/** Evidence is read only next to a report of this name. */
+/** The name that the harness gives a report. Evidence is read only next to a report with this name. */
 const standardName = "report.json";
 
 const fileOf = (path: string): string => (statSync(path).isDirectory() ? join(path, standardName) : path);
@@ -105,7 +109,7 @@ function loadIn(folder: string, { load }: Report): ReadonlyMap<string, LoadEvide
   );
 }
 
-/** Whether a path in a report stays inside the report's folder: a report from elsewhere must not make the harness read other files. */
+/** Whether a path in a report stays inside the report's folder. A forged report must not make the harness read other files. */
 const isWithin = (folder: string, name: string): boolean =>
   name !== "" && !relative(resolve(folder), resolve(folder, name)).startsWith("..");
 
@@ -121,7 +125,7 @@ function jsonOf(text: string, file: string): unknown {
   throw new UnreadableFile(`${file} ${json.problem}.`);
 }
 
-/** Returns `null` if there is no such file. */
+/** Returns the text of a file; `null` if there is no such file. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, "utf8");

@@ -16,17 +16,17 @@ import { UsageError } from "../../base/usage-error.ts";
 import { UseCaseError } from "../use-case-error.ts";
 import { writeFiles, type WrittenFiles } from "./write-files.ts";
 
-/** A report of a run, with its evidence. */
+/** The report of a run, and its evidence. */
 export interface SavedRun {
   readonly report: Report;
   readonly evidence: Evidence;
 }
 
 /**
- * Reads a saved run, including the secrets of its webhooks.
+ * Reads a saved run. Webhook secrets are not removed.
  *
  * @throws {UsageError} if the folder cannot be read
- * @throws {UseCaseError} if it holds the report of a load
+ * @throws {UseCaseError} if the folder holds a load report
  */
 export function readSavedRun(folder: string): SavedRun {
   try {
@@ -46,14 +46,14 @@ export function readSavedRun(folder: string): SavedRun {
   }
 }
 
-/** Writes `evidence.json`, then `report.json`; if that fails, into a temporary folder. */
+/** Writes `evidence.json`, then `report.json`. If that fails, writes both into a temporary folder. */
 export function saveRun(folder: string, { report, evidence }: SavedRun): WrittenFiles & { readonly digests: Digests } {
   const { chunks, sha256 } = digestingChunks(() => serializeEvidenceChunks(evidence));
   const written = writeFiles(folder, { "evidence.json": chunks, "report.json": serializeReport(report) });
   return { ...written, digests: { "evidence.json": sha256() } };
 }
 
-/** Digests of a saved report and its evidence files; empty without evidence. */
+/** Digests of a saved report and of its evidence files. Empty if the report has no evidence. */
 export function digestsOfSaved(path: string, { evidence, load }: ReportDocument): Digests {
   const folder = folderOf(path);
   const names = evidence === null ? [...load.keys()] : ["evidence.json"];
@@ -61,5 +61,5 @@ export function digestsOfSaved(path: string, { evidence, load }: ReportDocument)
   return Object.fromEntries(files.map((name) => [name, sha256Of(readFileSync(join(folder, name)))]));
 }
 
-/** The folder of a report that is given as a folder or a file. */
+/** The folder of a report. `path` is the folder itself, or a file in it. */
 export const folderOf = (path: string): string => (statSync(path).isDirectory() ? path : dirname(path));

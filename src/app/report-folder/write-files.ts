@@ -8,7 +8,7 @@ import { makeFolder } from "../../base/files/make-folder.ts";
 import { type StagedFile, stageFile } from "../../base/files/replace-file.ts";
 import type { FileText } from "../../base/files/write-text.ts";
 
-/** Prints a loss as a warning of Node: the default where the caller does not handle losses. */
+/** Reports files that could not be written as a warning of Node. It is the default for callers without a handler of their own. */
 export const warnOfLoss = (sentence: string): void => process.emitWarning(sentence);
 
 /** The text of a file, or a function that yields it in pieces. */
@@ -16,14 +16,14 @@ type TextOrPieces = string | (() => Iterable<string>);
 
 /** The result of writing files. */
 export interface WrittenFiles {
-  /** The folder with the files: a temporary folder if the requested folder could not be written; `null` if that could not be written either. */
+  /** The folder that holds the files: a temporary one if the requested folder could not be written. `null` if that failed, too. */
   readonly folder: string | null;
-  /** A line if the requested folder could not be written; otherwise `null`. */
+  /** A sentence for the user if the requested folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
 /**
- * Writes files into a folder, in their order. If that fails, writes into a temporary folder, so that the result of a long run is not
+ * Writes files into a folder, in their order. If that fails, writes them into a temporary folder, so that the result of a long run is not
  * lost.
  */
 export function writeFiles(folder: string, files: Readonly<Record<string, TextOrPieces>>): WrittenFiles {
@@ -50,8 +50,8 @@ function writeElsewhere(problem: string, files: Readonly<Record<string, TextOrPi
 }
 
 /**
- * Writes files into a folder. Each is on disk under another name before the first is replaced, so that a folder never holds a report with the
- * evidence of another.
+ * Writes files into a folder. Writes all of them under temporary names before it replaces the first, so that a report never stands next to
+ * the evidence of another run.
  *
  * @throws Node's own error
  */

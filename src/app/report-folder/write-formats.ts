@@ -4,15 +4,18 @@ import type { ReportDocument } from "../../report/model/report.ts";
 import { saveRun, type SavedRun } from "./saved-run.ts";
 import { type OutputFiles, writeOutput } from "./write-output.ts";
 
-/** How to write a report in the requested formats. */
+/** Options for writing a report in the requested formats. */
 export interface WriteOptions extends FormatParts {
-  /** A run to save first, with the secrets of its webhooks, and its folder. */
+  /** A run to save first, and its folder. Its webhook secrets must not be removed, because `evidence.json` keeps them. */
   readonly save?: { readonly folder: string; readonly run: SavedRun };
-  /** Whether this is the last report of the run. Before the last, no format prints to standard output. Default: `true`. */
+  /** Whether this is the last report of the command. Earlier reports are not printed to standard output. Default: `true`. */
   readonly isFinal?: boolean;
 }
 
-/** Saves a run, then writes its report in every requested format. Returns a line for each file that failed; the others are still written. */
+/**
+ * Saves a run, then writes its report in every requested format. A format that fails does not stop the others. Returns a sentence for each
+ * failure.
+ */
 export async function saveAndWriteFormats(
   document: ReportDocument,
   { files }: OutputFiles<FormatName>,

@@ -3,23 +3,23 @@ import { replaceFile } from "../../base/files/replace-file.ts";
 import { line, type Line } from "../../base/line.ts";
 import { sanitizeJson } from "../../base/sanitize.ts";
 
-/** A text that the user asks for, and its destination. */
+/** An output that the user requested, and its destination. */
 export interface OutputFile<Name extends string> {
   readonly name: Name;
-  /** The option that asks for the text, as messages name it. */
+  /** The flag that requested the output, for messages. */
   readonly flag: string;
-  /** `null`: standard output. */
+  /** `null` stands for standard output. */
   readonly file: string | null;
 }
 
-/** Outputs of a command. Every file was checked to be writable. */
+/** The outputs of a command. Each file has been checked to be writable. */
 export interface OutputFiles<Name extends string> {
   readonly files: readonly OutputFile<Name>[];
   /** Whether an output goes to standard output, so that nothing else may be printed there. */
   readonly isStdoutTaken: boolean;
 }
 
-/** Writes or prints a text. Returns a line with the problem if the text cannot be made or written. */
+/** Writes or prints a text. Returns a sentence if the text cannot be made or written; otherwise an empty list. */
 export function writeOutput<Name extends string>(
   { flag, file }: OutputFile<Name>,
   textOf: () => string | Generator<string>,
@@ -35,5 +35,5 @@ export function writeOutput<Name extends string>(
   }
 }
 
-/** Prints a text. A pipe gets every byte. A terminal gets escapes in place of control characters. */
+/** Prints a text. A pipe gets the text unchanged. A terminal gets escapes in place of control characters. */
 const print = (text: string): void => void process.stdout.write(process.stdout.isTTY ? sanitizeJson(text) : text);

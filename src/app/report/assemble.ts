@@ -12,13 +12,13 @@ import type { Unproven } from "../../run/judge/finding.ts";
 import type { SkipText } from "../../run/skip-reason.ts";
 import type { Judgement } from "../../run/judge/judge.ts";
 
-/** Input of a verdict in addition to the findings. */
+/** The input of a verdict, in addition to the findings. */
 export interface JudgingInput {
   readonly version: string;
-  /** The requirement set to judge by. Findings of later checks do not count. */
+  /** The requirement set to judge by. Findings of checks that only a later set has do not count. */
   readonly requirements: RequirementSet;
   readonly end: RunEnd;
-  /** Must clauses with checks that the selection left out. */
+  /** Must clauses whose checks `--only` or `--skip` left out. */
   readonly unselected: readonly string[];
   /** The load runs; `null` for a run of the suites. */
   readonly load: LoadResults | null;
@@ -43,7 +43,7 @@ interface ReportParts extends Pick<
   readonly finished: Date;
 }
 
-/** Assembles every report, of a run or of load. Its texts are not redacted yet. */
+/** Assembles a report, of a run or of load. Secrets are not redacted yet. */
 export function assemble({ judging, started, finished, findings, ...parts }: ReportParts): Report {
   const { suite, untestable, ...judged } = judgedParts(findings, judging);
   const { end, unselected, load } = judging;
@@ -70,7 +70,7 @@ export function assemble({ judging, started, finished, findings, ...parts }: Rep
   };
 }
 
-/** The parts of a report that follow from its findings and the clauses. */
+/** The parts of a report that follow from its findings and from the clauses. */
 export function judgedParts(
   findings: readonly ReportFinding[],
   { version, requirements, end, unselected, load }: JudgingInput,
@@ -92,24 +92,24 @@ const untestableRows = (): Report["untestable"] =>
     return untestable === undefined ? [] : [{ clause, level, reason: untestable }];
   });
 
-/** A hash of the clauses: reports with the same hash were judged by the same clauses. */
+/** A hash of all clauses. Two reports with the same hash were judged by the same clauses. */
 export const clausesHash = (): string => shortHash(JSON.stringify(clauses));
 
 export const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** Tiers of a target's keys by the name of the key. */
+/** Maps the name of each key to its tier. Keys without a known tier are left out. */
 export const tiersOfKeys = (keys: Target["keys"]): Report["target"]["tiers"] =>
   Object.fromEntries(Object.values(keys).flatMap(({ name, tier }) => (tier === null ? [] : [[name, tier]])));
 
 const breachOutcomes: Readonly<Record<RowLevel, Outcome>> = { ...breachOutcomeByLevel, load: "fail" };
 
-/** The result of a finding, without its identity. */
+/** The result part of a finding, without the fields that identify the finding. */
 export type RowDetails = Pick<ReportFinding, "outcome"> & Partial<ReportFinding>;
 
-/** The result of a check with all reasons as text. */
+/** The result of a check in which all reasons are already text. */
 export type WordedFinding = Exclude<Judgement["finding"], Unproven> | ({ readonly kind: "unproven" } & SkipText);
 
-/** Turns the result of a check into the fields of a finding; the level decides the outcome of a failure. */
+/** Converts the result of a check to fields of a finding. For a breach, the level of the clause decides the outcome. */
 export function detailsOf(finding: WordedFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
     case "holds":

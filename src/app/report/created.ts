@@ -4,10 +4,10 @@ import type { Exchange } from "../../evidence/exchange.ts";
 import type { CreatedResource } from "../../report/model/report.ts";
 
 /**
- * Lists the resources that a run left on its target, in the order of its exchanges. These are the webhooks, alerts and operations that a POST with a
- * 2xx response created.
+ * Lists the resources that a run left on its target, in the order of its exchanges: webhooks, alerts and operations that a POST with a 2xx
+ * response created.
  *
- * @param started start of the run, from which the times of exchanges count
+ * @param started start of the run, to which the times of exchanges are relative
  */
 export function createdResources(exchanges: readonly Exchange[], started: Date): CreatedResource[] {
   return exchanges.flatMap(({ id, key, request, answer }): CreatedResource[] => {
@@ -30,7 +30,10 @@ function resourceOf(url: string, text: string): Pick<CreatedResource, "kind" | "
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The response and the objects in its envelope: the document does not say where a record is. */
+/**
+ * The JSON objects of a response that may be the created resource: the response itself, and objects in its envelope. The document does not
+ * say which it is.
+ */
 function recordsIn(text: string): Members[] {
   const records: Members[] = [];
   let inner = parseBoundedJson(text);
@@ -43,7 +46,7 @@ function recordsIn(text: string): Members[] {
 
 const maxDepth = 4;
 
-/** Returns the first id found: tries the names in order, each on every record. `null` if there is none. */
+/** Returns the first id under one of the names, in any of the records. Earlier names take precedence; `null` if there is none. */
 const idIn = (records: readonly Members[], names: readonly string[]): string | null =>
   names.flatMap((name) => records.flatMap((record) => idOf(getPath(record, name))))[0] ?? null;
 

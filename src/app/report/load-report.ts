@@ -15,7 +15,7 @@ import type { Target } from "../../target/target.ts";
 import { type RunEnd, runEndFor } from "../../report/model/verdict.ts";
 import { loadRunOf } from "./load-run.ts";
 
-/** Input of a load report in addition to the results of its trials. */
+/** Input of a load report, in addition to the results of its trials. */
 export interface LoadReportInput {
   readonly version: string;
   readonly requirements: RequirementSet;
@@ -24,11 +24,11 @@ export interface LoadReportInput {
   readonly finished: Date;
   readonly waitedMs: number;
   readonly end: RunEnd;
-  /** File name of a trial's load evidence in the folder of the report. */
+  /** Returns the name of the file in the report's folder that holds the load evidence of a trial. */
   readonly fileOf: (trial: LoadTrial) => string;
 }
 
-/** Assembles a load report: findings like those of any run, and the load results. */
+/** Assembles a load report: findings like those of a run of the suites, and the load results. */
 export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: LoadReportInput): Report {
   const { version, requirements, target, started, finished, waitedMs, fileOf } = occasion;
   const end = occasion.end.kind === "planned" ? runEndFor(firstLoss(outcomes)) : occasion.end;
@@ -48,13 +48,13 @@ export function assembleLoadReport(outcomes: readonly TrialResult[], occasion: L
   });
 }
 
-/** Why the load lost its target, in the first trial where it did; `null` if it never did. */
+/** Why the target was lost during the load, by the first trial that lost it; `null` if no trial did. */
 const firstLoss = (outcomes: readonly TrialResult[]): string | null =>
   outcomes
     .map((outcome) => (outcome.kind === "judged" ? targetLossIn(outcome.evidence) : null))
     .find((loss) => loss !== null)?.reason ?? null;
 
-/** Must clauses that some scenario tests, but none of the chosen ones. */
+/** Must clauses that other scenarios test, but none of the chosen ones. */
 function unselectedClaims(outcomes: readonly TrialResult[], requirements: RequirementSet): string[] {
   const chosen = new Set(outcomes.flatMap(({ trial }) => trial.scenario.claims));
   const all = new Set(
@@ -112,7 +112,7 @@ function levelOf(clause: string): Level {
   return clauseOf(clause).level;
 }
 
-/** Copies the coverage of a load check, which has no unobserved cells. */
+/** Copies the coverage of a load check, whose list of unobserved responses is always empty. */
 const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFinding["seen"]> => ({
   looked,
   broken,
@@ -120,7 +120,7 @@ const coverageOf = ({ looked, broken, cells }: Coverage): NonNullable<ReportFind
   unseen: [],
 });
 
-/** The name of a check without its scenario: `load/slow-refusals` for `load/slow-refusals/far-over`. */
+/** The name of a scenario's demand: `load/slow-refusals` for the check `load/slow-refusals/far-over`. */
 const demandOf = (check: string): string => check.split("/").slice(0, 2).join("/");
 
 /** The target of a load report; `null` stands for the embedded server. */
@@ -141,7 +141,7 @@ function rowOf(finding: LoadFinding): Row {
   return { ...place, ...sinceField(finding.since), ...detailsOf(finding, place.level) };
 }
 
-/** The fields of a load finding: a pass has its numbers as the reason, a failure its witness. */
+/** Returns the result part of a load finding. A pass has its measured numbers as `reason`; a failure has its witness. */
 function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   switch (finding.kind) {
     case "holds":
@@ -158,7 +158,7 @@ function detailsOf(finding: LoadFinding, level: RowLevel): RowDetails {
   }
 }
 
-/** The webhook that a load run left on the target. */
+/** The webhook that a load trial left on the target, if it created one. */
 function createdBy(outcome: TrialResult, exchange: string): CreatedResource[] {
   if (outcome.kind === "skipped" || outcome.evidence === null || outcome.evidence.deliveries === null) return [];
   const at = new Date(outcome.evidence.startedAt).toISOString();

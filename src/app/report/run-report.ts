@@ -15,17 +15,17 @@ import { assemble, detailsOf, shortHash, tiersOfKeys, type WordedFinding } from 
 import { createdResources } from "./created.ts";
 import { type Network, proxyFor, proxyOrigin } from "../../base/network/network.ts";
 
-/** Input of a run report in addition to the result of the run. */
+/** Input of the report of a run, in addition to the run's result. */
 export interface RunReportInput {
   readonly version: string;
   readonly requirements: RequirementSet;
   readonly started: Date;
   readonly finished: Date;
-  /** Must clauses with checks that the selection left out. */
+  /** Must clauses whose checks `--only` or `--skip` left out. */
   readonly unselected: readonly string[];
-  /** The patterns of the selection. Absent if the run had every check. */
+  /** The patterns of `--only` and `--skip`. Absent if the run had every check. */
   readonly selection?: Selection;
-  /** The agent of each role, and the query that makes it play the role. */
+  /** The agent of each role, with the query that makes the agent play this role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly messages: Messages;
 }
@@ -63,7 +63,7 @@ export function assembleReport(
   });
 }
 
-/** Variables that the commands of a report cannot guess from the names of the keys. */
+/** Environment variables of keys. The commands in a report cannot guess these variables from the names of the keys. */
 function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], "variables"> {
   const named = Object.values(keys).filter(({ name, variable }) => variable !== shellVariableOfKey(name));
   return named.length === 0
@@ -71,7 +71,7 @@ function variablesOf(keys: RunResult["target"]["keys"]): Pick<Report["target"], 
     : { variables: Object.fromEntries(named.map(({ name, variable }) => [name, variable])) };
 }
 
-/** The pairs of properties that the requests of a run had. Absent if the run did not look at them. */
+/** Says which pairs of request properties the run combined. Absent if the run did not have the probe that counts them. */
 function pairsOf({ runs }: RunResult, { needs }: Messages): Pick<Report, "pairs"> {
   const result = runs.find(({ planned }) => planned.probe === cornersRequested)?.result;
   if (result?.kind !== "ran") return {};
@@ -85,7 +85,7 @@ function endOfRun(result: RunResult, { reason }: Messages): RunEnd {
   return { kind: result.why, why: reason(result.sentence) };
 }
 
-/** Turns a judgement into a finding of a report. */
+/** Turns the judgement of a check into a finding of the report. */
 export function findingRowOf(
   { check, suite, instance, finding, exchanges }: Judgement,
   messages: Messages,
@@ -124,7 +124,7 @@ function serverHeader({ answer }: Exchange): string | null {
   return answer.headers.find(([name]) => name.toLowerCase() === "server")?.[1] ?? null;
 }
 
-/** The connection of a report; absent if it used no proxy and no certificate files. */
+/** The proxy and the certificates of a target, for the report. Empty if the target needs neither. */
 export function connectionOf(network: Network, baseUrl: string): { readonly way?: ReportedConnection } {
   const proxy = proxyFor(network, baseUrl);
   const { ca, cert, key } = network.files;

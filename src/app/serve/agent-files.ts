@@ -12,21 +12,21 @@ import {
   type Reference,
 } from "../../reference/reference.ts";
 
-/** Names of options of the entry point, for messages. */
+/** Names of the options of the entry point, for messages. */
 export interface ServeOptionNames {
   readonly agentFile: string;
   readonly allowDeliveriesTo: string;
   readonly targetFile: string;
 }
 
-/** An agent configuration file that was read when the server started. */
+/** An agent configuration file, as it was read when the server started. */
 export interface LoadedAgent {
   readonly path: string;
   readonly content: string;
   readonly file: AgentFile;
 }
 
-/** An agent in service, with its file. */
+/** An agent that the server hosts, with its file. */
 export interface HostedAgent extends LoadedAgent {
   readonly id: string;
 }
@@ -61,9 +61,9 @@ function readOrThrow(path: string, option: string): string {
 }
 
 /**
- * Puts agents into service.
+ * Makes the server host agents from files.
  *
- * @throws {UsageError} if an id of a file is taken, or deliveries to one of its addresses are not allowed
+ * @throws {UsageError} if another agent has the id in a file, or a file names an address to which deliveries are not allowed
  */
 export function hostAgents(
   reference: Reference,
@@ -117,7 +117,7 @@ export function followAgents(
   return { close: () => watches.forEach((each) => each.close()) };
 }
 
-/** Applies a change of a file. The agent keeps its id. Returns a line for the user. */
+/** Applies a change of an agent's file. The agent keeps its id. Returns a line for the user. */
 function applyChange(
   reference: Reference,
   { path, id }: HostedAgent,
@@ -155,7 +155,7 @@ class NotARegularFile extends Error {
 }
 
 /**
- * Reads an agent configuration file. Reads at most one byte more than is allowed.
+ * Reads an agent configuration file. Reads at most one byte more than an agent file may have, so that a file that is too long is noticed.
  *
  * @throws {NotARegularFile}
  * @throws {Error} Node's own, with its `code`, if the file cannot be read
@@ -171,7 +171,10 @@ function readAgentText(path: string): string {
   }
 }
 
-/** Reads until the end of the file: files of the system, such as those in /proc, report a size of 0. */
+/**
+ * Reads to the end of the file, or to `maxBytes`. The size of the file is not used, because files such as those in /proc report a size of
+ * 0.
+ */
 function readUpTo(maxBytes: number, file: number): string {
   const bytes = Buffer.alloc(maxBytes);
   let length = 0;
@@ -190,16 +193,16 @@ export interface FileWatch {
   close(): void;
 }
 
-/** How long a file must be unchanged before it is read: editors write in several steps. */
+/** How long a file must be unchanged before it is read. Editors write in several steps. */
 const debounceMs = 120;
-/** How long a file must be missing before it counts as removed: some editors delete a file and write it again. */
+/** How long a file must be missing before it counts as removed. Some editors delete a file and write it again. */
 const removalGraceMs = 400;
-/** How often a file is read without a change event: not every file system sends them. */
+/** How often a file is read without a change event. Some file systems send no events. */
 const pollIntervalMs = 2000;
 
 /**
- * Reports every change of a file's content, and its removal. Watches the folder: if an editor replaces the file by renaming a copy, a watch on
- * the file itself would follow the old one.
+ * Reports every change of a file's content, and its removal. Watches the folder and not the file: some editors replace a file by renaming a
+ * copy, and a watch on the file would not see the copy.
  */
 function watchFile(path: string, content: string, onChange: (change: FileChange) => void): FileWatch {
   let known: string | null = content;
@@ -228,7 +231,7 @@ function watchFile(path: string, content: string, onChange: (change: FileChange)
   };
 }
 
-/** Watches a folder if the file system supports it. */
+/** Watches a folder. Does nothing if the file system does not support that. */
 function watchFolder(folder: string, onChange: () => void): () => void {
   try {
     const watcher = watch(folder, { persistent: false }, onChange);
@@ -239,7 +242,7 @@ function watchFolder(folder: string, onChange: () => void): () => void {
   }
 }
 
-/** Returns `null` if the file is missing or cannot be read. */
+/** Returns the content of an agent file; `null` if the file is missing or cannot be read. */
 function contentOf(path: string): string | null {
   try {
     return readAgentText(path);

@@ -12,16 +12,16 @@ export interface ServeOptions extends ReferenceOptions {
   readonly controlToken: string;
   /** Agent configuration files. */
   readonly agentFiles: readonly string[];
-  /** Target file to write; `null`: none. */
+  /** Path of a target file to write; `null` for none. */
   readonly targetFile: string | null;
   readonly names: ServeOptionNames;
   /** Prints a line for each change of an agent file. */
   readonly onAgentChange: (line: string) => void;
-  /** Called with a sentence whenever the limit of open files is reached: new connections are closed then. */
+  /** Called with a sentence whenever the limit of open files is reached, because the server then closes new connections. */
   readonly onOpenFilesLimit: (sentence: string) => void;
 }
 
-/** A reference server with the agents of its files. */
+/** A running reference server, with the agents of its agent files. */
 export interface ServingReference {
   readonly reference: Reference;
   readonly hosted: readonly HostedAgent[];
@@ -31,11 +31,14 @@ export interface ServingReference {
 const atOpenFilesLimit =
   "The server has no file descriptor left, and closes new connections without a response: raise `ulimit -n`.";
 
-/** A client that tests the concurrent requests of a key needs as many, and so does each webhook. */
+/**
+ * Connections that a server has to accept at the same time: clients test the concurrency limit of a key, and each webhook needs a
+ * connection.
+ */
 const minConnections = 128;
 
 /**
- * Starts the reference server with agents from files, and follows the files.
+ * Starts the reference server with agents from files. Applies later changes of the files while it runs.
  *
  * @throws {UsageError} if a file or an address cannot be used
  * @throws {HarnessLimit} if this process can open too few connections

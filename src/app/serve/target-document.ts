@@ -10,10 +10,10 @@ import type { ParsedTargetFile } from "../../target/file-schema.ts";
 import { agentRoles } from "../../target/target.ts";
 import type { ServeOptionNames } from "./agent-files.ts";
 
-/** The receiver listens on loopback: server and harness run on the same machine. */
+/** The receiver listens on loopback, because the reference server and the harness run on the same machine. */
 const listen = "127.0.0.1:0";
 
-/** The target file of a reference server. It enables every check. */
+/** Returns a target file for a reference server. It enables every check. */
 export function targetDocument(reference: Reference, token: string): ParsedTargetFile {
   const at = (path: string): string => new URL(path, reference.baseUrl).href;
   const headers = { [controlTokenHeader]: token };
@@ -38,7 +38,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
     ...(reference.hasVirtualClock && {
       clock: {
         advance: { method: "POST" as const, url: at("/clock/advance"), headers, body: { seconds: "${seconds}" } },
-        // The server responds to an advance only after everything that the advance causes.
+        // The server answers an advance of its clock only after everything that the advance causes, so no time to settle is needed.
         settleMs: 0,
         agentsFollow: true,
       },
@@ -53,7 +53,7 @@ export function targetDocument(reference: Reference, token: string): ParsedTarge
   };
 }
 
-/** The agent of a deployment event: created and deleted events take a separate agent, the others one with webhooks. */
+/** The agent of a deployment event. "Created" and "deleted" are sent about an agent of their own, other events about one with webhooks. */
 function deployedAgent({ agents }: Reference, event: (typeof deploymentEvents)[number]): string {
   return event === "deployment.created" || event === "deployment.deleted" ? newAgentId : agents.webhooked;
 }
@@ -79,7 +79,7 @@ function keyEntry(key: ReferenceKey): ParsedTargetFile["keys"][string] {
 }
 
 /**
- * Writes a target file that only its owner can read: it contains keys.
+ * Writes a target file. Only its owner can read the file, because it contains keys.
  *
  * @throws {UsageError}
  */

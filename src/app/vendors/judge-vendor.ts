@@ -26,28 +26,28 @@ import type { ListedVendor } from "./vendors-file.ts";
 /** Prints a progress line of one vendor. */
 export type PrintLine = (text: string) => void;
 
-/** How to judge: the same for every vendor. */
+/** Options of judging. They are the same for every vendor. */
 export interface VendorJudging extends RunScope {
   readonly signal: AbortSignal;
-  /** Called with a line if files could not be written. Default: a warning. */
+  /** Called with a sentence if files could not be written. Default: a warning of Node. */
   readonly onLoss?: (sentence: string) => void;
 }
 
-/** The result of a vendor. */
+/** A vendor, and the result of judging it. */
 export interface JudgedVendor {
   readonly vendor: Vendor;
   /** `null` if the target was not reached, or a saved report was read. */
   readonly target: Target | null;
-  /** Whether the harness itself failed. */
+  /** Whether the harness itself failed, so that the vendor is not to blame. */
   readonly isHarness: boolean;
   /** Why the requested load was not sent; `null` if it was sent, or none was requested. */
   readonly noLoad: NotSentReason | null;
 }
 
 /**
- * Judges a vendor, or reads its saved report. An error becomes part of the result.
+ * Judges a vendor's target, or reads the vendor's saved report. An error becomes part of the result.
  *
- * @param folder for the report, which is written at once
+ * @param folder folder for the report, which is written at once
  */
 export async function judgeVendor(
   named: ListedVendor,
@@ -78,7 +78,10 @@ export const unjudged = (name: string, target: Target | null, reason: string): V
   reason,
 });
 
-/** A saved report of a later set is judged by the set of the comparison. One of an earlier set stays as it is, and a note says so. */
+/**
+ * Judges a saved report by the requirement set of the comparison. A report that was judged by an earlier set stays as it is, and a note of
+ * the comparison says so.
+ */
 const narrowed = (document: ReportDocument, requirements: RequirementSet): ReportDocument =>
   countsIn(requirements, document.report.suite.requirements)
     ? { ...document, report: narrowReport(document.report, requirements) }
@@ -97,9 +100,9 @@ function readSavedVendor(
 }
 
 /**
- * Reads the saved load report of a vendor, if a path is given.
+ * Reads the saved load report of a vendor; returns `null` without a path.
  *
- * @throws {UsageError} if it is not the report of a load
+ * @throws {UsageError} if it is no load report
  */
 function readSavedLoad(path: string | null, requirements: RequirementSet) {
   if (path === null) return null;
@@ -144,7 +147,7 @@ async function runVendor(
 /** Waits up to this long are not printed. */
 const shortWaitMs = 2000;
 
-/** Returns a unique folder for each vendor. */
+/** Returns a folder for the report of each vendor. No two vendors get the same folder. */
 export function foldersOf(names: readonly string[], out: string): Map<string, string> {
   const taken = new Set<string>();
   return new Map(
@@ -158,7 +161,7 @@ export function foldersOf(names: readonly string[], out: string): Map<string, st
   );
 }
 
-/** Runs wait for most of their time, so one core suffices for this many at the same time. */
+/** Runs spend most of their time waiting, so one core suffices for this many runs at the same time. */
 export const defaultConcurrency = 12;
 
 export interface ConcurrentJudging {
@@ -178,8 +181,8 @@ interface Entry {
 }
 
 /**
- * Judges vendors concurrently. Vendors at the same address are judged in sequence: concurrent runs on one deployment would disturb each other.
- * The failure of one vendor does not affect the others.
+ * Judges vendors concurrently. Vendors at the same address are judged in sequence, because concurrent runs on one deployment would disturb
+ * each other. The failure of one vendor does not affect the others.
  *
  * @throws {HarnessLimit} if this process cannot open as many connections as the runs may need
  */
@@ -213,7 +216,7 @@ export async function judgeConcurrently({
   return vendors.flatMap((named) => results.get(named) ?? []);
 }
 
-/** The most connections of concurrent runs. Saved reports need none. */
+/** The maximum number of connections that concurrent runs may open together. Saved reports need none. */
 function connectionsOfRuns(entries: readonly Entry[], concurrency: number): number {
   const each = entries.map(({ target }) => (target === null ? 0 : connectionsOfRun(target)));
   return sumOf(each.toSorted((one, other) => other - one).slice(0, concurrency));

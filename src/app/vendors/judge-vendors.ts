@@ -5,7 +5,7 @@ import { type ConcurrentJudging, judgeConcurrently, foldersOf, type JudgedVendor
 import { sendVendorLoads, type VendorsLoad } from "./load-vendors.ts";
 
 export interface JudgeVendorsOptions extends Omit<ConcurrentJudging, "folderOf"> {
-  /** `null`: no load. */
+  /** `null` if no load is to be sent. */
   readonly load: VendorsLoad | null;
   /** Folder for `vendors.json`, and for a folder with the report of each vendor. */
   readonly folder: string;
@@ -18,8 +18,8 @@ export interface JudgedVendors {
 }
 
 /**
- * Judges deployments concurrently, then sends load to each in sequence if requested, and compares them. The failure of one does not affect the
- * others.
+ * Judges deployments concurrently. Then sends load to each in sequence, if requested, and compares all results. The failure of one
+ * deployment does not affect the others.
  *
  * @throws {UnsendableLoadError} if the load cannot be sent to any target; nothing was sent then
  */

@@ -12,27 +12,27 @@ import { warnOfLoss } from "../report-folder/write-files.ts";
 import type { VendorWithReport } from "../../report/vendors/vendor.ts";
 import type { ConcurrentJudging, JudgedVendor, PrintLine, VendorJudging } from "./judge-vendor.ts";
 
-/** The load for the vendors: the same for all. */
+/** The load to send to every vendor. */
 export interface VendorsLoad {
-  /** The engine is never `in turns`: compared loads must use the same engine. */
+  /** `engine` is never `in turns`, because only loads by the same engine can be compared. */
   readonly parameters: Omit<LoadParameters, "maxRequests" | "requirements">;
   readonly engines: AvailableEngines;
   /** Called before load is sent to a vendor. */
   readonly planned: (outlook: LoadPreview) => void;
-  /** Asks for consent for each target that is not on loopback. */
+  /** Asks for consent before load is sent to a target that is not on loopback. */
   readonly agree: (outlook: LoadPreview) => boolean | Promise<boolean>;
 }
 
 /**
- * Sends load to the judged targets in sequence: concurrent loads would disturb each other's measurements. A target that gets no load keeps
- * its column, with a note.
+ * Sends load to the judged targets in sequence, because concurrent loads would disturb each other's measurements. A target that gets no
+ * load keeps its column in the comparison, with a note.
  */
 export async function sendVendorLoads(
   judged: readonly JudgedVendor[],
   { parameters, engines, planned, agree }: VendorsLoad,
   { judging, folderOf, sayOf }: Pick<ConcurrentJudging, "judging" | "folderOf" | "sayOf">,
 ): Promise<JudgedVendor[]> {
-  // The runs have just used the keys. Two vendors may also share an address, and so the rate-limit windows of their keys.
+  // The runs have just used the keys, so load has to wait for their rate-limit windows. Vendors at the same address may share keys.
   const ranUntilMs = performance.now();
   const usedAtMs = new Map<string, number>();
   const done: JudgedVendor[] = [];
@@ -68,7 +68,7 @@ export async function sendVendorLoads(
   return done;
 }
 
-/** Requests left for the load, after those of the run. */
+/** Number of requests that `maxRequests` leaves for the load, after the requests of the run. */
 const leftOf = ({ document }: VendorWithReport, { maxRequests }: VendorJudging): number =>
   maxRequests === null ? Number.POSITIVE_INFINITY : Math.max(0, maxRequests - document.report.requests);
 

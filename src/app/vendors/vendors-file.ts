@@ -10,18 +10,18 @@ import { UsageError } from "../../base/usage-error.ts";
 import type { Target } from "../../target/target.ts";
 import { vendorsSchemaWith } from "../../report/vendors/vendors-schema.ts";
 
-/** A vendor of a vendors file. Its own files are not read yet. */
+/** A vendor in a vendors file. Its target file is not read yet. */
 export type ListedVendor =
   | { readonly kind: "target"; readonly name: string; readonly target: () => Target; readonly load: string | null }
   | { readonly kind: "report"; readonly name: string; readonly report: string; readonly load: string | null };
 
-/** A target is any object here: errors in it appear in the vendor's column only. */
+/** Accepts any object as a target here. Errors in it are found later, and appear in the column of that vendor only. */
 const vendorsSchema = vendorsSchemaWith(z.record(z.string(), z.unknown()));
 
 /**
  * Reads a vendors file. Paths in it are relative to its folder.
  *
- * @throws {UsageError} that names the place in the file. Errors in a target are thrown by its `target` function.
+ * @throws {UsageError} that says where in the file the error is. Errors in a target are thrown only when its `target` function is called.
  */
 export function readVendorsFile(
   file: string,

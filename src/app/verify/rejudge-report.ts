@@ -20,22 +20,22 @@ import { assembleLoadReport } from "../report/load-report.ts";
 import { runEndOf } from "../../report/model/verdict.ts";
 import { judgeSavedEvidence } from "../load/saved-evidence.ts";
 
-/** Messages of every entry point that may have written the report. */
+/** Messages of each entry point (command line, library) that may have written a report. */
 export type PossibleMessages = readonly [Messages, ...Messages[]];
 
 /** A saved report, and the report that this version makes from the same evidence. */
 export interface RejudgedReport {
   readonly report: Report;
   readonly again: Report;
-  /** Findings for must clauses that the report names as not selected; empty for load. */
+  /** Findings of must clauses that the report lists as not selected; empty for a load report. */
   readonly unselected: readonly ReportFinding[];
-  /** A line for each contradiction between report and evidence, such as another deployment. */
+  /** A line for each way in which the evidence is not that of the report, such as another deployment. */
   readonly mismatches: readonly string[];
 }
 
 /**
- * Judges the evidence in a report's folder again: as `rejudge` does for a run, and `load judge` for a load. Trials that were not sent are taken from
- * the report.
+ * Judges the evidence in a report's folder again, like `conformance rejudge` and `conformance load judge`. Findings of trials that were not
+ * sent are copied from the report.
  *
  * @param wordings messages of each entry point that may have written the report
  * @throws {UsageError} if the evidence cannot be read
@@ -59,7 +59,10 @@ export function rejudgeReport(folder: string, report: Report, wordings: Possible
   };
 }
 
-/** Compares target and request count. Evidence contains the first request of a run, to /agents, but not every request. */
+/**
+ * Compares the target and the number of requests with the evidence. The evidence always contains the first request of a run, to `/agents`,
+ * but not every request.
+ */
 function occasionMismatches({ target, requests }: Report, { exchanges }: Evidence): string[] {
   const urls = exchanges.map(({ request }) => request.url);
   const [first] = urls;
@@ -92,7 +95,7 @@ function judgeLoadAgain(folder: string, report: Report, runs: NonNullable<Report
   });
 }
 
-/** Trials with findings but without evidence: they were skipped, or the harness failed. */
+/** Trials that have findings but no evidence. They were skipped, or the harness failed. */
 function trialsWithoutEvidence({ findings }: Report, runs: NonNullable<Report["load"]>["runs"]): TrialResult[] {
   const sent = new Set(runs.map((run) => formatTrial({ ...run, tier: run.tier ?? "enterprise" })));
   const groups = Map.groupBy(findings, ({ load }) => (load === undefined ? "" : formatTrial(load)));

@@ -28,14 +28,15 @@ import { rejudgeReport, type PossibleMessages } from "./rejudge-report.ts";
 /** The result of checking a statement against a report. */
 export interface Verification {
   readonly statement: Statement;
-  /** A line for each mismatch; empty: verified. */
+  /** A line for each mismatch. If there are none, the statement is verified. */
   readonly mismatches: readonly string[];
-  /** How the evidence was judged again, and differences between the two versions. */
+  /** Says how the evidence was judged again, and how the judgement of another version differs. */
   readonly notes: readonly string[];
 }
 
 /**
- * Checks that a statement matches its report, that its digests are those of the evidence, and that judging the evidence again gives its verdict.
+ * Verifies a statement: it matches its report, its digests are those of the evidence, and judging the evidence again gives the same
+ * verdict.
  *
  * @param path folder of the report, or the `report.json` in it
  * @param wordings messages of each entry point
@@ -76,7 +77,10 @@ function judgedAgain(folder: string, kept: Report, wordings: PossibleMessages): 
   return { mismatches: [...occasion, ...mismatches], notes: [...notes, ...left] };
 }
 
-/** Compares the judgement of this version with that of another version. Different findings are only a note; a different verdict is a mismatch. */
+/**
+ * Compares the judgement of this version with that of another version. Different findings are only noted, but a different verdict is a
+ * mismatch.
+ */
 function judgedByOther(
   { suite, verdict }: Report,
   again: Report,
@@ -94,7 +98,10 @@ function judgedByOther(
   return { mismatches: [`verdict: the report says ${verdict}, this version ${again.verdict}: ${advice}`], notes };
 }
 
-/** Digests of the report and of its evidence. Leaves out paths outside the folder: a report must not make the harness read other files. */
+/**
+ * Digests of the report and of its evidence files. Leaves out paths outside the folder: a forged report must not make the harness read
+ * other files.
+ */
 function digestsIn(folder: string, report: Report): Digests {
   const files = [reportFileName, ...evidenceFileNames(report)].filter(
     (file) => !relative(resolve(folder), resolve(folder, file)).startsWith(".."),
@@ -117,7 +124,7 @@ function readStatement(file: string): Statement {
   throw new UsageError(line`${file} is not a conformance statement: ${parsed.problem}. Is it of this version?`);
 }
 
-/** Whether no field occurs twice. If one did, a parser would read one value, and a person perhaps the other. */
+/** Whether no field occurs twice. Of two fields with the same name, a parser would read one, and a person might read the other. */
 const hasNoDuplicateFields = (text: string, raw: unknown): boolean =>
   withoutBlanks(text) === withoutBlanks(JSON.stringify(raw));
 

@@ -17,14 +17,17 @@ const lineSchema = z.union([
   }),
 ]);
 
-/** A line of `watch.jsonl`. Times are in milliseconds since the start of the run. */
+/**
+ * A line of `watch.jsonl`. `began` is the time at which the receiver began to listen (again), `listening` a time at which it still did. Times are
+ * in milliseconds since the start of the run.
+ */
 export type JournalLine = { readonly began: number } | { readonly listening: number } | { readonly delivery: Delivery };
 
 const fileOf = (folder: string): string => join(folder, "watch.jsonl");
 
 /**
- * `watch.jsonl`: deliveries that a receiver got after a run, one JSON object per line. Each delivery is flushed to disk at once, so that none is
- * lost if the process is killed.
+ * The file `watch.jsonl`: the deliveries that arrived after a run, with one JSON object on each line. Each delivery is flushed to disk at
+ * once, so that none is lost if the process is killed.
  */
 export interface Journal {
   readonly add: (line: JournalLine) => void;
@@ -33,9 +36,9 @@ export interface Journal {
 
 export function openJournal(folder: string): Journal {
   const file = openSync(fileOf(folder), "a", 0o600);
-  // Deliveries may contain webhook secrets, and an existing file may be readable by others.
+  // Deliveries may contain webhook secrets, so an existing file must no longer be readable by others.
   fchmodSync(file, 0o600);
-  // An incomplete line, of an earlier process or of a write that failed, must not absorb the next one.
+  // An earlier process may have left an incomplete line. The next line must not be appended to it.
   let begin = fstatSync(file).size > 0 ? "\n" : "";
   return {
     add: (line) => {
@@ -49,7 +52,7 @@ export function openJournal(folder: string): Journal {
   };
 }
 
-/** Reads the journal. Skips lines that cannot be parsed, such as an incomplete last one. */
+/** Reads the journal. Skips lines that cannot be parsed, such as an incomplete last line. */
 export function readJournal(folder: string): JournalLine[] {
   if (!existsSync(fileOf(folder))) return [];
   return readFileSync(fileOf(folder), "utf8")
@@ -62,25 +65,25 @@ export function readJournal(folder: string): JournalLine[] {
 
 export const removeJournal = (folder: string): void => rmSync(fileOf(folder), { force: true });
 
-/** Accumulates the lines of a journal. */
+/** Collects the lines of a journal, to tell which deliveries arrived and when nobody listened. */
 export interface WatchAccumulator {
   readonly add: (line: JournalLine) => void;
   /**
-   * Returns the deliveries up to now.
+   * Returns the deliveries until now.
    *
-   * @param untilMs now
+   * @param untilMs the time now, in milliseconds since the start of the run
    * @param isListening whether the receiver is listening now
    */
   readonly upTo: (untilMs: number, isListening: boolean) => WatchedDeliveries;
 }
 
-/** How often the receiver writes that it is still listening. */
+/** How often the receiver writes a line to say that it is still listening. */
 export const heartbeatIntervalMs = 5000;
-/** Longest gap between two lines. A longer one means that the machine was asleep. */
+/** Longest time between two lines while the receiver listens. After a longer time, the machine was asleep. */
 const maxSilenceMs = 2 * heartbeatIntervalMs;
 
 /**
- * Starts with the deliveries of the run, before any line of the journal.
+ * Creates an accumulator. It starts with the deliveries of the run itself, before any line of the journal.
  *
  * @param sinceMs when the run itself stopped listening
  * @param received deliveries of the run itself

@@ -53,15 +53,15 @@ const stateSchema = z.object({
   targetFile: z.string().nullable(),
 });
 
-/** `watch.json`: the state that is needed to keep listening after a run. */
+/** The file `watch.json`: what a later process needs to continue listening after a run. */
 export interface WatchState {
   readonly format: "agent-hosting-conformance/watch/1";
   readonly receiver: ReceiverRecord;
   /** Start of the run, in Unix milliseconds. */
   readonly epochMs: number;
-  /** End of listening of the run, in milliseconds since its start. */
+  /** When the run itself stopped listening, in milliseconds since its start. */
   readonly sinceMs: number;
-  /** The target file of the run, whose keys must not get into the report; `null` if flags gave the target. */
+  /** The target file of the run. Its keys have to be redacted in the new report. `null` if flags named the target. */
   readonly targetFile: string | null;
 }
 
@@ -70,7 +70,7 @@ const fileName = "watch.json";
 /**
  * Writes the initial state of a watch.
  *
- * @throws {UsageError} if the run did not listen
+ * @throws {UsageError} if the run did not listen for deliveries
  * @throws {UseCaseError} if the folder cannot be written
  */
 export function beginState(
@@ -97,7 +97,7 @@ export function beginState(
 /**
  * Reads the state of a watch.
  *
- * @throws {UseCaseError} if there is no valid state
+ * @throws {UseCaseError} if the folder has no valid state
  */
 export function readState(folder: string): WatchState {
   const file = join(folder, fileName);

@@ -17,35 +17,36 @@ import { startWatch } from "./watch.ts";
 export interface WatchAndRejudgeOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's own receiver, if it is still listening. The caller closes it. */
+  /** The run's own receiver, if it still listens. The caller closes it. */
   readonly live?: Receiver | null;
   readonly kept: SavedRun;
-  /** Secrets to redact, in case the target sends them. */
+  /** Secrets to redact, in case the target sends them in a delivery. */
   readonly secrets: readonly Secret[];
-  /** Messages for the new report. */
+  /** Turns reasons into sentences for the new report. */
   readonly messages: Messages;
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called with a line if a delivery could not be written. Default: a warning. */
+  /** Called with a sentence if a delivery could not be written. Default: a warning of Node. */
   readonly onLoss?: (sentence: string) => void;
   /** Called when the receiver listens, before the first progress. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
 }
 
-/** The end of a watch: how far the retry schedule came, and the new report. */
+/** The result of a watch: how far the retry schedule came, and the new report. */
 export interface WatchResult {
   readonly kind: "over" | "interrupted";
   readonly outlook: RemainingRetries;
   readonly kept: SavedRun;
-  /** A line if the folder could not be written; otherwise `null`. */
+  /** A sentence if the folder could not be written; otherwise `null`. */
   readonly problem: string | null;
 }
 
-/** Connections for deliveries. */
+/** Number of deliveries that the receiver has to accept at the same time. */
 const minConnections = 32;
 
 /**
- * Watches until the retry schedule is over or the signal aborts, judges again, and rewrites the report. A stopped watch can be resumed.
+ * Listens until the retry schedule is over or the signal aborts. Then judges again, with the new deliveries, and rewrites the report. A
+ * watch that was stopped can be resumed.
  *
  * @throws {UsageError} if the receiver's address is in use
  * @throws {HarnessLimit} if this process can open too few connections
@@ -62,7 +63,7 @@ export async function watchAndRejudge({ kept, messages, ...watching }: WatchAndR
   return { kind, outlook, kept: judged, problem };
 }
 
-/** Judges the evidence of the run together with the watched deliveries. */
+/** Judges the evidence of the run together with the deliveries that arrived during the watch. */
 export function judgeWatched(
   { report, evidence }: SavedRun,
   { epochMs }: WatchState,
@@ -79,13 +80,13 @@ export function judgeWatched(
   return { report: { ...rejudgeRun(report, all, messages, options), finished }, evidence: all };
 }
 
-/** The checks that the run itself judged. */
+/** The checks that the run itself judged, by suite. */
 function selectedBy({ findings, upcoming }: Report): Suite[] {
   const selected = new Set([...findings, ...upcoming].map(({ check }) => check));
   return suites.map((suite) => ({ ...suite, checks: suite.checks.filter(({ id }) => selected.has(id)) }));
 }
 
-/** Deletes the watch state: everything is in the report now. */
+/** Deletes the files of the watch, because the report now contains everything. */
 export function endWatching(folder: string): void {
   removeState(folder);
   removeJournal(folder);

@@ -19,26 +19,26 @@ import {
 } from "./journal.ts";
 import type { WatchState } from "./state.ts";
 
-/** Clock of a watch. Default: the machine's. */
+/** The clock of a watch. Default: the clock of the machine. */
 export interface WatchTimers {
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Calls back at an interval, until the returned function is called. */
+  /** Calls back at an interval. Returns a function that ends the calls. */
   readonly every: (ms: number, callback: () => void) => () => void;
 }
 
 export interface WatchOptions {
   readonly folder: string;
   readonly state: WatchState;
-  /** The run's own receiver, if it is still listening. It is closed at the end. */
+  /** The run's own receiver, if it still listens. The watch closes it at the end. */
   readonly live?: Receiver | null;
   /** Evidence of the run itself. */
   readonly evidence: { readonly deliveries: readonly Delivery[]; readonly probes: readonly ProbeEvidence[] };
-  /** Secrets to redact, in case the target sends them. */
+  /** Secrets to redact, in case the target sends them in a delivery. */
   readonly secrets: readonly Secret[];
   readonly signal: AbortSignal;
   readonly onOutlook: (outlook: RemainingRetries) => void;
-  /** Called with a line if a delivery could not be written. Default: a warning. */
+  /** Called with a sentence if a delivery could not be written. Default: a warning of Node. */
   readonly onLoss?: (sentence: string) => void;
   /** Called when the receiver listens, before the first progress. */
   readonly onListening?: (() => void | Promise<void>) | undefined;
@@ -65,8 +65,8 @@ const machineTimers: WatchTimers = {
 };
 
 /**
- * Keeps listening after a run, until the retry schedule is over or the signal aborts. Deliveries are written to the folder's journal at once. Does
- * not listen if the schedule is already over.
+ * Listens for deliveries after a run, until the retry schedule is over or the signal aborts. Writes each delivery to the journal at once.
+ * Does not listen if the schedule is already over.
  *
  * @throws {UsageError} if the receiver's address is in use
  * @throws {UseCaseError} if the folder cannot be written
@@ -101,7 +101,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   const receiver = live ?? (await listenAgain(resumed(state.receiver, before.watched.deliveries), now, journal));
   const timed = timesOfArrival([...before.watched.deliveries, ...receiver.deliveries()], now);
   let refused = 0;
-  /** Records the time since the last line as a gap if the receiver refused connections in it. */
+  /** If the receiver has refused connections since the last line, records that time as a gap in which deliveries may be missing. */
   const recordGap = (): void => {
     const isGap = receiver.refusedConnections() > refused;
     refused = receiver.refusedConnections();
@@ -114,7 +114,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
   await options.onListening?.();
   receiver.onDelivery(receive);
   record(live === null ? { began: now() } : { listening: now() });
-  // Deliveries that arrived after the end of the run and before the watch began are recorded now.
+  // Records deliveries that arrived after the end of the run and before the watch began.
   const known = new Set(before.watched.deliveries.map(({ id }) => id));
   for (const delivery of receiver.deliveries()) if (!known.has(delivery.id)) receive(delivery);
   const stopHeartbeat = timers.every(heartbeatIntervalMs, () => {
@@ -140,7 +140,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch> {
 }
 
 /**
- * Opens the journal. If a line cannot be written, the watch goes on, and the report that follows still has the delivery.
+ * Opens the journal. If a line cannot be written, the watch goes on: the report that follows still contains the delivery.
  *
  * @throws {UseCaseError} if the journal cannot be opened
  */
@@ -164,7 +164,7 @@ function openedJournal(folder: string, onLoss: (sentence: string) => void): Jour
 
 const isOver = ({ kind }: RemainingRetries): boolean => kind === "nothing" || kind === "over";
 
-/** Restores the counters of attempts and delivery ids. */
+/** Continues the counters of attempts and of delivery ids after those of the journal's deliveries. */
 function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): ReceiverRecord {
   const arrivalsAt = (name: string): number[] =>
     deliveries.filter(({ hook }) => hook === name).map(({ attempt }) => attempt);
@@ -175,7 +175,7 @@ function resumed(record: ReceiverRecord, deliveries: readonly Delivery[]): Recei
   };
 }
 
-/** Replaces arrival times: the receiver's clock stops while the machine sleeps. */
+/** Returns a function that replaces the arrival time of a delivery. The receiver's own clock stops while the machine sleeps. */
 function timesOfArrival(known: readonly Delivery[], now: () => number): (delivery: Delivery) => Delivery {
   const arrivedMs = new Map(known.map(({ id, receivedMs }) => [id, receivedMs]));
   return (delivery) => {

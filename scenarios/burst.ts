@@ -1,7 +1,10 @@
 import type { Scenario, ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
-/** One key sends its burst as fast as the slots allow; the other key gets far more requests at the same instant. */
+/**
+ * One key sends slightly more than its burst, over half of its slots. A second later, another key sends far more
+ * requests than its limit, all at once.
+ */
 export const burst: Scenario = {
   name: "burst",
   title: "a burst of the published size is admitted, and a stampede gets no more than the limit",
@@ -28,8 +31,8 @@ export const burst: Scenario = {
 };
 
 /**
- * More requests than minute and burst allow together. At most 500: a machine cannot open more connections within a few
- * milliseconds.
+ * Number of requests of the stampede: more than the limits of the minute and the burst allow together. At most 500,
+ * because a machine cannot open more connections within a few milliseconds.
  */
 const stampedeSize = (limits: ScenarioLimits): number =>
   Math.min(500, limits.perMinute + (limits.burst ?? limits.perMinute) + 10);

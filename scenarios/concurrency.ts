@@ -2,7 +2,7 @@ import { exactly, type Scenario } from "./scenario.ts";
 import { flow, slowInvoke } from "./traffic.ts";
 
 /**
- * Sends more concurrent slow invokes than there are slots. Once those have ended, sends exactly as many as there are
+ * Sends more concurrent slow invokes than the key has slots. When these have ended, sends exactly as many as there are
  * slots.
  */
 export const concurrency: Scenario = {

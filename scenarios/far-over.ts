@@ -2,7 +2,8 @@ import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts"
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
 /**
- * Sends wave after wave, far beyond the limit. Every response must be 200 or 429, and refusals as fast as the others.
+ * Sends ten waves of requests, thirty times the limit in all. Every response must be 200 or 429, and a refusal must
+ * come as fast as other responses.
  */
 export const farOver: Scenario = {
   name: "far-over",
@@ -22,14 +23,14 @@ export const farOver: Scenario = {
   speed: realTime,
   seconds: () => 3,
   admitted: (plan) => ({
-    // A limiter that refills continuously admits a few more every second.
+    // After the first wave, only a limiter that refills continuously admits more requests: a few every second.
     ...eachAdmitted(plan, "flood-", { min: 0, max: Math.ceil(plan.limits.perMinute / 60) }),
     "flood-1": plan.minute,
   }),
 };
 
 /**
- * Requests in a wave: ten waves send thirty times the minute's limit. The bounds of 50 and 300 keep both engines from
- * being the bottleneck.
+ * Number of requests in a wave: ten waves send thirty times the minute's limit. The bounds of 50 and 300 keep both
+ * engines from being the bottleneck.
  */
 const waveSize = ({ perMinute }: ScenarioLimits): number => Math.min(300, Math.max(50, 3 * perMinute));

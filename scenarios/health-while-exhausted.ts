@@ -1,7 +1,7 @@
 import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, health, invoke, realTime } from "./traffic.ts";
 
-/** Sends health requests before, during and after the use of a whole minute's allowance. */
+/** Uses up a minute's requests, and sends health requests before, during and after that. */
 export const healthWhileExhausted: Scenario = {
   name: "health-while-exhausted",
   title: "health answers 200 while invoke answers 429, and uses up nothing",

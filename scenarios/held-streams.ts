@@ -1,7 +1,10 @@
 import { allAdmitted, exactly, type Scenario } from "./scenario.ts";
 import { flow, invoke, slowStream } from "./traffic.ts";
 
-/** A stream holds every slot: invokes are refused while the streams run, and admitted after they have ended. */
+/**
+ * Streams hold all slots of a key. Invokes must be refused while the streams run, and admitted after the streams have
+ * ended.
+ */
 export const heldStreams: Scenario = {
   name: "held-streams",
   title: "a stream holds its slot until its end",

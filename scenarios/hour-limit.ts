@@ -1,15 +1,14 @@
 import { eachAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, repeatEvery } from "./traffic.ts";
 
-/** Seconds between rounds. Longer than a minute, so that each round has its own minute, fixed or rolling. */
+/** Seconds between two rounds. This is longer than a minute, so that no two rounds share a minute, fixed or rolling. */
 const roundIntervalSeconds = 80;
 
 /**
- * Sends the hour's allowance in three passes, a minute's worth at a time.
- *
- * An hour may end during the first pass; the second pass then lies within one hour. If an hour may have ended during
- * either, one request too many proves nothing. The third pass starts once the whole allowance is available again, for
- * any shape of the hour, so it certainly lies within one hour. (On a busy machine the passes may overlap.)
+ * Uses up the hour's limit in three passes of several rounds. Each round sends a minute's number of requests. If an
+ * hour ends during the first pass, the second pass lies within one hour. A pass during which an hour may have ended
+ * proves nothing by one request too many. The third pass starts when the whole hour's limit is available again, for
+ * fixed and for rolling hours, so it certainly lies within one hour. On a busy machine the passes may overlap.
  */
 export const hourLimit: Scenario = {
   name: "hour-limit",
@@ -31,11 +30,12 @@ export const hourLimit: Scenario = {
       ...pass("later", roundCount(limits) + spareRounds, 2 * passSeconds + hourSeconds + 60),
     ];
   },
-  // The rounds of a big tier also take real time, because the target gets at most 2,000 requests a second.
+  // Limits the speed for big tiers, so that the target gets at most 2,000 requests a second.
   speed: ({ perMinute }) => Math.min(900, Math.floor((2000 * roundIntervalSeconds) / perMinute)),
   seconds: (limits) => (3 * roundCount(limits) + spareRounds) * roundIntervalSeconds + hourSeconds + 60,
   admitted: (plan) => ({
-    // A k6 script does not know where an hour ends: `conformance load` judges the hour's number.
+    // A k6 script does not know when an hour ends, so these bounds check the minute only. `conformance load` judges the
+    // hour.
     ...eachAdmitted(plan, "", { min: 0, max: plan.minute.max }),
     "later-1": { min: 1, max: plan.minute.max },
   }),
@@ -43,8 +43,11 @@ export const hourLimit: Scenario = {
 
 const hourSeconds = 3600;
 
-/** Rounds of a pass: one more than the hour needs, in case a round crosses the end of a minute. */
+/** Number of rounds in a pass: one more than the hour needs, in case a round crosses the end of a minute. */
 const roundCount = ({ perHour, perMinute }: ScenarioLimits): number => Math.ceil(perHour / perMinute) + 1;
 
-/** Extra rounds. With a busy machine and a fast clock, a round may start so late that two rounds share a minute. */
+/**
+ * Extra rounds of the third pass. On a busy machine with a fast clock, a round may start so late that two rounds share
+ * a minute.
+ */
 const spareRounds = 2;

@@ -2,9 +2,9 @@ import { eachAdmitted, type Flow, type Scenario, type ScenarioLimits } from "./s
 import { flow, invoke, repeatEvery } from "./traffic.ts";
 
 /**
- * Uses up a minute four times, each time on an empty window. Two flows send just more than the minute's number. The
- * other two send more than minute and burst can allow together. One flow of each pair lies within a single fixed
- * minute, wherever the target's minutes end.
+ * Uses up the minute's limit four times, each time when no earlier request counts any more. Two flows send slightly
+ * more than the minute's number. The other two send more than the minute and the burst can allow together. Of each
+ * pair, one flow lies within a single fixed minute, wherever the target's minutes end.
  */
 export const minuteLimit: Scenario = {
   name: "minute-limit",
@@ -40,7 +40,8 @@ export const minuteLimit: Scenario = {
     ...exhaustAndRecheck(limits, ["serial", "again"], exhaustSeconds[0]),
     ...exhaustAndRecheck(limits, ["serial-2", "again-2"], exhaustSeconds[1]),
   ],
-  // Slow enough that sequential requests take only a part of a minute on a busy machine. An unpublished burst allows no sharp verdict anyway.
+  // The speed leaves a busy machine enough time to send a minute's requests one by one. Without a published burst a
+  // higher speed is enough, because no sharp verdict is possible.
   speed: ({ perMinute, burst }) => {
     if (burst === null) return 100;
     return perMinute <= 100 ? 40 : 60;
@@ -50,9 +51,9 @@ export const minuteLimit: Scenario = {
 };
 
 /**
- * Starts of the flows, in seconds. Within their minutes, the two starts of a pair lie half a minute apart. The whole
- * allowance is available again at each start, even for a limiter that weighs the previous minute. Flows with many
- * refusals come last: if refusals count, a bucket needs minutes to recover.
+ * Starts of the flows, in seconds. The two starts of a pair are half a minute apart, counted modulo a minute. The whole
+ * limit is available again at each start, even for a limiter that weighs the previous minute. Flows with many refusals
+ * come last: if refusals count, a bucket needs minutes to recover.
  */
 const fillSeconds = [0, 150] as const;
 const exhaustSeconds = [236, 326] as const;
@@ -60,8 +61,8 @@ const exhaustSeconds = [236, 326] as const;
 type FlowNames = readonly [many: string, few: string];
 
 /**
- * Sends sequentially until nothing can be left, then rechecks, since a bucket refills. The recheck is only a few
- * requests, because refusals may count.
+ * Sends requests one by one until nothing can be left, and tries again later, since a bucket refills. The later tries
+ * are only a few requests, because refusals may count.
  */
 function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const recheck = flow(few, invoke, { kind: "in turn", requests: 3 }, { afterSeconds: afterSeconds + 15 });
@@ -71,7 +72,10 @@ function exhaustAndRecheck(limits: ScenarioLimits, [many, few]: FlowNames, after
   ];
 }
 
-/** Nearly fills the minute, then sends single requests with pauses, so that a slot that is freed late cannot explain a refusal. */
+/**
+ * Sends two requests less than the minute allows, then single requests with pauses. The pauses let the server free its
+ * slots, so that no refusal can be about concurrency.
+ */
 function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, afterSeconds: number): Flow[] {
   const single = flow(few, invoke, { kind: "in turn", requests: 1 }, { afterSeconds: afterSeconds + 8 });
   return [
@@ -80,5 +84,8 @@ function fillAndOverrun({ perMinute }: ScenarioLimits, [many, few]: FlowNames, a
   ];
 }
 
-/** The document does not say what the burst allowance adds to the minute: it may be all of it. */
+/**
+ * Greatest number of requests that a minute may admit. The document does not say whether the burst adds to the minute,
+ * so the whole burst may.
+ */
 const maxAdmitted = ({ perMinute, burst }: ScenarioLimits): number => perMinute + (burst ?? perMinute);

@@ -1,11 +1,11 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { flow, halfOfSlots, invoke, realTime, repeatEvery } from "./traffic.ts";
 
-/** Requests of the quiet key in each of its short turns. */
+/** Number of requests that the quiet key sends in each of its short turns. */
 const turnSize = 8;
 const intervalSeconds = 0.2;
 
-/** The quiet key sends a few requests: first alone, then while the other key is far over its limit. */
+/** A quiet key sends a few requests: first alone, then while another key is far over its limit. */
 export const noisyNeighbour: Scenario = {
   name: "noisy-neighbour",
   title: "one key far over its limit leaves another key's admission and latency alone",
@@ -26,7 +26,7 @@ export const noisyNeighbour: Scenario = {
     return [
       ...quiet("alone", 0.5),
       ...repeatEvery(intervalSeconds, 9, flow("noise", invoke, wave, { afterSeconds: 2 })),
-      // Each turn of the quiet key falls into a wave of requests on the other key.
+      // Starts each turn of the quiet key during a wave of requests on the other key.
       ...quiet("beside", 2 + 2 * intervalSeconds + 0.02),
     ];
   },

@@ -2,8 +2,8 @@ import type { Scenario } from "./scenario.ts";
 import { flow, invoke } from "./traffic.ts";
 
 /**
- * Exhausts the allowance three times and retries right after `retry_after`. The second time, also retries at a third
- * and at 0.7 of `retry_after`.
+ * Uses up the limit three times and retries right after `retry_after`. The second time, also retries when a third, and
+ * then 0.7, of `retry_after` has passed.
  */
 export const recovery: Scenario = {
   name: "recovery",

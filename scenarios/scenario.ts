@@ -1,4 +1,5 @@
-// Scenarios are data and arithmetic. They import nothing from src, so that k6 can run them; in src, only src/load/scenarios.ts reads them.
+// Scenarios are data and arithmetic. They import nothing from src, so that k6 can run them. In src, only
+// src/load/scenarios.ts imports them.
 
 export type EngineName = "k6" | "autocannon";
 
@@ -11,7 +12,10 @@ export interface ScenarioLimits {
   readonly tokensPerMonth: number | null;
 }
 
-/** Tiers by property or by name; src/load/scenarios.ts looks them up. The custom tier is `enterprise`. */
+/**
+ * Tiers by a property or by name. src/load/scenarios.ts looks up which tiers have the property. The tier with agreed
+ * limits is `enterprise`.
+ */
 export type ScenarioTiers =
   | "all"
   | "published"
@@ -19,62 +23,71 @@ export type ScenarioTiers =
   | "with burst"
   | readonly ("free" | "pro" | "enterprise")[];
 
-/** A requirement of a scenario, beyond a key and an agent that answers. */
+/** A precondition of a scenario, in addition to a key and an agent that answers. */
 export type ScenarioNeed =
   | "agents.slow"
   | "agents.slowStreaming"
   | "agents.failing"
   | "keys.second"
-  /** A receiver that the target can deliver webhooks to. */
+  /** A receiver to which the target can deliver webhooks. */
   | "receiver";
 
-/** Traffic that tests the limits of one tier, and the clauses that its evidence is judged by. */
+/** The traffic of a load test for one tier, and the clauses by which its evidence is judged. */
 export interface Scenario {
-  /** The name, which is also the file's. */
+  /** The name of the scenario, which is also the name of its file. */
   readonly name: string;
-  /** The behaviour that must hold, in one line. */
+  /** The behaviour that the target must show, in one line. */
   readonly title: string;
   /** The traffic in one line, for the table in README.md. */
   readonly sends: string;
-  /** Ids of clauses that the evidence is judged by. */
+  /** Ids of the clauses by which the evidence is judged. */
   readonly claims: readonly string[];
-  /** The requirement set in which its findings first count, as src/spec/requirements.ts names it. Default: the set of each clause. */
+  /**
+   * The requirement set in which the scenario's findings first count, as src/spec/requirements.ts names it. Default:
+   * the set of each clause.
+   */
   readonly since?: "1.0" | "1.1";
-  /** Each tier is an instance of its own, with fresh keys if the target can make some. */
+  /** Tiers on which the scenario runs, each by itself, with fresh keys if the target can make some. */
   readonly tiers: ScenarioTiers;
   /** Engines that can send this traffic. The first one is the default. */
   readonly engines: readonly EngineName[];
-  /** Limits of the embedded server's `enterprise` tier under this scenario; `null` for its usual ones. */
+  /** Limits of the embedded server's `enterprise` tier while this scenario runs; `null` for its usual limits. */
   readonly enterpriseLimits: ScenarioLimits | null;
   readonly needs: readonly ScenarioNeed[];
-  /** The traffic for these limits, in the target's time (see {@link atSpeed}). Each flow has its own name. */
+  /**
+   * Returns the traffic for these limits, in times of the target's clock (see {@link atSpeed}). Each flow has its own
+   * name.
+   */
   flows(limits: ScenarioLimits): readonly Flow[];
-  /** How many times as fast as real time the embedded server's clock runs. Any other target has 1. */
+  /**
+   * Returns how many times faster than real time the embedded server's clock runs. The clock of any other target runs
+   * at speed 1.
+   */
   speed(limits: ScenarioLimits): number;
-  /** Approximate duration in seconds of the target's time. */
+  /** Returns the approximate duration, in seconds of the target's clock. */
   seconds(limits: ScenarioLimits): number;
-  /** How many requests the target must admit, for a k6 script that is started by hand. */
+  /** Returns how many requests the target must admit. Only a k6 script that a user starts directly needs this. */
   admitted(plan: AdmissionPlan): AdmittedByFlow;
 }
 
-/** Requests of one kind in one traffic shape. All times are the target's. */
+/** Requests of one kind in one traffic shape. All times are those of the target's clock. */
 export interface Flow {
-  /** Lower-case letters, digits and `-`. */
+  /** The name, in lower-case letters, digits and `-`. */
   readonly name: string;
   readonly key: KeyRole;
   readonly operation: Operation;
   readonly shape: TrafficShape;
-  /** Start, in seconds after the first flow. */
+  /** Start of the flow, in seconds after the start of the first flow. */
   readonly afterSeconds: number;
-  /** The client disconnects this long after it sent a request; `null`: it reads the whole response. */
+  /** Milliseconds after which the client of a request disconnects; `null` if it reads the whole response. */
   readonly leaveAfterMs: number | null;
 }
 
-/** `second` belongs to the same tier as `main`. */
+/** The keys of a scenario. Both belong to the same tier. */
 export type KeyRole = "main" | "second";
 
 export interface Operation {
-  /** `usage` and `list` ignore the agent. */
+  /** The endpoint. `usage` and `list` ignore `agent`. */
   readonly kind: "invoke" | "stream" | "health" | "usage" | "list";
   readonly agent: AgentRole;
 }
@@ -82,23 +95,32 @@ export interface Operation {
 export type AgentRole = "answering" | "streaming" | "slow" | "slowStreaming" | "failing";
 
 export type TrafficShape =
-  /** All requests are in flight together. */
+  /** Sends all requests at the same instant, so that all are in flight together. */
   | { readonly kind: "at once"; readonly requests: number }
-  /** Sequential requests on one connection. */
+  /** Sends sequential requests on one connection. */
   | { readonly kind: "in turn"; readonly requests: number }
-  /** An exact number of requests, shared by `atOnce` connections that send as fast as they can. */
+  /**
+   * Sends an exact number of requests over `atOnce` connections. Each connection sends its next request when its last
+   * response has arrived.
+   */
   | { readonly kind: "shared"; readonly atOnce: number; readonly requests: number }
-  /** A closed loop: each of `atOnce` connections sends its next request when the last response has arrived. */
+  /**
+   * Sends requests for some seconds over `atOnce` connections. Each connection sends its next request when its last
+   * response has arrived.
+   */
   | { readonly kind: "closed"; readonly atOnce: number; readonly seconds: number }
-  /** A constant rate that does not depend on responses. Only k6 can send it. */
+  /** Sends requests at a constant rate that does not depend on responses. Only k6 can do so. */
   | { readonly kind: "paced"; readonly perSecond: number; readonly seconds: number }
   /**
-   * In each round: sequential requests until one is refused, then one more once `retry_after` has passed. That last request waits another
-   * 100 ms of real time and the rounding of whole seconds. Every second round also retries early: see {@link earlyRetrySeconds}.
+   * Sends sequential requests until one is refused, then one more when `retry_after` has passed, in each round. The
+   * last request of a round waits a second longer for rounding, and 100 ms of real time. Every second round also
+   * retries early: see {@link earlyRetrySeconds}.
    */
   | { readonly kind: "after refusal"; readonly rounds: number };
 
-/** The flow in the client's time, if the target's clock runs `speed` times as fast as the client's. */
+/**
+ * Converts the times of a flow from the target's clock to the client's. The target's clock runs `speed` times as fast.
+ */
 export function atSpeed(flow: Flow, speed: number): Flow {
   return {
     ...flow,
@@ -122,36 +144,48 @@ function shapeAtSpeed(shape: TrafficShape, speed: number): TrafficShape {
   }
 }
 
-/** A shorter `retry_after` gets no early retry: rounding may account for the difference. The judge has the same bound, `minEarlySeconds`. */
+/**
+ * After a `retry_after` below this number of seconds there is no early retry, because rounding may explain an early
+ * admission. The judge in src/load has the same bound, `minEarlySeconds`.
+ */
 const minEarlySeconds = 4;
-/** Early retries, as shares of `retry_after`. The second one detects a `retry_after` that is 1.5 times too long. */
+/**
+ * Times of the early retries, as shares of `retry_after`. The second retry detects a `retry_after` that is 1.5 times
+ * too long.
+ */
 const earlyRetryShares = [1 / 3, 0.7] as const;
 
 /**
- * When an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted from 0) do.
- * The refusal of an early retry may postpone admission, which would hide a `retry_after` that is too short.
+ * Returns when an "after refusal" flow retries early, in seconds after the refusal. Only rounds 1, 3, 5, … (counted
+ * from 0) have early retries. The refusal of an early retry may postpone admission, which would hide a `retry_after`
+ * that is too short.
  */
 export function earlyRetrySeconds(retryAfterSeconds: number, round: number): readonly number[] {
   if (round % 2 === 0 || retryAfterSeconds < minEarlySeconds) return [];
   return earlyRetryShares.map((share) => share * retryAfterSeconds);
 }
 
-/** When the flow retries after `retry_after`, in seconds after the refusal. One second more: a server may round down. */
+/**
+ * Returns when the flow retries after `retry_after`, in seconds after the refusal. A second is added, because a server
+ * may round down.
+ */
 export const lateRetrySeconds = (retryAfterSeconds: number): number => retryAfterSeconds + 1;
 
-/** How many requests a flow sends; `null` if that depends on the responses. */
+/** Returns how many requests a flow sends; `null` if that depends on the responses. */
 export function requestCount({ shape }: Flow): number | null {
   if ("requests" in shape) return shape.requests;
   return shape.kind === "paced" ? Math.round(shape.perSecond * shape.seconds) : null;
 }
 
-/** Least and greatest number of requests that must be admitted. */
+/** The least and the greatest number of requests that may be admitted. */
 export interface AdmittedBounds {
   readonly min: number;
   readonly max: number;
 }
 
-/** Bounds by flow name. A flow without bounds may have any number of its requests admitted. */
+/**
+ * Bounds of the admitted requests of a flow, by the flow's name. A flow that is absent may have any number admitted.
+ */
 export type AdmittedByFlow = Readonly<Record<string, AdmittedBounds>>;
 
 /** The input from which a scenario computes its {@link AdmittedByFlow}. */
@@ -159,8 +193,8 @@ export interface AdmissionPlan {
   readonly limits: ScenarioLimits;
   readonly flows: readonly Flow[];
   /**
-   * Bounds of the requests that a fresh key gets within a minute. The document does not say whether the burst allowance is part of the minute's limit
-   * or comes on top. It is a part by default, and on top with `-e BURST_ADDS=true`.
+   * Bounds of the admitted requests of a fresh key within a minute. The document does not say whether the burst is part
+   * of the minute's limit or comes on top. By default it is a part; with `-e BURST_ADDS=true` it comes on top.
    */
   readonly minute: AdmittedBounds;
 }
@@ -172,7 +206,7 @@ export function admissionPlan(flows: readonly Flow[], limits: ScenarioLimits, bu
 
 export const exactly = (count: number): AdmittedBounds => ({ min: count, max: count });
 
-/** Requires that every request is admitted, in each flow whose name starts with `prefix`. */
+/** Requires that all requests are admitted, for each flow whose name starts with `prefix`. */
 export const allAdmitted = (plan: AdmissionPlan, prefix = ""): AdmittedByFlow =>
   Object.fromEntries(flowsNamed(plan, prefix).map((flow) => [flow.name, boundsOfWholeFlow(flow)]));
 
@@ -186,7 +220,7 @@ function flowsNamed({ flows }: AdmissionPlan, prefix: string): readonly Flow[] {
   return found;
 }
 
-/** A flow of unknown size must have at least one request admitted. */
+/** Requires that all requests of a flow are admitted; at least one if their number is unknown. */
 function boundsOfWholeFlow(flow: Flow): AdmittedBounds {
   const requests = requestCount(flow);
   return requests === null ? { min: 1, max: Number.MAX_SAFE_INTEGER } : exactly(requests);

@@ -1,7 +1,10 @@
 import { allAdmitted, type Scenario } from "./scenario.ts";
 import { failingInvoke, flow, slowInvoke, slowStream } from "./traffic.ts";
 
-/** Fills all slots and ends the requests in every possible way. After each, as many slow invokes as there are slots must be admitted. */
+/**
+ * Fills all slots with requests and ends these in every possible way. After each way, as many slow invokes as there are
+ * slots must be admitted.
+ */
 export const slotsBack: Scenario = {
   name: "slots-back",
   title: "slots come back after completion, failure and a client that leaves",
@@ -29,5 +32,8 @@ export const slotsBack: Scenario = {
   admitted: (plan) => allAdmitted(plan, "after-"),
 };
 
-/** When slots are free again, in seconds: a server may take 6.5 s to notice a disconnected client and free its slot. */
+/**
+ * Returns the second at which all slots must be free again. A server may take 6.5 s to notice a disconnected client and
+ * to free its slot.
+ */
 const freeSeconds = (startSeconds: number, disconnectSeconds: number): number => startSeconds + disconnectSeconds + 6.5;

@@ -3,7 +3,7 @@ import { flow, halfOfSlots, invoke, realTime } from "./traffic.ts";
 
 /**
  * A closed loop that lasts longer than the other scenarios, to detect memory or latency that grows with each request.
- * Only autocannon sends it. In a closed loop k6 uses more CPU than the server, so the latencies would be those of k6.
+ * Only autocannon sends it: k6 would use more CPU than the server, and its latencies would be its own.
  */
 export const soak: Scenario = {
   name: "soak",

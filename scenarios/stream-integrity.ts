@@ -1,7 +1,7 @@
 import { allAdmitted, type Scenario, type ScenarioLimits } from "./scenario.ts";
 import { flow, slowStream, stream } from "./traffic.ts";
 
-/** Hundreds of concurrent streams, slow and fast ones, in fewer slots than the tier has. */
+/** Sends hundreds of slow and fast streams. The number of concurrent streams stays below the number of slots. */
 export const streamIntegrity: Scenario = {
   name: "stream-integrity",
   title: "every stream keeps its order and ends once, with hundreds of them at once",

@@ -17,6 +17,9 @@ export const sustained: Scenario = {
   admitted: allAdmitted,
 };
 
-/** The rate stays below the hour's limit, too. Otherwise the hour's limit would be a legal reason to refuse. */
+/**
+ * Number of requests per second. The rate also stays below the hour's limit, because that limit would be a legal reason
+ * to refuse.
+ */
 const ratePerSecond = ({ perMinute, perHour }: ScenarioLimits): number =>
   Math.min((perMinute / 60) * 0.9, perHour / 80);

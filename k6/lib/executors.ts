@@ -3,19 +3,19 @@ import type { Scenario } from "k6/options";
 import type { Flow, TrafficShape } from "../../scenarios/scenario.ts";
 
 /**
- * Requests that one virtual user has in flight. With more than this, the requests of a burst would not leave within a
- * few milliseconds.
+ * Maximum number of concurrent requests of one virtual user. With more, the requests of a burst would not leave within
+ * a few milliseconds.
  */
 const REQUESTS_PER_USER = 20;
-/** How long k6 waits for responses after a closed or constant-rate flow has ended. */
+/** How long k6 waits for responses after the end of a closed or constant-rate flow. */
 const GRACE = "60s";
-/** Maximum duration of a flow with a fixed number of requests. No such flow takes this long. */
+/** Maximum duration of a flow with a fixed number of requests, longer than any such flow takes. */
 const MAX_DURATION = "2h";
 
-/** k6 allows letters, digits, `-` and `_` in the name of a scenario. */
+/** Returns the name of a flow's k6 scenario. k6 allows letters, digits, `-` and `_` in the name. */
 export const k6NameOf = (flow: Flow): string => flow.name.replaceAll(/[^A-Za-z0-9_-]/g, "-");
 
-/** The k6 scenarios of these flows, by name. */
+/** Returns the k6 scenarios that send these flows, by name. */
 export function executorsOf(flows: readonly Flow[]): Record<string, Scenario> {
   return Object.fromEntries(flows.map((flow) => [k6NameOf(flow), executorOf(flow)]));
 }
@@ -52,11 +52,14 @@ function executorOf(flow: Flow): Scenario {
   }
 }
 
-/** How many virtual users share a burst: at least 4 if possible, so that several processes can share even a small one. */
+/**
+ * Returns how many virtual users share a burst: at least 4 if possible, so that several k6 processes can share even a
+ * small burst.
+ */
 export const burstUsers = (requests: number): number =>
   Math.min(requests, Math.max(4, Math.ceil(requests / REQUESTS_PER_USER)));
 
-/** How many requests of a burst the virtual user with this number (from 0) sends. */
+/** Returns how many requests of a burst one virtual user sends. `user` is its number, from 0. */
 export function shareOf(requests: number, user: number): number {
   const count = burstUsers(requests);
   return Math.floor(requests / count) + (user < requests % count ? 1 : 0);
@@ -73,8 +76,11 @@ function constantRate({ perSecond, seconds }: Extract<TrafficShape, { kind: "pac
   };
 }
 
-/** k6 refuses a flow that is shorter than a second. */
+/** Formats a duration for k6, which refuses durations below a second. */
 const formatDuration = (seconds: number): string => `${Math.max(1000, Math.round(seconds * 1000))}ms`;
 
-/** Enough users for responses that take two seconds. If they take longer, k6 drops iterations and the run is invalid. */
+/**
+ * Returns how many virtual users a constant rate needs if a response takes two seconds. If responses take longer, k6
+ * drops iterations and the run is invalid.
+ */
 const usersFor = (perSecond: number): number => Math.min(2000, Math.max(10, Math.ceil(perSecond * 2)));

@@ -11,7 +11,7 @@ import { sampleOf } from "./sample.ts";
 export interface IterationOptions {
   readonly flow: Flow;
   readonly request: Request;
-  /** How many times as fast as ours the target's clock runs. */
+  /** How many times faster the target's clock runs than this machine's. */
   readonly speed: number;
   /** Called for each response, as soon as it has arrived. */
   readonly onSample: (sample: SampleLine) => void;
@@ -48,7 +48,10 @@ async function sendBurst({ flow, request, onSample }: IterationOptions, requests
   await Promise.all(responses);
 }
 
-/** Sends nothing in the last iteration: k6 starts one more than rate × duration. */
+/**
+ * Sends a request of a constant-rate flow. k6 starts one iteration more than rate × duration, and the surplus one sends
+ * nothing.
+ */
 function sendPaced(options: IterationOptions, { perSecond, seconds }: Extract<TrafficShape, { kind: "paced" }>): void {
   const { iterationInTest, startTime } = exec.scenario;
   if (iterationInTest < Math.round(perSecond * seconds))
@@ -66,12 +69,12 @@ function sendOne({ flow, request, onSample }: IterationOptions, dueMs: number | 
 /** Maximum number of requests until a refusal, so that the loop ends against a server without limits. */
 const MAX_UNTIL_REFUSED = 20_000;
 
-/** Margin for the difference of the two clocks, added to `retry_after`. */
+/** Margin that is added to `retry_after`, because the clocks of the client and the target differ. */
 const RETRY_MARGIN_MS = 100;
 
 /**
- * In each round: exhausts the allowance, retries early in some rounds, and retries right after `retry_after` has passed. Waits are counted from
- * the arrival of the refusal, so that the server's own wait ends first.
+ * In each round: sends requests until one is refused, retries early in some rounds, and retries right after
+ * `retry_after`. Waits begin when the refusal arrives, which is later than the beginning of the server's own wait.
  */
 function retryAfterRefusals(options: IterationOptions, rounds: number): void {
   for (let round = 0; round < rounds; round++) {
@@ -87,8 +90,8 @@ function retryAfterRefusals(options: IterationOptions, rounds: number): void {
 }
 
 /**
- * Sends requests until one is refused. Returns `null` if the server never refuses, or answers with a status other than
- * 200 or 429.
+ * Sends requests until one is refused. Returns `null` if the server refuses none, or responds with a status other than
+ * 200 and 429.
  */
 function sendUntilRefused(options: IterationOptions): SampleLine | null {
   for (let sent = 0; sent < MAX_UNTIL_REFUSED; sent++) {

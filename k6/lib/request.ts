@@ -13,10 +13,10 @@ export interface Request {
   };
 }
 
-/** A response that takes longer counts as none. */
+/** Timeout of a request. A response that takes longer counts as missing. */
 const TIMEOUT_MS = 120_000;
 
-/** The request that a flow sends each time. Built once per virtual user. */
+/** Builds the request of which a flow sends copies. Called once per virtual user. */
 export function requestOf(flow: Flow, settings: Settings): Request {
   const { operation } = flow;
   const isPost = operation.kind === "invoke" || operation.kind === "stream";

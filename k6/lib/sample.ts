@@ -23,8 +23,9 @@ export interface Start {
 }
 
 /**
- * Makes a sample of a response. The clock of a script counts whole milliseconds, so the times are widened. The request
- * was sent, and the server decided on it, between `sentMs` and `headMs`.
+ * Makes a sample of a response. The clock of a script counts whole milliseconds, so `sentMs` is the earliest possible
+ * time of sending, and `headMs` and `endMs` are the latest possible times. The server's decision lies between `sentMs`
+ * and `headMs`.
  */
 export function sampleOf(flow: Flow, start: Start, response: Response): SampleLine {
   const { timings, headers } = response;
@@ -42,7 +43,8 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
     flow: flow.name,
     key: flow.key,
     dueMs: start.dueMs,
-    // `blocked` includes the time to connect. Its fraction is dropped: it could put the later of two sequential requests first.
+    // `blocked` includes the time to connect. Without dropping its fraction, a request could seem to be sent before the
+    // previous response ended.
     sentMs: start.atMs + Math.floor(timings.blocked),
     headMs: status === null ? endMs : endMs - timings.receiving,
     endMs,
@@ -69,12 +71,15 @@ export function sampleOf(flow: Flow, start: Start, response: Response): SampleLi
   };
 }
 
-/** A header's name as Go writes it, whatever its case on the wire. */
+/** Returns a header's name in the letter case of Go, which k6 uses whatever the server sends. */
 const nameInGo = (name: string): string => name.toLowerCase().replace(/(?:^|-)[a-z]/g, (found) => found.toUpperCase());
 
 const rateNames = rateLimitHeaders.map(nameInGo);
 
-/** The rate-limit headers and `Date`. k6 joins a header that was sent twice with a comma, so all but `Date` are split there. */
+/**
+ * Returns the rate-limit headers and `Date`. k6 joins the values of a repeated header with a comma, so this function
+ * splits all but `Date`.
+ */
 function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [name: string, value: string])[] {
   const sent: [name: string, value: string][] = [];
   rateNames.forEach((name) => headers[name]?.split(",").forEach((value) => sent.push([name, value])));
@@ -84,8 +89,8 @@ function limiterHeaders(headers: Readonly<Record<string, string>>): (readonly [n
 }
 
 /**
- * The status. k6 reports neither status nor headers of an incomplete response. If a stream had begun to arrive, its status was 200: refusals are
- * short and arrive completely.
+ * Returns the status. k6 reports neither status nor headers of an incomplete response. If a part of a stream's body has
+ * arrived, the status was 200, because refusals are short and arrive completely.
  */
 function statusOf({ status, timings }: Response, isStream: boolean): number | null {
   if (status > 0) return status;

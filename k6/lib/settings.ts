@@ -8,9 +8,9 @@ export interface Settings {
   readonly baseUrl: string;
   readonly tier: TierName;
   readonly limits: TierLimits;
-  /** How many times as fast as ours the target's clock runs. */
+  /** How many times faster the target's clock runs than this machine's. */
   readonly speed: number;
-  /** Whether the script only writes a line for each request, for `conformance load` to judge, and checks nothing itself. */
+  /** Whether the script writes a line for each request, which `conformance load` judges, and checks nothing itself. */
   readonly isRecording: boolean;
   /** Whether the target's burst allowance is added to the minute's limit. */
   readonly burstAdds: boolean;
@@ -22,11 +22,11 @@ export interface Settings {
   key(role: KeyRole): string;
   /** Throws if the variable of the role is not set. */
   agent(role: AgentRole): string;
-  /** The request that makes the agent play the role. */
+  /** Returns what a request must contain to make the agent play the role. */
   roleRequest(role: AgentRole): RoleRequest;
 }
 
-/** Body fields, and a path with `{agent_id}` and `{endpoint}`; `null` for the published path. */
+/** Fields of the body, and a path with `{agent_id}` and `{endpoint}`; `null` for the published path. */
 export interface RoleRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly path: string | null;
@@ -34,7 +34,7 @@ export interface RoleRequest {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings of a script. Throws an Error that names the variable and its allowed values. */
+/** Reads the settings of a script. Throws an error that names the wrong variable and its allowed values. */
 export function readSettings(environment: Environment): Settings {
   const tier = readTier(environment.TIER);
   const roleRequests = readJson<Partial<Record<AgentRole, RoleRequest>>>("PLAYERS", environment.PLAYERS ?? "{}");
@@ -59,7 +59,7 @@ function readClient({ CLIENT_CERT: cert = "", CLIENT_KEY: key = "" }: Environmen
   return { cert, key };
 }
 
-/** Accepts the base address with and without its final `/v1`. */
+/** Reads the base URL, with or without its final `/v1`. */
 function readBaseUrl(text: string | undefined): string {
   if (text === undefined || !/^https?:\/\/[^/]/.test(text))
     throw new Error(`BASE_URL is ${text === undefined ? "not set" : "no URL"}: give -e BASE_URL=https://…/v1.`);
@@ -96,7 +96,10 @@ function readNumber(name: string, text: string | undefined): number | null {
   return Number(text);
 }
 
-/** The streaming agent is the answering one unless named. The other roles have no default. */
+/**
+ * Returns the id of the agent for a role. Without a variable for the streaming agent, the answering agent streams.
+ * Other roles have no default.
+ */
 function readAgent(environment: Environment, role: AgentRole): string {
   if (role === "answering") return sendable(environment.AGENT ?? "echo");
   if (role === "streaming") return sendable(environment.AGENT_STREAMING ?? environment.AGENT ?? "echo");

@@ -5,13 +5,16 @@ import http from "k6/http";
 import type { Flow } from "../../scenarios/scenario.ts";
 import type { Settings } from "./settings.ts";
 
-/** If a window ends sooner than this, the setup waits for the next one: counts must not span two windows. */
+/**
+ * Minimum time until the end of a window. If the window ends sooner, the setup waits for the next one: counts must not
+ * span two windows.
+ */
 const MIN_WINDOW_SECONDS = 15;
 
 /**
- * k6's `setup`, which runs once before the load. Under `conformance load` it waits for the moment at which all
- * processes start. In a script started by hand it checks that the target answers, by a health request, which no limit
- * counts. It then waits for a new window if needed.
+ * The `setup` function of k6, which runs once before the load. Under `conformance load` it waits for the moment at
+ * which all processes start. In a script that a user starts directly, it sends a health request, which no limit counts,
+ * to check that the target answers. It then waits for a new window if needed.
  */
 export function waitUntilReady(flows: readonly Flow[], settings: Settings): void {
   if (settings.startAtMs !== null) sleepSeconds((settings.startAtMs - Date.now()) / 1000);

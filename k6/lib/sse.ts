@@ -7,7 +7,10 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** Splits the body of an event stream as the SSE standard says. Ignores an event that is cut off at the end. */
+/**
+ * Splits the body of an event stream into events, as the SSE standard says. Ignores an event that is cut off at the
+ * end.
+ */
 export function readEvents(body: string): StreamEvent[] {
   const blocks = body
     .replace(/^\uFEFF/, "")
@@ -36,6 +39,6 @@ function readLine(line: string): [field: string, value: string] {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
-/** Whether the events of a finished stream obey all rules of their order. */
+/** Whether the events of a finished stream obey all rules about their order. */
 export const isCompleteStream = ({ sequence }: Pick<StreamShape, "sequence">): boolean =>
   streamRules.every(({ judge }) => typeof judge({ sequence, isOver: true }) !== "string");

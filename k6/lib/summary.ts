@@ -4,14 +4,14 @@ import { getPath } from "../../src/base/json.ts";
 import type { EndLine, SampleLine } from "../../src/load/engines/k6/lines.ts";
 import type { Settings } from "./settings.ts";
 
-/** Writes a line of JSON on the console. */
+/** Writes a line of JSON to the console. */
 export function writeLine(line: SampleLine | EndLine): void {
   console.log(JSON.stringify(line));
 }
 
 /**
- * k6's `handleSummary`: writes the last line of a recording. For a script started by hand it prints the most important numbers, since a
- * script with this function gets no summary from k6.
+ * The `handleSummary` function of k6. When `conformance load` runs the script, it writes the last line of the evidence.
+ * Otherwise it prints the most important numbers, since k6 prints no summary for a script with this function.
  */
 export function summarize(data: unknown, scenario: string, settings: Settings): Record<string, string> {
   if (!settings.isRecording) return { stdout: `${summaryLines(data).join("\n")}\n` };
@@ -30,7 +30,7 @@ export function summarize(data: unknown, scenario: string, settings: Settings): 
   return {};
 }
 
-/** k6 leaves out a metric without values: it counts as 0. */
+/** Returns a value of a metric. k6 leaves out a metric without values, which counts as 0. */
 const metricValue = (data: unknown, metric: string, value: string): number =>
   Number(getPath(data, "metrics", metric, "values", value) ?? 0);
 
@@ -77,7 +77,7 @@ function thresholdLines(data: unknown): string[] {
   );
 }
 
-/** Our thresholds apply to counts, except for checks, where they apply to a rate. */
+/** Returns the value that a threshold of the scripts compares: the count of a counter, or the rate of checks. */
 function thresholdValue(metric: unknown): string {
   const values = getPath(metric, "values");
   return String(getPath(values, "count") ?? getPath(values, "rate"));

@@ -23,7 +23,7 @@ export const deliverySchema = z
     id: z.string(),
     hook: z.string().describe("Name of the receiver's address that it came to."),
     attempt: z.int().positive().describe("It was the n-th request to that address."),
-    /** Its `url` is the path and query only, as the receiver received them. */
+    /** The request, with the path and query as `url`, because the receiver sees no more. */
     request: requestSchema,
     peer: z.string().describe("Address that it came from."),
     receivedMs: z.number().describe("When it had arrived whole, in milliseconds since the start of the run."),
@@ -47,9 +47,9 @@ export const deliverySchema = z
 export type DeliveryReply = DeepReadonly<z.infer<typeof replySchema>>;
 
 /**
- * A request that the receiver got. Times are in milliseconds since the start of the run. They tell when the whole
- * request had arrived. `clockMs` is how far the target's test clock had been advanced by then. `clockAtMostMs` includes
- * an advance that had not finished.
+ * A request that the receiver got. `receivedMs` is when the whole request had arrived, in milliseconds since the start
+ * of the run. `clockMs` is how far the target's test clock had been advanced by then. `clockAtMostMs` includes an
+ * advance that had not finished.
  */
 export type Delivery = DeepReadonly<z.infer<typeof deliverySchema>>;
 
@@ -60,7 +60,8 @@ export function deliveryHeader({ request }: Pick<Delivery, "request">, name: str
 }
 
 /**
- * Whether a delivery has exactly one signature, and that signature is valid (HOOK-21). Always false without a secret.
+ * Whether a delivery has exactly one signature, and the signature is valid (HOOK-21). Always false for a webhook
+ * without a secret.
  */
 export function hasValidSignature({
   request,
@@ -70,7 +71,7 @@ export function hasValidSignature({
   return computedSignature !== null && values.length === 1 && values[0] === computedSignature;
 }
 
-/** Returns the body as JSON. Returns `undefined` if the body is not JSON, or was too long to record. */
+/** Parses the body as JSON. Returns `undefined` if the body is not JSON, or was too long to record. */
 export const deliveryJson: (delivery: Delivery) => unknown = memoizeByObject(({ request: { body } }: Delivery) =>
   body.kind === "text" ? parseBoundedJson(body.text) : undefined,
 );

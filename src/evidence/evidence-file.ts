@@ -9,7 +9,8 @@ type PackedProbe = EvidenceFile["probes"][number];
 type PlainObject = Readonly<Record<string, unknown>>;
 
 /**
- * Exchanges and deliveries by id. The file contains each of them once, even if only a probe's evidence refers to it.
+ * The exchanges and deliveries of a run by id. The file contains each of them once, even if only a probe's evidence
+ * refers to it.
  */
 interface Known {
   readonly exchanges: Map<string, Exchange>;
@@ -20,15 +21,16 @@ const byId = <T extends { readonly id: string }>(items: readonly T[]): Map<strin
   new Map(items.map((each) => [each.id, each]));
 
 /**
- * Converts evidence to the form of `evidence.json`, with each exchange and delivery only once. Does not redact. Fastest
- * if probes refer to the same objects as the lists: equal copies have to be compared.
+ * Converts evidence to the form of `evidence.json`, with each exchange and delivery only once. Does not redact. This is
+ * fastest if probes refer to the same objects as the lists, because equal copies have to be compared.
  */
 export function toEvidenceFile({ exchanges, deliveries, probes }: Evidence): EvidenceFile {
   const known: Known = { exchanges: byId(exchanges), deliveries: byId(deliveries) };
   const packed = probes.map((each) => packProbe(each, known));
   return {
     format: "agent-hosting-conformance/evidence/1",
-    // The harness recorded these objects. Their types differ from the file's only in `readonly`.
+    // The cast is safe, because the harness recorded these objects: their types differ from the file's only in
+    // `readonly`.
     exchanges: Object.fromEntries(known.exchanges) as EvidenceFile["exchanges"],
     deliveries: Object.fromEntries(known.deliveries) as EvidenceFile["deliveries"],
     probes: packed,
@@ -104,7 +106,7 @@ function found<T>(kind: string, id: unknown, known: ReadonlyMap<string, T>): T {
   throw new Error(`evidence.json refers to the ${kind} ${JSON.stringify(id)}, which it does not hold.`);
 }
 
-/** Whether an object looks like a reference. Such an object gets `$literal` around it. */
+/** Whether an object looks like a reference of this file format. Such an object gets `$literal` around it. */
 const looksLikeReference = (value: PlainObject): boolean =>
   ["$exchange", "$delivery", "$literal"].some((name) => Object.hasOwn(value, name));
 
@@ -130,6 +132,6 @@ function mapValues(object: PlainObject, map: (value: unknown) => unknown): Plain
     if (mapped !== object[key]) changed.set(key, mapped);
   }
   if (changed.size === 0) return object;
-  // The target's JSON may have a key like `__proto__`. `fromEntries` keeps it; an assignment would lose it.
+  // The target's JSON may have a key `__proto__`. `fromEntries` keeps this key, but an assignment would lose it.
   return Object.fromEntries(Object.keys(object).map((key) => [key, changed.has(key) ? changed.get(key) : object[key]]));
 }

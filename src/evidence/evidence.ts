@@ -31,7 +31,7 @@ export const evidenceSchema = z
     exchanges: z.record(z.string(), exchangeSchema).describe("Every recorded exchange, by its id."),
     deliveries: z
       .record(z.string(), deliverySchema)
-      // Earlier versions had no receiver, so their files have no deliveries.
+      // Files of earlier versions have no deliveries.
       .default({})
       .describe("Every delivery that the receiver got, by its id."),
     probes: z.array(probeSchema),
@@ -47,7 +47,7 @@ export type ProbeResult =
   | { readonly kind: "skipped"; readonly reason: string; readonly needs: string | null }
   | { readonly kind: "broken"; readonly error: string };
 
-/** The result of a probe for one instance, or of its only run (`null`). */
+/** The result of a probe for one instance, such as a tier. `instance` is `null` if the probe runs only once. */
 export interface ProbeEvidence {
   readonly probe: string;
   readonly instance: string | null;

@@ -44,7 +44,7 @@ const answeredSchema = z.object({
   endMs: z.number(),
   body: bodySchema,
   ending: endingSchema,
-  /** Events of a stream, in order. Empty for other bodies. */
+  /** The events of a stream, in order. Empty for a body that is no stream. */
   events: z.array(streamEventSchema),
 });
 
@@ -94,8 +94,8 @@ export const exchangeSchema = z
 export type Header = readonly [name: string, value: string];
 
 /**
- * A recorded body. Up to 256 KiB the body is whole; of a longer body, only its head, tail, length and hash. `bytes`
- * counts decoded bytes.
+ * A recorded body. A body of up to 256 KiB is recorded whole. Of a longer body, only the head, tail, length and hash
+ * are recorded. `bytes` counts decoded bytes.
  */
 export type Body = DeepReadonly<z.infer<typeof bodySchema>>;
 export type SentRequest = DeepReadonly<z.infer<typeof requestSchema>>;
@@ -108,8 +108,8 @@ export type Answered = DeepReadonly<z.infer<typeof answeredSchema>>;
 export type Unanswered = DeepReadonly<z.infer<typeof unansweredSchema>>;
 
 /**
- * A request and its response. Times are milliseconds since the start of the run. `clockMs` says how far the target's
- * test clock had been advanced when the request was sent.
+ * A request and its response. Times are milliseconds since the start of the run. `clockMs` is how far the target's test
+ * clock had been advanced when the request was sent.
  */
 export type Exchange = DeepReadonly<z.infer<typeof exchangeSchema>>;
 

@@ -5,7 +5,10 @@ import { tierNames } from "../spec/tiers.ts";
 import { rateHeaders, type RateValue, rateValues } from "../spec/headers.ts";
 
 const count = z.int().nonnegative();
-/** Absent in samples that were taken before the header was added to the table. */
+/**
+ * Schema of a rate-limit header's value. Older evidence lacks headers that were added to `rateHeaders` later: they
+ * count as `null`.
+ */
 const rateValue = (name: RateValue) =>
   (rateHeaders[name].unit === "requests" ? z.int() : z.number()).nullable().default(null);
 const instant = z.number().describe("Epoch milliseconds of the machine that sent the load.");

@@ -12,20 +12,18 @@ export type Redact = (text: string) => string;
 export interface Redactor {
   readonly text: Redact;
   /**
-   * Redacts every string in plain JSON data, including object keys. Data without a secret is returned as it is. An
-   * object that occurs several times stays one object.
+   * Redacts every string in plain JSON data, including object keys. Returns the same object if it contains no secret.
+   * An object that occurs several times in the data stays one object.
    */
   readonly deep: <T>(data: T) => T;
 }
 
 /**
  * Creates a redactor for some secrets. Eight or more consecutive characters of a secret become `[redacted NAME]`.
- *
  * Letter case does not matter. Secrets are also found if they are escaped for JSON, URLs or HTML (even twice, or
- * mixed), reversed, or encoded in hexadecimal or base64. No text of a target becomes a regular expression. The time is
- * proportional to the length of the text.
- *
- * @param isHarnessText whether the harness writes this text into every report, so that it reveals nothing
+ * mixed), reversed, or encoded in hexadecimal or base64. The time is proportional to the length of the text, since no
+ * text of a target becomes a regular expression. @param isHarnessText whether the harness writes this text into every
+ * report, so that it reveals nothing
  */
 export function redactorFor(
   secrets: readonly Secret[],
@@ -74,7 +72,10 @@ function createWalker(index: SecretIndex, redact: Redact, redactsNumbers: boolea
     return array.every((each) => walk(each) === each) ? array : array.map(walk);
   }
 
-  /** Redacts an object. Clean objects are not copied: nearly all of the tens of thousands of objects are clean. */
+  /**
+   * Redacts an object. An object without a secret is not copied, because nearly all of the tens of thousands of objects
+   * have none.
+   */
   function walkObject(object: object): object {
     const searchable = withholdUnsearchable(object, index) as Readonly<Record<string, unknown>>;
     const keys = Object.keys(searchable);
@@ -99,7 +100,7 @@ function withholdUnsearchable(object: object, index: SecretIndex): object {
   return isAnswered(object) ? withholdSplitSecrets(object, index) : object;
 }
 
-/** Withholds a binary body that contains a secret, because a search of its base64 text may miss the secret. */
+/** Withholds a whole binary body if it contains a secret, because a search of its base64 text may miss the secret. */
 function withholdBytes(body: Bytes, { find }: SecretIndex): Body {
   const isClean = find(Buffer.from(body.base64, "base64").toString("latin1")).length === 0;
   return isClean ? body : { kind: "text", text: "[withheld: it held a secret]", bytes: body.bytes };

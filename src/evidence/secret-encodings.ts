@@ -10,11 +10,16 @@ export interface SecretEncoding {
   readonly text: string;
   /** Whether this is the secret itself, not an encoding of it. */
   readonly isPlain: boolean;
-  /** Length of the prefix that other texts share, so that finding the prefix reveals nothing. */
+  /**
+   * Length of the prefix that all generated secrets share, so that finding the prefix alone reveals nothing; 0 for
+   * other secrets.
+   */
   readonly prefixLength: number;
 }
 
-/** Shorter secrets are searched only in plain form. Their encodings are too short to be recognised. */
+/**
+ * Minimum length of a secret whose encodings are searched. Encodings of shorter secrets are too short to be recognised.
+ */
 const minEncodedLength = 6;
 
 /**
@@ -43,8 +48,8 @@ export function encodingsOf({ name, value }: Secret): SecretEncoding[] {
 }
 
 /**
- * Returns the forms of a secret after its escapes are undone. Unescaping the text around a secret also changes parts of
- * the secret that look like escapes.
+ * Returns the forms that a secret takes when the text around it is unescaped. Parts of the secret that look like
+ * escapes change, too.
  */
 function unescapedEncodings(value: string): string[] {
   const once = unescapeOnce(value)?.text;
@@ -53,8 +58,8 @@ function unescapedEncodings(value: string): string[] {
 }
 
 /**
- * Returns the part of a text's base64 that is the same whatever surrounds the text. There are three such parts, because
- * base64 encodes groups of three bytes and the text can begin at any byte of a group.
+ * Returns the parts of a text's base64 that do not depend on the bytes around the text. There are three, because base64
+ * encodes groups of three bytes and the text can begin at any byte of a group.
  */
 function base64Encodings(text: Buffer): string[] {
   const encodings = [0, 1, 2].map((before) => {
@@ -65,7 +70,8 @@ function base64Encodings(text: Buffer): string[] {
 }
 
 /**
- * Returns the replacement for a match. `found` equals the part of `text` that begins at `at`, except for letter case.
+ * Returns the replacement for a match. `found` is the matched text, which equals the part of `text` from `at` on except
+ * for letter case.
  */
 export function nameOfMatch({ name, text, isPlain }: SecretEncoding, at: number, found: string): string {
   const isWhole = at === 0 && found.length === text.length;

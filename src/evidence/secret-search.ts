@@ -17,7 +17,7 @@ export interface SecretIndex {
   readonly find: (text: string) => readonly SecretMatch[];
 }
 
-/** Number of layers of escapes to undo, such as JSON within JSON of twice percent-encoded text. */
+/** Maximum number of layers of escapes to undo. JSON within JSON has two layers. */
 const maxEscapeLayers = 4;
 
 /**
@@ -79,25 +79,31 @@ interface Place {
   readonly at: number;
 }
 
-/** Every gram of the secrets: a run of `minLeakLength` characters. */
+/** All grams of the secrets. A gram is a sequence of `minLeakLength` characters. */
 interface Grams {
   readonly places: ReadonlyMap<string, readonly Place[]>;
-  /** How far the search may skip to the next possible gram, by the last three characters of the window (a block). */
+  /**
+   * How many characters the search may skip before a gram can end, by the hash of the last three characters read (a
+   * block).
+   */
   readonly skips: Uint8Array;
 }
 
 const blockLength = 3;
-/** Bits of a block's hash. */
+/** Number of bits in the hash of a block. */
 const blockBits = 18;
 const maxSkip = minLeakLength - blockLength + 1;
-/** Number of places to keep for a gram that repeats within one form. A few places are enough to find the whole form. */
+/**
+ * Number of places to keep for a gram that repeats within one form of a secret. A few places are enough to find the
+ * whole form.
+ */
 const maxPlacesPerGram = 4;
 
 function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: string) => boolean): Grams {
   const places = new Map<string, Place[]>();
   const skips = new Uint8Array(1 << blockBits).fill(maxSkip);
   for (const form of forms) {
-    // Consecutive grams overlap: only the last block of each is new.
+    // Consecutive grams overlap, so only the last block of each gram is new.
     let lastBlockEnd = -1;
     for (let at = form.prefixLength; at + minLeakLength <= form.text.length; at++) {
       const gram = form.text.slice(at, at + minLeakLength).toLowerCase();
@@ -119,12 +125,14 @@ function indexGrams(forms: readonly SecretEncoding[], isHarnessText: (gram: stri
 const blockAt = (text: string, end: number): number =>
   (folded(text.charCodeAt(end - 2)) << 11) ^ (folded(text.charCodeAt(end - 1)) << 5) ^ folded(text.charCodeAt(end));
 
-/** Maps upper case to lower case. Some other characters get the same code, which costs only time. */
+/**
+ * Maps the code of an upper-case letter to lower case. Some other characters get the same code, which costs only time.
+ */
 const folded = (code: number): number => (code | 0x20) & 0x7f;
 
 /**
- * Finds grams with the algorithm of Wu and Manber. In text without a block of any gram, it reads only one block every
- * six characters.
+ * Finds grams with the algorithm of Wu and Manber. In a text without any block of a gram, the function reads only one
+ * block every six characters.
  */
 function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   const found: SecretMatch[] = [];
@@ -149,7 +157,10 @@ function findGrams(text: string, { places, skips }: Grams): SecretMatch[] {
   return found;
 }
 
-/** Returns the longest match around a gram, in any form. A whole secret wins over a part of the same length. */
+/**
+ * Returns the longest match around a gram, in any form of the secrets. Of two matches of the same length, a whole
+ * secret wins over a part.
+ */
 function longestMatch(known: readonly Place[], text: string, from: number, minFrom: number): SecretMatch | null {
   let best: SecretMatch | null = null;
   for (const { form, at } of known) {
@@ -182,7 +193,7 @@ interface Word {
 
 const minPartLength = 6;
 
-/** Returns the secrets without a gram of their own: they are too short, or consist of texts of the harness. */
+/** Returns the secrets that {@link findGrams} cannot find: they are too short, or consist of texts of the harness. */
 function searchWords(forms: readonly SecretEncoding[], { places }: Grams): Word[] {
   const found = new Set([...places.values()].flat().map(({ form }) => form));
   return forms

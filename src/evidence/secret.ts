@@ -14,8 +14,8 @@ export const partMark = ", in part or changed";
 export const generatedPrefix = "conformance-";
 
 /**
- * Generates a webhook secret. It never has eight digits in a row, so that no number in the evidence looks like a part
- * of it.
+ * Generates a webhook secret. The secret never has eight digits in a row, so that no number in the evidence looks like
+ * a part of it.
  */
 export const generateSecret = (): string =>
   generatedPrefix +

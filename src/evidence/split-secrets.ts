@@ -6,8 +6,8 @@ import type { SecretIndex } from "./secret-search.ts";
 const withheld = "[withheld: it held a secret, in pieces]";
 
 /**
- * Withholds a secret that is spread over several events of a stream. Replaces the field, the whole `data` or the name
- * in each such event, both in the recorded event and in the body.
+ * Withholds a secret whose pieces are in several events of a stream. In each such event, replaces the field, the whole
+ * `data` or the name, both in the recorded event and in the body.
  */
 export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answered {
   if (answer.events.length < 2) return answer;
@@ -25,15 +25,12 @@ export function withholdSplitSecrets(answer: Answered, index: SecretIndex): Answ
   };
 }
 
-/**
- * Stands for an event's name among the fields; `dataField` stands for its whole data. Other fields are those of its
- * JSON.
- */
+/** These symbols stand for an event's name and for its whole data. All other fields are those of the event's JSON. */
 const nameField: unique symbol = Symbol("name");
 const dataField: unique symbol = Symbol("data");
 type Field = string | typeof nameField | typeof dataField;
 
-/** The values of a field in all events. Joined, they may contain a secret. */
+/** The values of one field in all events, which may contain a secret when they are joined. */
 interface FieldText {
   readonly field: Field;
   readonly pieces: Piece[];
@@ -62,7 +59,10 @@ function fieldTexts(events: readonly StreamEvent[]): FieldText[] {
   return [...views.values()];
 }
 
-/** Returns the indexes of the events that share a secret. Leaves out an event that contains all of a match. */
+/**
+ * Returns the indexes of the events that share a secret between them. Leaves out a secret that one event contains
+ * completely.
+ */
 function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<number> {
   const affected = new Set<number>();
   let [next, start] = [0, 0];
@@ -78,7 +78,7 @@ function eventsWithSecrets({ pieces }: FieldText, { find }: SecretIndex): Set<nu
 /** Returns the length of a piece. It is infinite after the last piece, which ends the search. */
 const lengthOf = (piece: Piece | undefined): number => piece?.text.length ?? Number.POSITIVE_INFINITY;
 
-/** Withholds one field of an event. The other fields stay, so that the event can still be judged. */
+/** Withholds one field of an event. Keeps the other fields, so that the event can still be judged. */
 function withholdField(event: StreamEvent, field: Field): StreamEvent {
   if (field === nameField) return { ...event, name: withheld };
   if (field === dataField) return { ...event, data: withheld };
@@ -86,7 +86,7 @@ function withholdField(event: StreamEvent, field: Field): StreamEvent {
   return isObject(json) ? { ...event, data: JSON.stringify({ ...json, [field]: withheld }) } : event;
 }
 
-/** Withholds lines of data in a body. Withholds the whole body if it does not contain each of them as a line. */
+/** Withholds these `data` lines in a body. Withholds the whole body if a line is missing in it. */
 function withholdData(body: Body, dataToWithhold: readonly string[]): Body {
   if (body.kind !== "text") return withheldBody(body);
   const data = new Set(dataToWithhold);

@@ -1,7 +1,7 @@
-/** An unescaped text, with the original position of each unit. */
+/** An unescaped text, and the position that each character had in the original text. */
 export interface Unescaped {
   readonly text: string;
-  /** The original position of each UTF-16 unit. The last entry is the length of the original. */
+  /** The original position of each UTF-16 code unit. The last entry is the length of the original text. */
   readonly places: Uint32Array;
 }
 
@@ -81,7 +81,7 @@ function meaningOf([whole, ...groups]: RegExpExecArray): string {
   const hex = u4 ?? u ?? x2 ?? percentU ?? percent ?? htmlHex;
   if (hex !== undefined) return characterOf(Number.parseInt(hex, 16));
   if (htmlDecimal !== undefined) return characterOf(Number(htmlDecimal));
-  // Keys have no control characters, so `\n` may become `n`. A key's own backslash may precede any character.
+  // API keys have no control characters. So `\n` may stand for `n`, after a key's own backslash.
   if (plain !== undefined) return plain;
   if (name !== undefined) return named[name.toLowerCase()] ?? whole;
   return "";

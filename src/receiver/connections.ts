@@ -6,43 +6,58 @@ import { availableFiles } from "../base/open-files.ts";
 /**
  * The state of an open connection.
  *
- * - `silent`: no complete head has arrived.
- * - `incomplete`: a delivery, of whose body a part is missing.
- * - `complete`: a whole delivery. The receiver never closes it to make room.
- * - `rejected`: not a delivery, so only a refusal is due.
+ * - `silent`: the head of a request has not arrived completely.
+ * - `incomplete`: a delivery whose body has not arrived completely.
+ * - `complete`: a whole delivery. The receiver never closes such a connection to make room.
+ * - `rejected`: not a delivery. The receiver only has to refuse the request.
  */
 type ConnectionState = "silent" | "incomplete" | "complete" | "rejected";
 
-/** The open connections of a receiver: at most {@link maxConnections}, and fewer if this process can open fewer files. */
+/**
+ * The open connections of a receiver: at most {@link maxConnections}, or fewer if this process may open fewer files.
+ */
 export interface Connections {
   readonly mark: (connection: Duplex, state: ConnectionState) => void;
-  /** Marks a connection as rejected, and calls `refuse` after a delay that grows with the number of rejected ones. */
+  /**
+   * Marks a connection as rejected, and calls `refuse` after a delay that grows with the number of rejected
+   * connections.
+   */
   readonly reject: (connection: Duplex, refuse: () => void) => void;
   /**
-   * Number of connections that were closed to make room, or not accepted. A delivery may have been lost with each of
-   * them.
+   * Returns the number of connections that may have lost a delivery: those that were not accepted, and those that were
+   * closed to make room while a delivery may have been arriving.
    */
   readonly refusedCount: () => number;
 }
 
-/** An idle connection takes 16 KB of memory, and one with the longest possible head 75 KB. */
+/**
+ * Maximum number of open connections. An idle connection takes 16 KB of memory, and one with the longest possible head
+ * takes 75 KB.
+ */
 export const maxConnections = 2500;
-/** Files and connections to reserve for the run itself, so that a flood of connections does not use them up. */
+/**
+ * Number of open files and connections that the rest of the run may need, so that a flood of connections to the
+ * receiver does not use them up.
+ */
 const reservedFiles = 192;
 const minConnections = 32;
 
 /**
- * How many connections this process can hold. At the limit of open files, Node would close new connections silently.
+ * Returns how many connections this process can hold. At the limit of open files, Node would close new connections
+ * silently.
  */
 const affordableConnections = (): number =>
   Math.max(minConnections, Math.min(maxConnections, availableFiles(maxConnections + reservedFiles) - reservedFiles));
 
 /**
- * A sender delivers within this time. A connection that is older and has no complete request is unlikely to deliver
- * anything.
+ * Milliseconds within which a sender usually delivers. An older connection without a complete request is unlikely to
+ * deliver anything.
  */
 const deliveryMs = 1000;
-/** Which connections are closed first to make room: the oldest in that state, from a minimum age on. */
+/**
+ * The order in which connections are closed to make room. For each row, the oldest connection in that state is closed
+ * if it has the minimum age.
+ */
 const closingOrder = [
   { state: "rejected", minAgeMs: 0 },
   { state: "silent", minAgeMs: deliveryMs },
@@ -51,15 +66,20 @@ const closingOrder = [
   { state: "incomplete", minAgeMs: 0 },
 ] as const;
 
-/** Delay of a refusal for each rejected connection, so that a flood gets at most 500 refusals a second. */
+/**
+ * Milliseconds by which each rejected connection delays a refusal, so that a flood gets at most 500 refusals a second.
+ */
 const refusalDelayMs = 2;
 const maxRefusalDelayMs = 1000;
 
-/** Limits the connections of a server. If a new one is too many, closes the one that is least likely to bring a delivery. */
+/**
+ * Limits the connections of a server. If a new connection is one too many, closes the connection that is least likely
+ * to bring a delivery.
+ */
 export function limitConnections(server: Server, now = () => performance.now()): Connections {
   const max = affordableConnections();
   const states = new Map<Duplex, ConnectionState>();
-  /** When each connection entered its state, the oldest first. */
+  /** When each connection entered its state. The oldest connection of a state comes first. */
   const sinceMs = { silent: new Map(), incomplete: new Map(), complete: new Map(), rejected: new Map() } as Record<
     ConnectionState,
     Map<Duplex, number>
@@ -98,7 +118,7 @@ export function limitConnections(server: Server, now = () => performance.now()):
     connection.on("close", () => forget(connection));
     if (states.size > max) makeRoom();
   });
-  // Node reports a connection that could not be accepted as an error of the server.
+  // Node emits `error` on the server for each connection that it could not accept.
   server.on("error", () => void (refused += 1));
 
   return {

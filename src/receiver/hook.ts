@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryReply } from "../evidence/delivery.ts";
 import type { Body, Header } from "../evidence/exchange.ts";
 
-/** How the receiver replies to an attempt. */
+/** How the receiver replies to an attempt of a delivery. */
 export type Reply =
   | {
       readonly kind: "status";
@@ -9,12 +9,12 @@ export type Reply =
       readonly headers?: readonly Header[];
       readonly body?: string;
     }
-  /** Replies when the hook is released. */
+  /** Replies when the probe calls `release`. */
   | { readonly kind: "held"; readonly status: number }
   | { readonly kind: "reset" }
-  /** Never replies. The sender has to close the connection. */
+  /** Never replies, so that the sender has to close the connection. */
   | { readonly kind: "silence" }
-  /** Sends a head, and a body whose end never comes: the receiver disconnects after a second. */
+  /** Sends a head, and a body that never ends. The receiver disconnects after a second. */
   | { readonly kind: "endless"; readonly status: number }
   /** Replies 204 if `X-Service-Signature` is valid, else 401. */
   | { readonly kind: "verify" };
@@ -22,15 +22,18 @@ export type Reply =
 export interface HookPlan {
   /** The webhook's secret, which the target knows too. */
   readonly secret: string | null;
-  /** The replies to the first, second, … attempt. The last one repeats. Without any, every attempt gets 204. */
+  /** The replies to the first, second, … attempt. The last reply repeats. Without any, every attempt gets 204. */
   readonly replies: readonly Reply[];
-  /** Whether a GET is a delivery as well, as from a sender that follows a redirect. Default: it only tests the address. */
+  /**
+   * Whether a GET counts as a delivery, because a sender may follow a redirect with a GET. Default: a GET only tests
+   * the address.
+   */
   readonly takesReads?: boolean;
   /** Requirement set of the probe that opens the hook, if it is later than 1.0. */
   readonly since?: string;
 }
 
-/** An address of the receiver for one webhook. */
+/** An address of the receiver, meant for one webhook. */
 export interface Hook {
   readonly name: string;
   readonly url: string;
@@ -40,22 +43,22 @@ export interface Hook {
   /** Number of deliveries that were refused because the storage was full. */
   readonly droppedCount: () => number;
   /**
-   * Resolves to `true` once `count` deliveries have arrived and got a reply, or the start of a slow reply. Resolves
-   * to `false` after `realMs`.
+   * Resolves to `true` once `count` deliveries have arrived and a reply to each has at least begun. Resolves to `false`
+   * after `realMs`.
    */
   readonly waitForDeliveries: (count: number, realMs: number) => Promise<boolean>;
-  /** Replies to held attempts, and to later ones at once. */
+  /** Replies to attempts with the reply `held`. Later attempts get their reply at once. */
   readonly release: () => void;
-  /** An open hook, with the methods that only the receiver calls. */
+  /** Replies 204 to all later attempts, instead of the planned replies. */
   readonly acceptAll: () => void;
   /**
-   * Gives up the hook, because its probe runs again: another hook may take its name. Late deliveries are accepted, and
-   * all are kept under a name that no check looks for.
+   * Gives up the hook, because its probe runs again and opens another hook with this name. The old hook accepts late
+   * deliveries. All its deliveries get a name that no check looks for.
    */
   readonly setAside: () => void;
 }
 
-/** The state of a hook, to open it again at the same address. Plain JSON. */
+/** The state of a hook, from which the hook can be opened again at the same address. Plain JSON. */
 export interface HookRecord extends HookPlan {
   readonly name: string;
   /** The secret part of the address. */
@@ -65,15 +68,18 @@ export interface HookRecord extends HookPlan {
   readonly isReleased: boolean;
 }
 
-/** A delivery without the fields that the hook adds. */
+/** A delivery as the request handler makes it. The hook adds the other fields. */
 export type Received = Omit<Delivery, "reply" | "hook" | "attempt">;
 
-/** A hook as the receiver uses it. */
+/** A hook with the methods that only the receiver calls. */
 export type OpenHook = ReturnType<typeof openHook>;
 
 /** Decides how many of the deliveries to a hook are stored. */
 export interface Storage {
-  /** Whether a delivery of this size can be stored after `stored` others of its hook. `true` reserves the space. */
+  /**
+   * Whether a delivery of this size can be stored if its hook has `stored` deliveries already. `true` reserves the
+   * space.
+   */
   readonly hasRoom: (bytes: number, stored: number) => boolean;
   /** Whether the storage is full for a hook with this number of stored deliveries. */
   readonly isFull: (stored: number) => boolean;
@@ -86,7 +92,7 @@ function replyTo(earlier: number, replies: readonly Reply[], isReleased: boolean
   return reply.kind === "held" && isReleased ? { kind: "status", status: reply.status } : reply;
 }
 
-/** @param onDelivery called for each delivery with its reply, and again when the reply changes */
+/** Opens a hook. @param onDelivery called for each delivery with its reply, and again when the reply changes */
 export function openHook(
   { name, token, secret, arrivals, replies, isReleased, takesReads = false, since }: HookRecord,
   url: string,
@@ -116,14 +122,14 @@ export function openHook(
     } else dropped += 1;
     arriving.countChanged();
     return (changed) => {
-      // After the close, a sender's disconnect says nothing about the target.
+      // The receiver itself disconnects senders when it closes, so a change after that says nothing about the target.
       if (!isStored || isClosed) return;
       stored[at] = { ...delivery, reply: changed };
       onDelivery(stored[at]);
     };
   };
 
-  /** Counts a delivery without storing it if the storage is full. `false` if the storage has room. */
+  /** If the storage is full, counts a delivery without storing it and returns `true`. */
   const countOnly = (): boolean => {
     if (!isFull(stored.length)) return false;
     count += 1;
@@ -169,9 +175,9 @@ export function openHook(
       isReleased,
       ...(since === undefined ? {} : { since }),
     }),
-    /** Registers a callback for the release of the hook. */
+    /** Registers a callback for the call of `release`. */
     whenReleased: (then: () => void): void => void releases.push(then),
-    /** Ends every wait. */
+    /** Ends every wait for deliveries. */
     close: (): void => {
       isClosed = true;
       arriving.end();
@@ -186,8 +192,8 @@ const largeBytes = 16 * 1024;
 
 function storageCost(body: Body): number {
   if (body.kind === "none") return 0;
-  // Only the head and tail of a cut body are stored. Reading it costs time, so an eighth of its length counts if that
-  // is more.
+  // Only the head and tail of a cut body are stored. Reading a huge body costs time, too, so an eighth of its length
+  // counts if that is more.
   if (body.kind === "cut") return Math.max(2 * largeBytes, body.bytes / 8);
   // Large bodies take more memory than their size when they are parsed and written.
   return body.bytes > largeBytes ? 2 * body.bytes : body.bytes;
@@ -201,7 +207,7 @@ function createCountWaiter(count: () => number) {
     for (const wake of waits) wake();
   };
 
-  /** Resolves to `true` once the count is reached, to `false` after `realMs` or at the end. */
+  /** Resolves to `true` once the count is reached, or to `false` after `realMs` or when the waiter ends. */
   const waitFor = (wanted: number, realMs: number): Promise<boolean> => {
     const isReached = (): boolean => count() >= wanted;
     if (isReached() || isOver) return Promise.resolve(isReached());

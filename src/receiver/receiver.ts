@@ -17,51 +17,64 @@ export interface Receiver {
   readonly baseUrl: string;
   /** The address `host:port` with the actual port. */
   readonly address: string;
-  /** Opens a hook. Its name must be unique among hooks that are not set aside, with letters, digits, `-`, `_` and `.`. */
+  /**
+   * Opens a hook. The name consists of letters, digits, `-`, `_` and `.`, and differs from the names of all hooks that
+   * are not set aside.
+   */
   readonly open: (name: string, plan: HookPlan) => Hook;
   /** Deliveries to all hooks, in order of arrival. */
   readonly deliveries: () => readonly Delivery[];
   /**
-   * Sets the callback for each delivery with its reply. It is called again, with the same id, when the reply changes.
+   * Sets a callback that gets each delivery with its reply. The callback gets the delivery again, with the same id,
+   * when the reply changes.
    */
   readonly onDelivery: (onDelivery: (delivery: Delivery) => void) => void;
-  /** The state of the receiver, to start it again at the same address. */
+  /** Returns the state of the receiver, from which it can be started again at the same address. */
   readonly record: () => ReceiverRecord;
-  /** Counts of requests that belong to no hook. */
+  /** Returns counts of requests that belong to no hook. */
   readonly ignored: () => Readonly<Ignored>;
-  /** Number of refused deliveries by hook, for hooks with any. */
+  /** Returns the number of refused deliveries for each hook that refused any. */
   readonly droppedByHook: () => Readonly<Record<string, number>>;
-  /** Number of connections that were closed because there were too many, and that may have brought a delivery. */
+  /**
+   * Returns the number of connections that were closed because there were too many, and that may have brought a
+   * delivery.
+   */
   readonly refusedConnections: () => number;
-  /** Why the public URL does not lead to the receiver, in one sentence. `null` if it does, or there is none. */
+  /**
+   * Returns in one sentence why the public URL does not lead to the receiver; `null` if it does, or if there is no
+   * public URL.
+   */
   readonly reachable: () => Promise<string | null>;
-  /** Stops at once, and closes open connections. */
+  /** Stops the receiver at once, and closes its open connections. */
   readonly close: () => Promise<void>;
 }
 
-/** The state of a receiver, to start it again with the same address and hooks. Plain JSON. */
+/** The state of a receiver, from which it can be started again with the same address and hooks. Plain JSON. */
 export interface ReceiverRecord {
   /** The address with the actual port. */
   readonly listen: string;
   readonly publicUrl: string | null;
   readonly hooks: readonly HookRecord[];
-  /** Number of earlier deliveries, to continue their ids. */
+  /** Number of earlier deliveries, so that the ids of new ones continue the count. */
   readonly deliveries: number;
 }
 
 export interface ReceiverOptions {
   /** The address `host:port`. Port 0 picks a free one. */
   readonly listen: string;
-  /** URL under which the target reaches the receiver. `null` if it is `listen` itself. */
+  /** URL at which the target reaches the receiver; `null` if the target uses `listen` itself. */
   readonly publicUrl: string | null;
   readonly time: ReceiverClock;
-  /** The network for the reachability test. Default: a direct connection. */
+  /** Network options for the test of the public URL. Default: a direct connection. */
   readonly network?: Network;
-  /** State of an earlier receiver, to continue it. */
+  /** State of an earlier receiver that this receiver continues. */
   readonly resumed?: Pick<ReceiverRecord, "hooks" | "deliveries">;
-  /** Time for a request to arrive completely. Default 15 s. */
+  /** Milliseconds in which a request must arrive completely. Default: 15 seconds. */
   readonly requestDeadlineMs?: number;
-  /** How many deliveries to store for all hooks together. Later ones are only counted. Default {@link runStorage}. */
+  /**
+   * How many deliveries to store for all hooks together. Further deliveries are only counted. Default: {@link
+   * runStorage}.
+   */
   readonly storage?: StorageBounds;
 }
 
@@ -70,9 +83,9 @@ export interface StorageBounds {
   readonly bytes: number;
 }
 
-/** Storage for a run: twice the maximum that a conforming vendor has sent. */
+/** Storage for a run: twice the maximum that a conforming target has needed so far. */
 const runStorage: StorageBounds = { stored: 2500, bytes: 6 * 1024 * 1024 };
-/** Storage for a load. Each of its thousands of invokes causes a delivery, and some cause two. */
+/** Storage for a load. A load sends thousands of invokes, and each causes one or two deliveries. */
 export const loadStorage: StorageBounds = { stored: 20_000, bytes: 48 * 1024 * 1024 };
 
 const defaultRequestDeadlineMs = 15_000;
@@ -104,7 +117,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   server.on("request", handle);
   server.on("clientError", (_error, socket) => {
     ignored.malformed += 1;
-    // Pausing prevents further errors: the parser would raise one for each piece of data that follows.
+    // A paused socket causes no further errors. Otherwise the parser would raise one for each piece of data that
+    // follows.
     connections.reject(socket.pause(), () => socket.destroy());
   });
   const listening = await listen(server, wanted);
@@ -148,13 +162,14 @@ const arrivalsAt = (hooks: readonly HookRecord[]): number => hooks.reduce((sum, 
 const newToken = (): string => randomBytes(18).toString("base64url");
 
 /**
- * Each hook can store this much even if the storage is full, so that a flood to one hook does not hide the others.
+ * Each hook can store this many deliveries even if the storage is full, so that a flood to one hook does not hide the
+ * others. The storage of all hooks then holds at most `bytes`.
  */
 const perHookStorage = { stored: 50, bytes: 8 * 1024 * 1024 } as const;
-/** Space that a delivery may need. With less space left, no body is read. */
+/** Space in bytes that a delivery may need. If less is left, the body of a delivery is not read. */
 const maxDeliveryBytes = 512 * 1024;
 
-/** All hooks of a receiver. */
+/** Creates the registry of a receiver's hooks. */
 function openRegistry(onDelivery: (delivery: Delivery) => void, storage: StorageBounds) {
   const hooks = new Map<string, OpenHook>();
   let [stored, storedBytes] = [0, 0];
@@ -185,7 +200,7 @@ function openRegistry(onDelivery: (delivery: Delivery) => void, storage: Storage
         .toSorted((one, other) => numberOf(one) - numberOf(other)),
     droppedByHook: (): Record<string, number> =>
       Object.fromEntries(all().flatMap((hook) => (hook.droppedCount() > 0 ? [[hook.name, hook.droppedCount()]] : []))),
-    /** The states of the hooks that are not set aside. */
+    /** Returns the states of the hooks that are not set aside. */
     records: (): HookRecord[] =>
       [...hooks.values()].filter(({ isSetAside }) => !isSetAside()).map(({ record }) => record()),
     arrivals: (): number => arrivalsAt([...hooks.values()].map(({ record }) => record())),

@@ -30,14 +30,14 @@ export function limitOpenConnections(): KeepOpen {
 export interface ReplyContext {
   readonly response: ServerResponse;
   readonly now: () => number;
-  /** Called when a slow reply ends. */
+  /** Called with the final record of a reply that takes time. */
   readonly change: (changed: DeliveryReply) => void;
-  /** Registers a callback for the release of the hook. */
+  /** Registers a callback for the call of `release`. */
   readonly whenReleased: (then: () => void) => void;
   readonly keepOpen: KeepOpen;
 }
 
-/** Sends a reply, or starts a slow one. Returns its record so far. */
+/** Sends a reply, or starts one that takes time. Returns the record of the reply so far. */
 export function startReply(reply: Reply, received: Received, context: ReplyContext): DeliveryReply {
   switch (reply.kind) {
     case "status":
@@ -64,7 +64,10 @@ function answer({ status, headers = [], body = "" }: Answer, { response, now }: 
   return { kind: "answered", status, endMs: now() };
 }
 
-/** Replies when the hook is released. If the sender disconnects earlier, the attempt got no reply. */
+/**
+ * Replies when the probe calls `release`. If the sender disconnects before that, the record says `silent`: the attempt
+ * got no reply.
+ */
 function hold(status: number, context: ReplyContext): DeliveryReply {
   const { response, change, now, whenReleased } = context;
   let isFinished = false;
@@ -79,7 +82,7 @@ function hold(status: number, context: ReplyContext): DeliveryReply {
 
 type Unending = Extract<DeliveryReply, { kind: "silent" | "endless" }>;
 
-/** Keeps the connection open until the sender disconnects, or until it is the oldest of too many. */
+/** Keeps the connection open until the sender disconnects. If too many connections are open, the oldest is dropped. */
 function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyContext): DeliveryReply {
   let isDropped = false;
   const ended = keepOpen(() => {
@@ -94,7 +97,10 @@ function stayOpen(reply: Unending, { response, change, now, keepOpen }: ReplyCon
 }
 
 const pieceIntervalMs = 100;
-/** After this time the receiver disconnects: a sender that reads the body should not wait for its timeout. */
+/**
+ * Milliseconds after which the receiver disconnects. A sender that reads the whole body would otherwise wait for its
+ * own timeout.
+ */
 const endlessMs = 1000;
 
 function streamEndlessly(status: number, context: ReplyContext): DeliveryReply {

@@ -8,7 +8,10 @@ import type { Connections } from "./connections.ts";
 import type { OpenHook, Received } from "./hook.ts";
 import { type KeepOpen, startReply } from "./replying.ts";
 
-/** The clocks of a receiver: the run's, and how far the target's was advanced, without and with a pending advance. */
+/**
+ * The clocks of a receiver. `now` is the time of the run. `clockOffsetMs` is how far the target's test clock was
+ * advanced, and `maxClockOffsetMs` includes an advance that has not ended.
+ */
 export interface ReceiverClock {
   readonly now: () => number;
   readonly clockOffsetMs: () => number;
@@ -19,9 +22,9 @@ export interface ReceiverClock {
 export interface Ignored {
   /** Requests to an unknown address. */
   unknown: number;
-  /** Requests with a method that delivers nothing. */
+  /** Requests whose method delivers nothing, such as GET: they only test whether the address exists. */
   reachabilityRequests: number;
-  /** Requests that are not HTTP, or too slow. */
+  /** Requests that are not HTTP, or that arrived too slowly. */
   malformed: number;
   /** Requests that ended before the body was complete. */
   incomplete: number;
@@ -32,23 +35,23 @@ export interface RequestHandlerContext {
   readonly ignored: Ignored;
   readonly keepOpen: KeepOpen;
   readonly connections: Connections;
-  /** Number of earlier deliveries, to continue their ids. */
+  /** Number of earlier deliveries, so that the ids of new ones continue the count. */
   readonly earlierDeliveries: number;
   readonly hookAt: (token: string, name: string) => OpenHook | null;
-  /** The response of the receiver's own address, for its reachability test. */
+  /** Returns the body for the receiver's own address, which `describeUnreachable` requests to test the public URL. */
   readonly ownResponseAt: (token: string) => string | undefined;
 }
 
 /**
- * Creates the request handler of the receiver. It finds the hook, reads the body, sends the planned reply and records
- * all of it.
+ * Creates the request handler of the receiver. For each request the handler finds the hook, reads the body, sends the
+ * planned reply, and records the delivery.
  */
 export function createRequestHandler(context: RequestHandlerContext): RequestListener {
   let count = context.earlierDeliveries;
   const nextId = (): string => `d${(count += 1)}`;
   return (incoming, response) => {
-    // Each delivery gets a connection of its own, because senders may silently retry after a reused connection was
-    // reset.
+    // Each delivery gets its own connection. If the receiver reset a reused connection, the sender might silently
+    // retry.
     response.shouldKeepAlive = false;
     const { token, name } = parsePath(incoming.url ?? "");
     const { connections } = context;
@@ -66,11 +69,11 @@ export function createRequestHandler(context: RequestHandlerContext): RequestLis
   };
 }
 
-/** Whether a sender only tests that the address exists. */
+/** Whether a request only tests that the address exists. */
 const isReachabilityRequest = ({ method }: IncomingMessage): boolean =>
   method === "GET" || method === "HEAD" || method === "OPTIONS";
 
-/** The token and name at the end of a path. A tunnel may add a prefix. */
+/** Reads the token and the name of the hook at the end of a path. A tunnel may put a prefix before them. */
 function parsePath(url: string): { readonly token: string; readonly name: string } {
   const [name = "", token = ""] = (url.split("?", 1)[0] ?? "").split("/").toReversed();
   return { token, name };
@@ -123,8 +126,8 @@ const receivedOf = (id: string, incoming: IncomingMessage, body: ReceivedBody, t
 });
 
 /**
- * Computes the signature of a body that arrives in pieces: the HMAC-SHA256 of the raw bytes, in lower-case hexadecimal.
- * The key is the secret of the webhook. Source: Delivery security and policy 1.
+ * Computes the signature of a body that arrives in pieces: the HMAC-SHA256 of the raw bytes, keyed with the webhook's
+ * secret, in lower-case hexadecimal. Source: Delivery security and policy 1.
  */
 export function startSigning(secret: string) {
   const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
@@ -134,13 +137,13 @@ export function startSigning(secret: string) {
 /** The body of a request. */
 export interface ReceivedBody {
   readonly body: Body;
-  /** HMAC of the raw bytes. `null` without a secret, or if the body was too long. */
+  /** HMAC of the raw bytes; `null` if the webhook has no secret, or if the body was too long. */
   readonly signature: string | null;
   /** Whether the body was read to its end. `false` if it was too long. */
   readonly isWhole: boolean;
 }
 
-/** Maximum body size to read. */
+/** Maximum size of a body to read, in bytes. */
 export const maxBodyBytes = 2 * 1024 * 1024;
 
 /** Reads the body of a request. `null` if the connection ended before the body did. */

@@ -22,7 +22,7 @@ export interface ListenAddress {
 /**
  * Reads `host:port`, with an IPv6 address in brackets.
  *
- * @throws {ReceiverError}
+ * @throws {ReceiverError} if the text has another form
  */
 export function readListenAddress(text: string): ListenAddress {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]/\s]+)):(\d{1,5})$/.exec(text) ?? [];
@@ -40,9 +40,9 @@ export const formatAddress = ({ host, port }: ListenAddress): string => `${isIPv
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || /^[0:]+$/.test(host);
 
 /**
- * The base URL of webhook addresses, without a trailing slash.
+ * Returns the base URL of webhook addresses, without a trailing slash.
  *
- * @throws {ReceiverError}
+ * @throws {ReceiverError} if the public URL is not usable
  */
 export function baseUrlFor(listening: ListenAddress, publicUrl: string | null): string {
   if (publicUrl !== null) return readPublicUrl(publicUrl);
@@ -69,7 +69,10 @@ function readPublicUrl(text: string): string {
   return text.replace(/[?#]*$/, "").replace(/\/+$/, "");
 }
 
-/** Time for a head to arrive: a sender that is slower holds a connection, and has nothing to deliver. */
+/**
+ * Milliseconds in which the head of a request must arrive. A slower sender only holds a connection, and has nothing to
+ * deliver.
+ */
 const headDeadlineMs = 5000;
 
 /** Creates an HTTP server in which every request must be complete by its deadline. */
@@ -84,13 +87,16 @@ export function openServer(requestDeadlineMs: number): Server {
   });
 }
 
-/** Connections that the system accepts before the receiver does. Linux limits them to 4096 by default, Node to 511. */
+/**
+ * Number of connections that the operating system may keep waiting until the receiver accepts them. The limit is 4096
+ * on Linux by default, and 511 in Node.
+ */
 const maxPending = 4096;
 
 /**
  * Starts to listen. Returns the address with the actual port.
  *
- * @throws {ReceiverError}
+ * @throws {ReceiverError} if the server cannot listen there
  */
 export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListenAddress> {
   const bound = Promise.withResolvers<void>();
@@ -110,7 +116,7 @@ export async function listen(server: Server, { host, port }: ListenAddress): Pro
 }
 
 const deadlineMs = 5000;
-/** Maximum response size to read: a longer response is not the receiver's. */
+/** Maximum number of characters of a response to read. A longer response is not the receiver's. */
 const maxResponseBytes = 4096;
 
 /**
@@ -149,7 +155,9 @@ export async function describeUnreachable(
   }
 }
 
-/** Ignores proxies of the environment: the receiver is local. A proxy that the user set explicitly is used. */
+/**
+ * Ignores proxies from environment variables, because the receiver is local. Uses a proxy that the user set explicitly.
+ */
 const withoutEnvironmentProxy = (network: Network): Network =>
   network.proxy.kind === "always" ? network : { ...network, proxy: { kind: "none" } };
 

@@ -43,7 +43,7 @@ const typeOrOther = (type: unknown): string => (isPublishedEvent(type) ? type : 
 
 const isWhole = ({ request }: Delivery): boolean => request.body.kind !== "cut";
 
-/** Judges the fields of a clause in every delivery of the run. */
+/** Creates a check of the fields that a clause requires, in every delivery of the run. */
 const fieldCheck = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5" | "HOOK-6"): Check =>
   checkFields(clause, webhookProbes, {
     table: "delivery",
@@ -52,7 +52,7 @@ const fieldCheck = (clause: "HOOK-1" | "HOOK-2" | "HOOK-3" | "HOOK-4" | "HOOK-5"
     whenEmpty: noDelivery,
   });
 
-/** Judges the data of `agent.completed`. The times of the requests show whether a duration is in seconds. */
+/** Checks the data of `agent.completed`. The durations of the requests show whether `execution_time` is in seconds. */
 const completedData = checkEvery(
   "HOOK-17",
   { ...webhookProbes, exchanges: allExchanges },
@@ -74,7 +74,7 @@ const completedData = checkEvery(
 
 const rootAndTime = memoizeByPair((delivery: Delivery, tookMs: number) => ({ root: deliveryJson(delivery), tookMs }));
 
-/** Judges whether the webhooks of an invoked agent got an event for each invoke. */
+/** Returns a judge of whether the webhooks of an invoked agent got an event for each invoke. */
 const sentForEachInvoke =
   (event: "agent.invoked" | "agent.completed") =>
   ({ sent, all }: WebhookEvidence): Finding<never> => {
@@ -92,7 +92,7 @@ const sentForEachInvoke =
     return breach(`\`${event}\` for each of ${expected} invokes`, actual, ...sent.invoked);
   };
 
-/** Judges whether webhooks got the event of an execution that failed or timed out. */
+/** Judges that webhooks got the event of an execution that failed or timed out. */
 const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   const { invoked, event, deliveries: arrived, named, wildcard, reach } = ended;
   if (eventsOfType(arrived, event).length > 0) return holds();
@@ -104,7 +104,7 @@ const sentAfterFailure = ({ ended, all }: FailureEvidence): Finding<never> => {
   return breach(`\`${event}\``, types.length === 0 ? "no delivery came" : `only ${types.join(", ")}`, invoked);
 };
 
-/** Judges whether a webhook of `agent.*` got an event. Compares it with a webhook that selects the event by name. */
+/** Judges that a webhook of `agent.*` got an event that another webhook, which selects the event by name, got. */
 function wildcardGets(
   event: WebhookEvent,
   byName: readonly Delivery[],
@@ -131,11 +131,11 @@ const wildcardGetsFailure = ({ ended, all }: FailureEvidence): Finding<never> =>
 
 const signatureHeader = "X-Service-Signature";
 
-/** Headers that any request may have or that the document names. */
+/** Headers that any HTTP request may have, and those that the document names. */
 const knownHeaders =
   /^(host|connection|keep-alive|content-(type|length|encoding)|transfer-encoding|accept.*|user-agent|date|x-service-signature|x-forwarded-.*|forwarded|via)$/i;
 
-/** Whether a delivery is about an execution that failed in a stream, by its error code. */
+/** Whether a delivery reports an execution that failed in a stream. Its error code shows that. */
 const isStreamFailure = (delivery: Delivery): boolean =>
   ["STREAM_ERROR", "CAPACITY_ERROR"].some((code) => code === getPath(deliveryJson(delivery), "data", "error", "code"));
 
@@ -164,7 +164,7 @@ export const deliveries = suite("Webhook deliveries", [
   check("HOOK-37", invokedWithWebhooks, judgeCreatedTime),
   check("HOOK-7", webhookProbes, sentForEachInvoke("agent.invoked")),
   check("HOOK-8", webhookProbes, sentForEachInvoke("agent.completed")),
-  // These checks come early in the suite: on a real clock, the retries arrive while the other probes run.
+  // Comes early in the suite, because without a test clock the retries arrive while the other probes run.
   ...retryChecks,
   check("HOOK-9", failedProbes, sentAfterFailure),
   check("HOOK-10", timedOutProbes, sentAfterFailure),
@@ -230,7 +230,7 @@ export const deliveries = suite("Webhook deliveries", [
   checkEvery("HOOK-20", failedProbes, {
     matrix: fieldMatrix("failed"),
     noun: "deliveries",
-    // Executions that fail in a stream have other codes.
+    // Leaves out executions that failed in a stream, because they have other codes.
     members: ({ all, ended: { hearsStreams } }) =>
       eventsOfType(all.deliveries, "agent.failed")
         .filter((each) => each.hook !== failingStreamHook && !(hearsStreams && isStreamFailure(each)))
@@ -243,7 +243,7 @@ export const deliveries = suite("Webhook deliveries", [
     whenEmpty: unproven("no `agent.failed` came with a code; see HOOK-18"),
   }),
   check("HOOK-21", webhookProbes, ({ all }) => {
-    // The receiver of the script `mismatched` has another secret on purpose.
+    // Leaves out the receiver `mismatched`, which has another secret on purpose.
     const signed = withoutPings(all.deliveries).filter(
       ({ computedSignature, hook }) => computedSignature !== null && hook !== hookOfScript("mismatched"),
     );

@@ -31,24 +31,29 @@ import { type AllDeliveries, allDeliveries } from "./probes.ts";
 /** A deployment event that the run triggered. */
 interface TriggeredEvent {
   readonly event: (typeof deploymentEvents)[number];
-  /** The error of the triggering call; `null` if the call succeeded. */
+  /** The error of the call that should trigger the event; `null` if the call succeeded. */
   readonly failure: string | null;
   /** The deliveries after the trigger. */
   readonly deliveries: readonly Delivery[];
-  /** A webhook of `agent.*` for the agent of the event; `null` if none was created. Older evidence has no such field. */
+  /**
+   * A webhook of `agent.*` for the agent that the event names; `null` if none was created. Absent in older evidence.
+   */
   readonly sameAgent?: RequestedWebhook | null;
 }
 
 interface TriggerOptions {
-  /** Whether to call the agent that the event names, and to create a webhook for later events of that agent. */
+  /** Whether to invoke the agent that the event names, and to create a webhook for later events of that agent. */
   readonly isFollowed?: boolean;
-  /** Whether to create a webhook of `agent.*` for the agent that the event names. It should get none of the later deployment events. */
+  /**
+   * Whether to create a webhook of `agent.*` for the agent that the event names. Later deployment events must not be
+   * sent to this webhook.
+   */
   readonly isHeard?: boolean;
-  /** Triggers without which this one may have nothing to change. */
+  /** Triggers that must come first, because this one may otherwise have nothing to change. */
   readonly after?: readonly Probe[];
 }
 
-/** Triggers a deployment event and waits until a webhook of an earlier probe gets it. */
+/** Triggers a deployment event, and waits until a webhook that an earlier probe created gets the event. */
 const triggered = (
   event: TriggeredEvent["event"],
   what: string,
@@ -76,15 +81,15 @@ const triggered = (
       const named = failure === null ? agentOfEvent(arrived(), event) : null;
       const agent = isFollowed ? named : null;
       const isMain = agent === agentIdOf({ target });
-      // On a real clock, failed deliveries of the main agent are still being retried. Another invoke would disturb
-      // them.
+      // On a real clock, the target is still retrying failed deliveries of the main agent. Another invoke would disturb
+      // these retries.
       if (agent !== null && (time.canAdvance || !isMain) && !isSlow(agent, target)) {
         await client.health(agent);
         await client.invoke(agent, { query: defaultQuery });
         await client.health(agent);
       }
       const deliveries = arrived();
-      // The main agent has such a webhook already.
+      // The main agent already has a webhook of `agent.*`.
       if (agent !== null && !isMain && !hasFewRequests(target)) {
         const name = "deployed-wildcard";
         await createWebhook(client, given.receiver, { name, events: ["agent.*"], agent, isSigned: true });
@@ -103,7 +108,10 @@ async function createWebhookOfSameAgent(client: Client, receiver: Receiver, agen
   return requestedWebhookOf(await createWebhook(client.since("1.1"), withHooksSince(receiver, "1.1"), options));
 }
 
-/** Whether both webhooks of deployment events were created since the target was last away. A restarted target may have forgotten earlier ones. */
+/**
+ * Whether both webhooks of deployment events were created after the target's last outage. A restarted target may have
+ * forgotten earlier webhooks.
+ */
 const hasWebhooks = (recorder: Recorder): boolean =>
   ["deployments", "without-agent"].every((name) =>
     recorder
@@ -117,7 +125,7 @@ const hasWebhooks = (recorder: Recorder): boolean =>
       ),
   );
 
-/** The agent that an event names; `null` if no delivered event names an agent. */
+/** Returns the agent that an event names; `null` if no delivery of the event names one. */
 function agentOfEvent(deliveries: readonly Delivery[], event: TriggeredEvent["event"]): string | null {
   const agents = eventsOfType(deliveries, event).map((each) => getPath(deliveryJson(each), "agent_id"));
   return agents.find((agent): agent is string => typeof agent === "string" && isSegment(agent)) ?? null;
@@ -135,7 +143,7 @@ async function failureOf(call: () => Promise<void>): Promise<string | null> {
   }
 }
 
-/** Webhooks of deployment events, with and without an agent. */
+/** Probes that create webhooks of deployment events: one webhook with an agent, one without. */
 const webhookProbes = { sent: invokedWithWebhooks, untied: malformedWebhooks };
 
 interface DeploymentEvidence extends EvidenceOf<typeof webhookProbes> {
@@ -173,10 +181,10 @@ function judgeDelivered(evidence: DeploymentEvidence): Finding<never> {
 const created = triggered("deployment.created", "is created", { isHeard: true });
 const updated = triggered("deployment.updated", "is updated", { isFollowed: true });
 const healthChanged = triggered("deployment.health_changed", "changes its health");
-/** A target may remove only the deployment that the first trigger created. */
+/** Comes after `created`: a target may be able to remove only the deployment that the first trigger created. */
 const deleted = triggered("deployment.deleted", "is removed", { after: [created] });
 
-/** Every trigger, with the webhooks that select its event. */
+/** Every trigger, and the probes that create the webhooks for its event. */
 export const deploymentTriggers = [...Object.values(webhookProbes), created, updated, healthChanged, deleted];
 
 const deploymentCheck = (
@@ -189,7 +197,7 @@ export const isOfDeployment = (delivery: Delivery): boolean =>
 
 const sameAgentProbes = { created, all: allDeliveries };
 
-/** Judges that a webhook of `agent.*` gets no deployment event of its own agent. */
+/** Judges HOOK-16: a webhook of `agent.*` gets no deployment event, even of its own agent. */
 function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameAgentProbes>): Finding<never> {
   if (sameAgent === undefined || sameAgent === null)
     return unproven("no webhook of `agent.*` was created for an agent that only a deployment event names");
@@ -206,7 +214,10 @@ function judgeSameAgent({ created: { sameAgent }, all }: EvidenceOf<typeof sameA
   return droppedByReceiver(all, [sameAgent]) ?? holds();
 }
 
-/** HOOK-13 comes last, because its trigger removes the deployment. */
+/**
+ * Checks of the deployment events. HOOK-13 (`deployment.deleted`) comes last, because its trigger removes the
+ * deployment.
+ */
 export const deploymentChecks = [
   deploymentCheck("HOOK-11", created),
   check("HOOK-16", sameAgentProbes, judgeSameAgent, { as: "no deployment event, same agent", since: "1.1" }),

@@ -14,7 +14,7 @@ import { type InvokedWithWebhooks, invokedWithWebhooks } from "../webhooks/probe
 import { eventIdOf, eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import { allDeliveries } from "./probes.ts";
 
-/** The deliveries to the webhooks of the invoked agent. */
+/** Returns the deliveries to the webhooks of the invoked agent. */
 const deliveriesOfAgent = ({ webhooks, deliveries }: InvokedWithWebhooks): Delivery[] =>
   withoutPings(
     [webhooks.wildcard, webhooks.both, webhooks.completed].flatMap((each) =>
@@ -42,8 +42,8 @@ function invokedAgent({ request }: Exchange): string | null {
 const toleranceMs = 60_000;
 
 /**
- * Judges whether the events' `created` is close to the time of the invoke, by the `Date` of its response. `Date` may or
- * may not follow the target's test clock, so the tolerance includes how far the run advanced it.
+ * Judges that `created` of the events is close to the time of the invoke, which the `Date` of the response shows.
+ * `Date` may or may not follow the test clock, so the tolerance includes how far the run advanced that clock.
  */
 export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> {
   const dates = evidence.invoked.map(dateSeconds).filter((each) => each !== null);
@@ -66,14 +66,17 @@ export function judgeCreatedTime(evidence: InvokedWithWebhooks): Finding<never> 
 
 const requestIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "data", "request_id");
 
-/** Whether two deliveries certainly have different events: of two types, or of two requests. */
+/** Whether two deliveries certainly have different events: their types or their request ids differ. */
 function isOtherEvent(one: Delivery, other: Delivery): boolean {
   if (eventTypeOf(one) !== eventTypeOf(other)) return true;
   const [first, second] = [requestIdOf(one), requestIdOf(other)];
   return typeof first === "string" && typeof second === "string" && first !== second;
 }
 
-/** Judges that different events have different ids. Compares the events of one address, as ids may be per webhook. */
+/**
+ * Judges HOOK-40: different events have different ids. Compares only events at one address, because each webhook may
+ * have its own ids.
+ */
 export const uniqueIdsCheck: Check = checkEvery(
   "HOOK-40",
   { sent: invokedWithWebhooks, all: allDeliveries },

@@ -4,21 +4,21 @@ import { type WebhookEvent, webhookEvents } from "../../spec/events.ts";
 import { hookPrefix } from "../webhooks/create-webhook.ts";
 
 /**
- * The address to which one receiver redirects. A sender may follow with a GET, so the rules of deliveries do not apply
- * there.
+ * The receiver's address to which one webhook is redirected. A sender may follow the redirect with a GET, so the rules
+ * for deliveries do not apply at this address.
  */
 export const redirectedHook = `${hookPrefix}redirected`;
 
 export const isRedirected = ({ hook }: Delivery): boolean => hook === redirectedHook;
 
-/** Whether a delivery came to a webhook, not to an alert or by a redirect. */
+/** Whether a delivery came to a webhook, and not to an alert's address or through a redirect. */
 export const isToWebhook = (delivery: Delivery): boolean =>
   delivery.hook.startsWith(hookPrefix) && !isRedirected(delivery);
 
-/** The event type of a delivery; `undefined` if its body cannot be read. */
+/** Returns the event type of a delivery; `undefined` if the body cannot be read. */
 export const eventTypeOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "type");
 
-/** The event id of a delivery; `undefined` if its body cannot be read. */
+/** Returns the event id of a delivery; `undefined` if the body cannot be read. */
 export const eventIdOf = (delivery: Delivery): unknown => getPath(deliveryJson(delivery), "id");
 
 export const isPublishedEvent = (type: unknown): type is WebhookEvent => webhookEvents.some((known) => known === type);
@@ -27,8 +27,8 @@ export const eventsOfType = (deliveries: readonly Delivery[], type: string): Del
   deliveries.filter((each) => eventTypeOf(each) === type);
 
 /**
- * Whether two deliveries have the same event: the same id or, if each attempt has an id of its own, the same type and
- * data. Without a `request_id`, events of two executions may have the same data.
+ * Whether two deliveries have the same event: an equal id, or equal type and data, because each attempt may have a new
+ * id. The data must include a `request_id`, since events of two executions may otherwise be equal.
  */
 export function isSameEvent(one: Delivery, other: Delivery): boolean {
   const [first, second] = [deliveryJson(one), deliveryJson(other)];
@@ -44,8 +44,10 @@ export function isSameEvent(one: Delivery, other: Delivery): boolean {
 }
 
 /**
- * Returns the deliveries without pings, which some senders send to a new address before its first event. A ping is the
- * first attempt of an unpublished type. That type must also occur at an address that gets published events.
+ * Leaves out pings: test messages that some senders send to a new address before its first event.
+ *
+ * A ping is the first delivery to its address and has a type that the document does not define. The address must also
+ * get events of defined types; pings of that type are then left out everywhere.
  */
 export function withoutPings(deliveries: readonly Delivery[]): Delivery[] {
   const mayBePing = (each: Delivery): boolean => each.attempt === 1 && !isPublishedEvent(eventTypeOf(each));

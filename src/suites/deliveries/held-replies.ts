@@ -6,12 +6,12 @@ import { awaitDeliveries, awaitUnexpected } from "../webhooks/await-deliveries.t
 import type { OpenedWebhook } from "../webhooks/create-webhook.ts";
 import type { TimeSpan } from "./retry-schedule.ts";
 
-// Handles replies that a receiver withholds on purpose. They block a sender that makes one delivery at a time.
+// Functions for replies that the receiver withholds on purpose. Meanwhile a sender that makes one delivery at a time is
+// blocked.
 
 /**
- * Replies to the held delivery of a webhook. Returns how long the delivery was held, or `null` if none has arrived.
- *
- * @param ms time on the target's clock between the arrival and the reply
+ * Replies to the withheld delivery of a webhook. Returns how long the delivery waited, or `null` if none has arrived.
+ * @param ms time between the arrival and the reply, by the target's clock
  * @param unanswered webhooks whose deliveries the sender must give up before the reply
  */
 export async function replyAfter(
@@ -26,20 +26,23 @@ export async function replyAfter(
   const leftMs = sinceMs === null ? 0 : sinceMs + ms - time.targetMs();
   const advancing = leftMs > 0 && time.canWait(leftMs) ? advance(time, leftMs, moves) : Promise.resolve();
   await (time.settleMs > 0 ? Promise.race([advancing, time.sleepReal(blockedAdvanceMs)]) : advancing);
-  // A sender whose timeout follows the test clock disconnects now. It needs a little real time for that.
+  // If the sender's timeout follows the test clock, the sender disconnects now. That takes a little real time.
   if (time.settleMs > 0) await time.sleepReal(time.settleMs);
   await awaitHangUp(unanswered, time);
   const clockMs = time.maxClockOffsetMs();
   address.release();
   await advancing;
-  // The reply has to arrive before the target's clock advances again.
+  // The reply has to arrive before the test clock is advanced again.
   await awaitUnexpected(time);
   const reply = address.deliveries()[0]?.reply;
   const repliedMs = reply?.kind === "answered" ? reply.endMs : time.now();
   return sinceMs === null ? null : repliedMs + clockMs - sinceMs;
 }
 
-/** Like {@link replyAfter}, but adds the delay of this process's event loop, because the delivery may have been recorded late. */
+/**
+ * Like {@link replyAfter}, but adds the longest delay of this process's event loop to the result. The delivery may have
+ * been recorded that much late.
+ */
 export async function replyInTime(
   ms: number,
   opened: OpenedWebhook,
@@ -56,15 +59,14 @@ export async function replyInTime(
 
 const delayResolutionMs = 10;
 /**
- * How long to wait for an advance of the clock before the receiver replies. Some targets complete an advance only after
- * their deliveries, so both would wait for each other.
+ * Maximum real time to wait for an advance of the clock before the receiver replies. Some targets complete an advance
+ * only after their deliveries, so target and receiver would wait for each other.
  */
 const blockedAdvanceMs = 500;
 
 /**
- * Waits until the sender has given up deliveries without a reply. The sender's timers need some real time after an
- * advance of the clock, or do not follow that clock at all. Until the sender gives up, it may not send other
- * deliveries.
+ * Waits until the sender has given up the deliveries that get no reply, because some senders send nothing else before.
+ * The sender's timeout may need some real time after an advance of the clock, or may not follow that clock at all.
  */
 async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepReal }: RunClock): Promise<void> {
   const maxMs = settleMs === 0 ? 0 : deliveryPolicy.responseTimeoutMs + settleMs;
@@ -74,13 +76,16 @@ async function awaitHangUp(opened: readonly OpenedWebhook[], { settleMs, sleepRe
 
 const pollMs = 10;
 
-/** Whether the sender still waits for the reply to the webhook's first delivery. */
+/** Whether the sender still waits for a reply to the webhook's first delivery. */
 function isUnanswered({ address }: OpenedWebhook): boolean {
   const reply = address.deliveries()[0]?.reply;
   return reply?.kind === "held" || (reply?.kind === "silent" && reply.leftMs === null);
 }
 
-/** Waits for the first delivery of each webhook, also from a sender that is blocked by unanswered deliveries. */
+/**
+ * Waits for the first delivery to each webhook. If deliveries without a reply block the sender, waits until it gives
+ * them up.
+ */
 export async function awaitFirst(
   wanted: readonly OpenedWebhook[],
   unanswered: readonly OpenedWebhook[],
@@ -94,8 +99,8 @@ export async function awaitFirst(
 }
 
 /**
- * Waits until the sender can send: a sender of one delivery at a time has to give up the unanswered ones first. Its
- * timeout may use real time. Returns whether it can send.
+ * Waits until the sender can send again: a sender that makes one delivery at a time must first give up the deliveries
+ * without a reply. Its timeout may use real time. Returns whether the sender is free.
  */
 export async function awaitFreeSender(
   created: readonly OpenedWebhook[],
@@ -105,13 +110,13 @@ export async function awaitFreeSender(
   if (time.canAdvance && time.settleMs === 0) return true;
   const isFree = (): boolean => !unanswered.some(isUnanswered) || sendsConcurrently(created, unanswered);
   const untilMs = time.now() + maxBlockedMs;
-  // The next delivery without a reply may follow at once.
+  // Waits until the sender stays free for a while: its next delivery may get no reply either.
   for (let idleMs = 0; idleMs <= time.settleMs && time.now() < untilMs; idleMs = isFree() ? idleMs + stepMs : 0)
     await time.sleep(stepMs);
   return isFree();
 }
 
-/** Longest wait for a sender that gives up two deliveries, one after the other. */
+/** Longest wait for a sender, enough to give up two deliveries in sequence. */
 const maxBlockedMs = 20_000;
 const stepMs = 50;
 
@@ -127,7 +132,7 @@ function sendsConcurrently(created: readonly OpenedWebhook[], unanswered: readon
   });
 }
 
-/** Advances the target's clock, and adds the advance to `moves`. */
+/** Advances the test clock, and records the advance in `moves`. */
 export async function advance(time: RunClock, ms: number, moves: TimeSpan[]): Promise<void> {
   const fromMs = time.clockOffsetMs();
   await time.passTime(ms, "an attempt of a webhook's delivery");

@@ -5,7 +5,10 @@ import type { RequestedWebhook, Reach } from "../webhooks/create-webhook.ts";
 import { eventTypeOf, isPublishedEvent, withoutPings } from "./events.ts";
 import type { AllDeliveries } from "./probes.ts";
 
-/** Returns unproven if the receiver may have missed deliveries to these webhooks because there were too many, else `null`. */
+/**
+ * Returns `unproven` if the receiver may have missed deliveries to these webhooks, because there were too many.
+ * Otherwise returns `null`.
+ */
 export function droppedByReceiver(
   { unkept, refusedConnections = 0 }: AllDeliveries,
   webhooks: readonly Pick<RequestedWebhook, "hook">[],
@@ -22,7 +25,10 @@ export function droppedByReceiver(
       );
 }
 
-/** Returns unproven if a missing delivery may not be the target's fault: no webhook exists, or no delivery can reach the receiver. */
+/**
+ * Returns `unproven` if the target may not be to blame for a missing delivery: no webhook exists, or no delivery can
+ * reach the receiver. Otherwise returns `null`.
+ */
 export function missingDeliveryExcuse(
   reach: Reach,
   all: AllDeliveries,
@@ -36,14 +42,17 @@ export function missingDeliveryExcuse(
   const dropped = droppedByReceiver(all, webhooks);
   if (dropped !== null) return dropped;
   if (all.deliveries.length > 0) return null;
-  // The reason itself says what the user can do.
+  // Names no requirement, because the reason itself says what the user can do.
   if (reach.unreachable !== null) return unproven(reach.unreachable);
   return reach.isNamed ? null : unproven(`nothing reached the receiver at ${reach.baseUrl}`, publicUrl);
 }
 
 const publicUrl = "`webhooks.publicUrl` in the target file: an address under which the target reaches the receiver";
 
-/** Returns unproven if a delivery has an unpublished type, which HOOK-2 judges: that delivery may be the missing event. */
+/**
+ * Returns `unproven` if a delivery has a type that the document does not define: it may be the missing event. HOOK-2
+ * (defined types) judges such a delivery. Otherwise returns `null`.
+ */
 export const unpublishedTypeExcuse = (deliveries: readonly Delivery[]): Unproven | null =>
   withoutPings(deliveries).some((each) => !isPublishedEvent(eventTypeOf(each)))
     ? unproven("deliveries came whose `type` is not a published one; see HOOK-2")

@@ -19,20 +19,20 @@ import {
   type TimeSpan,
 } from "./retry-schedule.ts";
 
-/** The retries up to the end of the schedule, caused by advances of the target's clock. */
+/** Evidence of the retries up to the end of the schedule, which the run reached by advancing the test clock. */
 export interface CompletedRetries {
   readonly deliveries: readonly Delivery[];
-  /** The advances of the target's clock: for each, how far the clock had been moved before and after. */
+  /** The advances of the test clock: for each, how far the clock had been advanced before and after. */
   readonly moves: readonly TimeSpan[];
-  /** The clock offset at the end. */
+  /** How far the test clock had been advanced at the end. */
   readonly untilMs: number;
   /**
-   * The target's list of deliveries for the webhook that always failed. `shown` is the record of that webhook. Both are
-   * `null` if its id is unknown.
+   * The target's list of deliveries to the webhook whose receiver always fails, and the record of that webhook
+   * (`shown`). Both are `null` if the webhook's id is unknown.
    */
   readonly listed: Exchange | null;
   readonly shown: Exchange | null;
-  /** One more invoke after the end, and how many deliveries the webhook that always failed got for it. */
+  /** One more invoke after the end, and the number of deliveries that the failing webhook got for it. */
   readonly again: { readonly invoked: Exchange; readonly came: number };
 }
 
@@ -43,16 +43,17 @@ interface ScheduleContext {
   readonly failing: OpenedWebhook;
   readonly agent: string;
   readonly moves: TimeSpan[];
-  /** Whether the first deliveries arrived, so that it makes sense to wait for retries. */
+  /** Whether the first deliveries arrived. If not, waiting for retries makes no sense. */
   readonly isAwaited: boolean;
-  /** The receivers whose first reply is a failure. */
+  /** The receivers whose first reply means failure. */
   readonly failingHooks: readonly Hook[];
 }
 
 /**
- * Advances the clock past the whole schedule. Each reading of the schedule has its own times for attempts, so stops
- * before and after each of these. Returns `null` if the retries come in real time, because the clock then proves
- * nothing.
+ * Advances the test clock past the whole schedule. Each reading of the schedule expects an attempt at its own times, so
+ * the clock stops before and after each of these times.
+ *
+ * Returns `null` if the retries come in real time, because the advances then prove nothing.
  */
 export async function passSchedule(context: ScheduleContext): Promise<CompletedRetries | null> {
   const { client, receiver, time, failing, agent, moves } = context;
@@ -75,11 +76,11 @@ export async function passSchedule(context: ScheduleContext): Promise<CompletedR
       await advanceTo(instant, time, moves);
       const isDue = due.includes(instant);
       if (isDue) dueMs = time.now();
-      // A sender that polls its queue in real time needs some real time before the clock advances again.
+      // A sender that polls its queue in real time needs some real time before the next advance.
       if (isAwaited)
         await address.waitForDeliveries(before + 1, isDue ? dueSettles * time.settleMs : pollTimeMs(queuedMs, time));
     }
-    // Every reading of the schedule except the shortest has this attempt by now.
+    // By now, every reading of the schedule except the shortest expects this attempt.
     if (isAwaited && index > 0) isAwaited = await address.waitForDeliveries(index + 1, deliveryTimeoutMs(time));
     order ??= observedOrder(clockOffsetOf(address, before), { first, previous, delayMs });
     queuedMs = Math.max(queuedMs, (address.deliveries()[before]?.receivedMs ?? 0) - dueMs);
@@ -106,9 +107,10 @@ async function advanceTo(instant: number, time: RunClock, moves: TimeSpan[]): Pr
 }
 
 /**
- * Whether the sender retries in real time, as a worker that sleeps between attempts does. If no retry followed the clock, waits for a retry in real
- * time, unless the target file promises that agents follow the clock. Also returns `true` if a retry may be due by either clock, because the advances
- * took long.
+ * Whether the sender retries in real time, such as a worker that sleeps between attempts. If no retry has followed the
+ * test clock, waits for a retry in real time, unless the target file promises that agents follow the clock.
+ *
+ * Also returns `true` if the advances took so long that a retry was due by real time as well.
  */
 async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleContext): Promise<boolean> {
   if (!isAwaited || time.agentsFollow || time.settleMs === 0) return false;
@@ -129,24 +131,30 @@ async function retriesUseRealTime({ failingHooks, time, isAwaited }: ScheduleCon
   return before.some(hasRetried);
 }
 
-/** The smallest delay, by the clock, of a retry that follows the clock and is not immediate. */
+/**
+ * Minimum advance of the clock before a retry that shows that the sender follows the clock. Excludes an immediate
+ * retry.
+ */
 const minFollowedMs = deliveryPolicy.retryDelaysMs[1] - allowedEarlyMs(deliveryPolicy.retryDelaysMs[1]);
 const realStepMs = 2000;
 
-/** Clock offsets of the first and the previous attempt. */
+/** Positions of the test clock at the first and at the previous attempt. */
 interface DelayBases {
   readonly first: number;
   readonly previous: number;
 }
 
 /**
- * The clock offsets from which the next delay may count. There are two while it is unknown whether delays count from the first or from the previous
- * attempt.
+ * Returns the positions of the test clock from which the next delay may count. These are two, while it is unknown
+ * whether delays count from the first or from the previous attempt.
  */
 const basesOf = (order: DelayOrder | null, { first, previous }: DelayBases): number[] =>
   order === null ? [first, previous] : [order === "from-first" ? first : previous];
 
-/** The order that explains when an attempt came; `null` if both orders or neither explain it, or if no attempt came. */
+/**
+ * Returns whether delays count from the first or the previous attempt, according to one attempt's time. `null` if both
+ * or neither explain that time, or the attempt did not come.
+ */
 function observedOrder(
   attempt: number | undefined,
   { first, previous, delayMs }: DelayBases & { readonly delayMs: number },
@@ -160,20 +168,26 @@ function observedOrder(
   return byFirst ? "from-first" : "from-previous";
 }
 
-/** Margin at the end of the schedule, because real time may also pass for the target. */
+/** Margin at the end of the schedule, because the target may also count real time. */
 const endMarginMs = 60_000;
-/** Distance between a stop and the time at which an attempt is due. It covers real time that may also pass for the target. */
+/**
+ * Distance between a stop of the clock and the time at which an attempt is due. It allows for real time that the target
+ * may also count.
+ */
 const marginMs = (delayMs: number): number => Math.max(1500, allowedEarlyMs(delayMs) / 2);
-/** A sender with timers has made a due attempt within this time. */
+/** Time within which a sender that uses timers has made a due attempt. */
 const timerLagMs = 1000;
-/** How long to wait for an attempt that is due, as a multiple of the settle time. */
+/** Real time to wait for an attempt that is due, as a multiple of `settleMs`. */
 const dueSettles = 4;
-/** How long to wait for an attempt that would be early, as a multiple of the sender's longest queue delay so far. */
+/** Real time to wait for an attempt that would be too early, as a multiple of the sender's longest delay so far. */
 const earlyPolls = 3;
 
-/** How long to wait for a sender that polls its queue, from the longest delay so far; 0 if it has timers instead. */
+/**
+ * Returns how long to wait for a sender that polls its queue, based on its longest delay so far. Returns 0 for a sender
+ * that uses timers.
+ */
 const pollTimeMs = (queuedMs: number, { settleMs }: RunClock): number =>
   queuedMs > 0 ? Math.max(dueSettles * settleMs, earlyPolls * queuedMs) : 0;
 
-/** The clock offset when the n-th attempt arrived. */
+/** Returns how far the test clock had been advanced when the n-th attempt arrived. */
 const clockOffsetOf = (address: Hook, at: number): number | undefined => address.deliveries().at(at)?.clockAtMostMs;

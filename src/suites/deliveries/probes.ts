@@ -31,7 +31,7 @@ import {
 } from "./retry-probe.ts";
 import { firstRetryWithinMs, laterRetriesWithinMs } from "./retry-schedule.ts";
 
-/** An execution that failed or timed out, with webhooks for that event. */
+/** Evidence of an execution that failed or timed out, with webhooks for that event. */
 export interface FailedExecution {
   readonly reach: Reach;
   readonly event: "agent.failed" | "agent.timeout";
@@ -41,7 +41,10 @@ export interface FailedExecution {
   readonly wildcard: RequestedWebhook;
   readonly invoked: Exchange;
   readonly deliveries: readonly Delivery[];
-  /** Whether these webhooks may also get events of failing streams, because one agent runs both. */
+  /**
+   * Whether these webhooks may also get events of failing streams, because the same agent has a role that fails in
+   * streams.
+   */
   readonly hearsStreams: boolean;
 }
 
@@ -86,7 +89,10 @@ const failingStreamName = "agent-failed-stream";
 /** The receiver's address for events of an agent that fails during a stream. */
 export const failingStreamHook = `${hookPrefix}${failingStreamName}`;
 
-/** Streams from an agent that fails during the stream. Checks judge the event if one is sent, but do not require it. */
+/**
+ * Streams from an agent that fails during the stream. If the target sends an `agent.failed` for this, checks judge it,
+ * but they do not require it.
+ */
 async function failInStream({ client, given: { receiver }, target, time }: FailureContext): Promise<void> {
   const assignment = roleAssignmentOf(target, "failingInStream");
   if (assignment === null) return;
@@ -110,7 +116,7 @@ export const failingWithWebhooks = probe(
   },
 );
 
-/** How long to wait on the target's clock for an agent's own timeout. */
+/** Maximum time, by the target's clock, to wait for an agent's own timeout. */
 const maxTimeoutMs = 60_000;
 const timeoutStepMs = 5000;
 
@@ -137,16 +143,19 @@ export const timingOutWithWebhooks = probe(
 /** All deliveries to webhooks during a run. */
 export interface AllDeliveries {
   readonly deliveries: readonly Delivery[];
-  /** When the receiver stopped listening, in milliseconds since the start of the run. */
+  /** Time at which the receiver stopped listening, in milliseconds since the start of the run. */
   readonly untilMs: number;
-  /** The clock offset of the target at that time. */
+  /** How far the run had advanced the test clock by then. */
   readonly clockMs: number;
   readonly canMove: boolean;
-  /** Requests that followed a receiver's redirect. Older evidence has none. */
+  /** Requests that followed a receiver's redirect. Absent in older evidence. */
   readonly redirected?: readonly Delivery[];
-  /** How many deliveries the receiver did not keep because it was full, by the name of the hook. */
+  /** Number of deliveries that the receiver did not keep because there were too many, by address. */
   readonly unkept: Readonly<Record<string, number>>;
-  /** How many connections the receiver closed, because there were too many, that may have brought a delivery. Older evidence has no such count. */
+  /**
+   * Number of connections that the receiver closed because there were too many. Each may have brought a delivery.
+   * Absent in older evidence.
+   */
   readonly refusedConnections?: number;
 }
 
@@ -155,7 +164,7 @@ const deliveriesOfSet = memoizeByPair((all: AllDeliveries, requirements: Require
   return deliveries.length === all.deliveries.length ? all : { ...all, deliveries };
 });
 
-/** Runs last, so that on a real clock the retries have the whole run to arrive. */
+/** Runs last, so that without a test clock the retries have the whole run to arrive. */
 export const allDeliveries = probe(
   "all that came to webhooks is looked over",
   {
@@ -179,19 +188,19 @@ export const allDeliveries = probe(
   },
 );
 
-/** Waits on a real clock for the retries, as far as the run may wait. */
+/** Waits for retries in real time, if the run may wait that long. */
 async function awaitRetries(receiver: Receiver, time: RunClock, outages: OutageMonitor): Promise<void> {
   const attempts = (script: ReceiverScript): Delivery[] => deliveriesTo(receiver.deliveries(), hookOfScript(script));
   const firstMs = Math.max(...receiverScripts.map((script) => attempts(script)[0]?.receivedMs ?? -Infinity));
-  // A target that was away may have forgotten its deliveries.
+  // After an outage, the target may have forgotten its deliveries.
   const isForgotten = (): boolean => outages.isDead() || outages.all().some(({ fromMs }) => fromMs > firstMs);
   const leftMs = (): number => firstMs + firstRetryWithinMs - time.now();
   const isRetried = (script: ReceiverScript): boolean => {
     const [first, ...others] = attempts(script);
     return first === undefined || others.some((each) => isSameEvent(first, each));
   };
-  // Once all first retries have arrived, the run could only observe that accepted deliveries are not repeated. That
-  // takes the whole wait, so a shorter one is useless.
+  // Whether further waiting is useless. Once all first retries have arrived, only a wait to the end could show that
+  // accepted deliveries are not repeated.
   const isPointless = (): boolean => isForgotten() || (!time.canWait(leftMs()) && scriptsFailingFirst.every(isRetried));
   while (leftMs() > 0 && time.canWait(stepMs) && !isPointless()) await time.passTime(stepMs, waitedFor);
   for (const [index, ms] of laterRetriesWithinMs.entries()) {

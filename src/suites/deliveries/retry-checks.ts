@@ -39,15 +39,18 @@ const longerRun = anyOf(need("clock"), need("maxWaitMs"), need("watch"));
 const noDelivery = unproven("no delivery came; see HOOK-8");
 const tooShort = (after: string): Unproven => unproven(`too little time passed after ${after}`, longerRun);
 
-/** Two attempts this close together may be a duplicate. Only the immediate retry comes as soon. */
+/** Two attempts at most this far apart may be duplicates. Of all retries, only an immediate one comes as soon. */
 const duplicateWithinMs = 45_000;
 
-/** Assumed maximum time that a sender waits for the receiver's reply. The document states none. */
+/** Assumed maximum time that a sender waits for the receiver's reply. The document gives none. */
 const maxSenderTimeoutMs = 600_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** Judges the attempts to deliver one event to a receiver. Unproven if there are no attempts or they prove nothing. */
+/**
+ * Wraps a judge of the attempts to deliver one event to a receiver. The finding is `unproven` if there are no attempts,
+ * or they prove nothing.
+ */
 const judgeAttemptsTo =
   <F>(script: ReceiverScript, judge: (evidence: RetryEvidence, first: Delivery, retries: readonly Delivery[]) => F) =>
   (evidence: RetryEvidence): F | Unproven => {
@@ -57,7 +60,7 @@ const judgeAttemptsTo =
     return first === undefined ? noDelivery : judge(evidence, first, retries);
   };
 
-/** Judges whether an event was sent again after the receiver's first reply, which was a failure. */
+/** Judges that an event was sent again after the receiver's first reply, which meant failure. */
 const retriedAfter = (script: ReceiverScript, failure: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
     if (retries.length > 0) return holds();
@@ -72,7 +75,10 @@ const retriedAfter = (script: ReceiverScript, failure: string) =>
 
 const retriedAfterRedirect = retriedAfter("redirecting", "a 302 (or a request that follows it)");
 
-/** Judges a receiver's redirect, which is neither a 2xx nor described: a sender may follow it, or count it as failed. */
+/**
+ * Judges the deliveries to a receiver that redirects. A redirect is no 2xx, and the document does not mention it: a
+ * sender may follow it or count it as a failure.
+ */
 function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried"> {
   const { redirected = [], deliveries } = evidence.all;
   const isFollowed = [...redirected, ...deliveries].some(isRedirected);
@@ -82,7 +88,7 @@ function judgeRedirect(evidence: RetryEvidence): Finding<"followed" | "retried">
   return finding.kind === "holds" ? follows("retried") : finding;
 }
 
-/** Observes the sender's timeout: whether it still accepts a reply that comes after the documented timeout. */
+/** Observes whether the sender still accepts a reply that comes after the documented timeout (HOOK-24). */
 const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Observation => {
   const heldForMs = evidence.sent.heldForMs.late;
   if (heldForMs === null) return noDelivery;
@@ -94,13 +100,16 @@ const observeTimeout = judgeAttemptsTo("late", (evidence, first, retries): Obser
     : tooShort("a late reply");
 });
 
-/** This many repeated attempts or events are a pattern. A single one may be a duplicate, which receivers must tolerate. */
+/**
+ * Minimum number of repeated attempts or events that are a breach. A single one may be a duplicate, which receivers
+ * should tolerate.
+ */
 const minRepeated = 2;
 
 /** Other receivers that fail at first and accept the retry. */
 const otherRecovering = ["notFound", "resetting", "mismatched"] as const satisfies readonly ReceiverScript[];
 
-/** Whether nearly all other deliveries that were accepted at a retry seem to be repeated, too. */
+/** Whether the events that these receivers accepted at a retry were all sent again later. */
 function areOthersRepeated(evidence: RetryEvidence): boolean {
   const accepted = otherRecovering.flatMap((script) => attemptsTo(evidence, script).find(wasAccepted) ?? []);
   const endMs = (each: Delivery, first: Delivery): number => attemptSpan(each, first, evidence).toMs;
@@ -115,8 +124,8 @@ function areOthersRepeated(evidence: RetryEvidence): boolean {
 }
 
 /**
- * Judges whether no attempt followed the first 2xx. One more attempt of this delivery alone proves nothing: if the run
- * advances the clock while a reply is on its way, the sender may give that reply up.
+ * Judges that no attempt followed the first 2xx. A single later attempt of this one event is no breach: if the run
+ * advances the clock while a reply is in transit, the sender may not wait for that reply.
  */
 const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retries): Finding<never> => {
   const attempts = [first, ...retries];
@@ -134,10 +143,10 @@ const stopsAfterSuccess = judgeAttemptsTo("recovering", (evidence, first, retrie
   return isObservedFor(evidence, last, maxPauseMs) ? holds() : tooShort("the second 2xx");
 });
 
-/** A reply this early reaches the sender within its timeout, even over a slow network. */
+/** A reply sent this early reaches the sender within its timeout, even over a slow network. */
 const safeReplyMs = deliveryPolicy.responseTimeoutMs - 250;
 
-/** Judges whether the sender accepts a slow reply within its timeout. */
+/** Judges that the sender accepts a slow reply within its timeout. */
 const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Finding<never> => {
   const heldForMs = evidence.sent.heldForMs.held;
   if (heldForMs === null) return noDelivery;
@@ -149,8 +158,8 @@ const acceptsSlowReply = judgeAttemptsTo("held", (evidence, first, retries): Fin
 });
 
 /**
- * Judges whether the sender accepts this 2xx, the receiver's reply to every attempt: no attempt may follow the first. A
- * single further attempt proves nothing, because it may be a duplicate.
+ * Judges that the sender accepts an unusual 2xx, which this receiver sends to every attempt: no later attempts may
+ * follow. A single one may be a duplicate, so it is no breach.
  */
 const acceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
   judgeAttemptsTo(script, (evidence, first, retries): Finding<never> => {
@@ -161,13 +170,13 @@ const acceptsEach = (script: "unnamedSuccess" | "ownHeaders", reply: string) =>
       : tooShort(reply);
   });
 
-/** Whether an attempt came too late after the first to be a duplicate. */
+/** Whether an attempt came too long after the first to be a duplicate. */
 const isLater = (attempt: Delivery, first: Delivery, evidence: RetryEvidence): boolean =>
   attemptSpan(attempt, first, evidence).fromMs - attemptSpan(first, first, evidence).toMs > duplicateWithinMs;
 
 /**
- * Judges webhooks whose receivers answered every event with a 2xx. One repeated event is a duplicate, which receivers must
- * tolerate, however late. It is a breach if every event of a webhook is repeated.
+ * Judges webhooks whose receivers answered every event with a 2xx. It is a breach if every event of a webhook was sent
+ * again. A single repeated event may be a duplicate, however late.
  */
 function stopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: InvokedWithWebhooks }): Finding<never> {
   const webhooks = Object.values(evidence.hooked.webhooks)
@@ -193,7 +202,7 @@ function stopsAfterAnySuccess(evidence: RetryEvidence & { readonly hooked: Invok
   return acceptedByHook.flat().some(isObserved) ? holds() : tooShort("the replies of 2xx");
 }
 
-/** Whether the event of an accepted delivery came again later. */
+/** Whether the event of an accepted delivery was sent again later. */
 const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
   deliveriesTo(evidence.all.deliveries, accepted.hook).some(
     (each) => isLater(each, accepted, evidence) && isSameEvent(accepted, each),
@@ -202,11 +211,11 @@ const isRepeated = (accepted: Delivery, evidence: RetryEvidence): boolean =>
 interface FailedAttempts {
   readonly first: Delivery;
   readonly attempts: readonly Delivery[];
-  /** The explanations of the attempts by each reading of the schedule, the best first. */
+  /** Results of comparing the attempts with each reading of the schedule, the best match first. */
   readonly explanations: readonly Explanation[];
 }
 
-/** Judges the attempts to deliver an event that always failed. */
+/** Wraps a judge of the attempts to deliver an event to the receiver that always fails. */
 const judgeFailing = <R extends string>(judge: (evidence: RetryEvidence, failed: FailedAttempts) => Finding<R>) =>
   judgeAttemptsTo("failing", (evidence, first, retries) => {
     const attempts = withoutDuplicates([first, ...retries], evidence);
@@ -232,7 +241,7 @@ const judgeDelays = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"
   );
 };
 
-/** Formats an instant as seconds after the first attempt. */
+/** Formats a time as seconds after the first attempt. */
 const sinceFirst = (ms: number, { first }: FailedAttempts, evidence: RetryEvidence): string =>
   seconds(Math.max(0, ms - attemptSpan(first, first, evidence).fromMs));
 
@@ -252,7 +261,7 @@ function describeAttempts(failed: FailedAttempts, evidence: RetryEvidence): stri
   return `${attempts.length} attempts, at ${times.join(", ")}`;
 }
 
-/** Maximum number of attempts that any reading allows. */
+/** Maximum number of attempts by any reading of the document. */
 const maxInAnyReading = deliveryPolicy.maxAttempts + 1;
 
 const judgeAttempts = (
@@ -271,7 +280,7 @@ const judgeAttempts = (
     : unproven("the attempts do not follow the schedule; see HOOK-26 and HOOK-27");
 };
 
-/** Judges whether the target marks the delivery, or its webhook, as failed after the last attempt. */
+/** Judges HOOK-29: after the last attempt, the target marks the delivery or its webhook as failed. */
 const judgeFailureMark = (evidence: RetryEvidence, failed: FailedAttempts): Finding<"delivery" | "webhook"> => {
   const { attempts } = failed;
   if (evidence.sent.passed === null) return onlySome(attempts);

@@ -12,13 +12,13 @@ import type { AllDeliveries } from "./probes.ts";
 import { type FailingReceivers, hookOfScript, type ReceiverScript } from "./retry-probe.ts";
 import type { ObservedAttempts, TimeSpan } from "./retry-schedule.ts";
 
-/** Webhooks with failing receivers, and all deliveries of the run. */
+/** Evidence of webhooks whose receivers fail, and all deliveries of the run. */
 export interface RetryEvidence {
   readonly sent: FailingReceivers;
   readonly all: AllDeliveries;
 }
 
-/** Unproven if the deliveries to a receiver prove nothing, else `null`. */
+/** Returns `unproven` if the deliveries to a receiver prove nothing, else `null`. */
 export function whyInconclusive(evidence: RetryEvidence, script: ReceiverScript): Unproven | null {
   const { sent, all } = evidence;
   const webhook = sent.webhooks[script];
@@ -36,7 +36,10 @@ export function whyInconclusive(evidence: RetryEvidence, script: ReceiverScript)
     : null;
 }
 
-/** The attempts to deliver one event to a receiver. On a real clock, later invokes bring other events, which are left out. */
+/**
+ * Returns the attempts to deliver one event to a receiver. Without a test clock, other probes invoke the agent too;
+ * their events are left out.
+ */
 export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript): Delivery[] {
   const hook = hookOfScript(script);
   if (sent.passed !== null) return deliveriesTo(sent.passed.deliveries, hook);
@@ -46,9 +49,10 @@ export function attemptsTo({ sent, all }: RetryEvidence, script: ReceiverScript)
 }
 
 /**
- * Returns when an attempt was made, in milliseconds on the target's clock. The result is a span, for two reasons. A
- * clock that the run advances may also run by itself, so the real time since `first` may or may not be part of it. A
- * blocked sender may have been due to send earlier.
+ * Returns the span in which an attempt was made, in milliseconds of the target's clock.
+ *
+ * The exact time is unknown for two reasons. A test clock may also run by itself, so real time since `first` may or may
+ * not count. And a blocked sender may have been due to send earlier.
  */
 export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryEvidence): TimeSpan {
   const { passed } = evidence.sent;
@@ -62,26 +66,28 @@ export function attemptSpan(attempt: Delivery, first: Delivery, evidence: RetryE
   };
 }
 
-/** A time in which a sender waited for replies that the receiver withheld on purpose, and sent nothing else. */
+/** A period in which a sender waited for replies that the receiver withheld on purpose, and sent nothing else. */
 interface BlockedTime {
   readonly fromMs: number;
   readonly fromClockMs: number;
   readonly toMs: number;
 }
 
-/** A sender of one delivery at a time makes its next attempt within this time after a wait. */
+/** Maximum time after a blocked period in which a sender of one delivery at a time makes the delayed attempt. */
 const followsWithinMs = 1000;
 
 /**
- * Returns the blocked time that delayed a second attempt, which then followed at once. Later attempts are due much
- * later, so nothing delays them.
+ * Returns the blocked period that delayed an attempt. Only a second attempt can be delayed, because later attempts are
+ * due much later.
  */
 const blockedBefore = ({ attempt, receivedMs }: Delivery, deliveries: readonly Delivery[]): BlockedTime | undefined =>
   attempt === 2
     ? blockedTimes(deliveries).find(({ toMs }) => receivedMs >= toMs && receivedMs - toMs < followsWithinMs)
     : undefined;
 
-/** The times in which the sender was blocked. None if it sends deliveries concurrently. */
+/**
+ * Returns the periods in which the sender was blocked. Returns none if the sender makes several deliveries at a time.
+ */
 const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly BlockedTime[] => {
   const hooks = (["held", "endless", "late", "silent"] as const).map(hookOfScript);
   const waits = deliveries
@@ -91,7 +97,7 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
     deliveries.some(({ receivedMs }) => receivedMs > fromMs && receivedMs < toMs),
   );
   if (isConcurrent) return [];
-  // One wait may follow another at once.
+  // Joins two waits if the second follows the first at once.
   const blocked: BlockedTime[] = [];
   for (const wait of waits) {
     const last = blocked.at(-1);
@@ -102,13 +108,13 @@ const blockedTimes = memoizeByObject((deliveries: readonly Delivery[]): readonly
   return blocked;
 });
 
-/** When the sender had the reply, or stopped waiting for it. */
+/** Returns when the sender had the reply or stopped waiting for it. */
 function endOfReply({ reply, receivedMs }: Delivery): number {
   if (reply.kind === "answered") return reply.endMs;
   return reply.kind === "silent" || reply.kind === "endless" ? (reply.leftMs ?? Infinity) : receivedMs;
 }
 
-/** Until when attempts were observed, in the time of {@link attemptSpan}. */
+/** Returns the end of the observation, on the same time scale as {@link attemptSpan}. */
 export const observedUntilMs = ({ sent: { passed }, all }: RetryEvidence): number => passed?.untilMs ?? all.untilMs;
 
 export function observedAttempts(attempts: readonly Delivery[], evidence: RetryEvidence): ObservedAttempts {
@@ -122,10 +128,13 @@ export function observedAttempts(attempts: readonly Delivery[], evidence: RetryE
 
 const duplicateWithinMs = 2000;
 
-/** With fewer attempts, these may be the first attempt and its immediate retries. */
+/** Minimum number of attempts to look for duplicates. Fewer may be the first attempt and its immediate retries. */
 const minDuplicated = 4;
 
-/** Drops every second attempt if the sender makes each attempt twice. Receivers must tolerate duplicates. */
+/**
+ * Drops every second attempt if the sender makes each attempt twice. Duplicates are legal: the document says that
+ * receivers should tolerate them.
+ */
 export function withoutDuplicates(attempts: readonly Delivery[], evidence: RetryEvidence): Delivery[] {
   const firsts = attempts.filter((_, at) => at % 2 === 0);
   const isDuplicated = (first: Delivery, at: number): boolean => {
@@ -137,7 +146,7 @@ export function withoutDuplicates(attempts: readonly Delivery[], evidence: Retry
   return attempts.length >= minDuplicated && firsts.every(isDuplicated) ? firsts : [...attempts];
 }
 
-/** Whether the receiver listened without a gap for this time after an attempt. */
+/** Whether the receiver listened without a gap for this long after an attempt. */
 export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: number): boolean {
   const { fromMs, toMs } = attemptSpan(attempt, attempt, evidence);
   const untilMs = toMs + ms;
@@ -145,7 +154,7 @@ export function isObservedFor(evidence: RetryEvidence, attempt: Delivery, ms: nu
   return untilMs <= observedUntilMs(evidence) && !hasGap;
 }
 
-/** Whether a target marks a delivery as failed, or its webhook; `unknown` if it shows no state. */
+/** Whether the target marks a delivery or its webhook as failed. `unknown`: the target shows no state. */
 export type FailureMark =
   | { readonly kind: "marked"; readonly which: "delivery" | "webhook" }
   | { readonly kind: "not marked"; readonly states: readonly string[] }
@@ -155,7 +164,7 @@ const stateNames = ["status", "state", "delivery_status", "outcome", "result"];
 const failedWord = /fail|dead|exhaust|abandon|gave.?up|undeliver|disabled|suspend|inactive|error/i;
 const otherWord = /pending|queue|schedul|retry|progress|wait|active|enabled|deliver|success|sent|complete|ok/i;
 
-/** Searches the list of deliveries and the record of the webhook for a failure mark. */
+/** Searches the list of deliveries and the webhook's record for a mark that the delivery failed. */
 export function findFailureMark(list: unknown, record: unknown): FailureMark {
   const items = itemsIn(list) ?? [];
   const states = items.flatMap(statesOf);

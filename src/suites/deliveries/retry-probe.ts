@@ -35,8 +35,8 @@ const ownHeaders = [
 ] as const;
 
 /**
- * The replies of each receiver, attempt by attempt. Only `late` and `silent` let the sender wait for its timeout.
- * Their webhooks are created last: a sender of one delivery at a time then sends to all others first.
+ * The replies of each receiver, one for each attempt. Only `late` and `silent` make the sender wait until its timeout.
+ * Their webhooks are created last, because a sender of one delivery at a time then serves all others first.
  */
 const scripts = {
   /** More failures than any reading of the schedule has attempts, even if the sender makes each attempt twice. */
@@ -44,13 +44,13 @@ const scripts = {
   recovering: [status(500), status(500), status(204)],
   notFound: [status(404), status(204)],
   gone: [status(410), status(204)],
-  /** A 2xx status without a registered name, for every attempt. */
+  /** Replies with a 2xx status that has no registered name, to every attempt. */
   unnamedSuccess: Array.from({ length: 14 }, () => status(299)),
-  /** A success with headers that have a meaning in other responses, such as `Retry-After`. */
+  /** Replies with success, and with headers that mean something in other responses, such as `Retry-After`. */
   ownHeaders: Array.from({ length: 14 }, () => ({ ...status(200), headers: ownHeaders })),
   redirecting: [status(302), status(204)],
   resetting: [{ kind: "reset" }, status(204)],
-  /** The receiver verifies signatures with another secret than the target's, so the first attempt gets 401. */
+  /** The receiver verifies signatures with another secret than the target's. The first attempt therefore gets 401. */
   mismatched: [{ kind: "verify" }, status(204)],
   /** Answers 200 late, but within the sender's timeout. */
   held: [{ kind: "held", status: 200 }, status(204)],
@@ -63,33 +63,42 @@ const scripts = {
 export type ReceiverScript = keyof typeof scripts;
 export const receiverScripts = Object.keys(scripts) as ReceiverScript[];
 
-/** The scripts that no check of requirement set 1.0 judges. */
+/** Scripts that only checks of later requirement sets judge. */
 const laterScripts: readonly ReceiverScript[] = ["gone", "unnamedSuccess", "ownHeaders"];
 
-/** The scripts whose first reply is a failure, so that the sender must retry. */
+/** Scripts whose first reply means failure, so that the sender must retry. */
 export const scriptsFailingFirst = receiverScripts.filter(
   (name) => !["unnamedSuccess", "ownHeaders", "late", "held", "endless"].includes(name),
 );
 
 export const hookOfScript = (script: ReceiverScript): string => `${hookPrefix}${script}`;
 
-/** Webhooks whose receivers fail, and the deliveries of the retry schedule if the run can advance the clock. */
+/**
+ * Evidence of webhooks whose receivers fail. If the run can advance the clock, also has the deliveries of the whole
+ * retry schedule.
+ */
 export interface FailingReceivers {
   readonly reach: Reach;
   /**
-   * `null` for a webhook that was not requested, because the key has few requests a minute. Older evidence lacks some.
+   * `null` for a webhook that was not created, because the main key has a small limit per minute. Some are absent in
+   * older evidence.
    */
   readonly webhooks: Readonly<Partial<Record<ReceiverScript, RequestedWebhook | null>>>;
   readonly invoked: Exchange;
-  /** How long the two held deliveries waited for the reply, in milliseconds on the target's clock; `null` if no delivery arrived. */
+  /**
+   * How long the two withheld deliveries waited for the reply, in ms of the target's clock. `null` if no delivery
+   * arrived.
+   */
   readonly heldForMs: { readonly held: number | null; readonly late: number | null };
-  /** The retries that followed the advanced clock; `null` without a test clock, or if the sender's retries do not follow the clock. */
+  /**
+   * The retries that followed the test clock. `null` without a test clock, or if the sender's retries do not follow it.
+   */
   readonly passed: CompletedRetries | null;
   /** Periods in which no receiver listened, in milliseconds since the start of the run. */
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The scripts for a key with few requests: a failure and a rejected signature. */
+/** Scripts for a main key with a small limit per minute: a failure and a rejected signature. */
 const scriptsForFewRequests = ["failing", "mismatched"] as const satisfies readonly ReceiverScript[];
 
 export const failingReceivers = probe(
@@ -156,7 +165,8 @@ async function openWebhooks(
 ): Promise<Partial<Record<ReceiverScript, OpenedWebhook>>> {
   const redirected = receiver.open(redirectedHook, { secret: null, replies: [status(204)], takesReads: true });
   const redirect: Reply = { kind: "status", status: 302, headers: [["Location", redirected.url]] };
-  // On a real clock, events of later invokes would use up the failures of the script.
+  // Without a test clock, the receiver fails for ever: events of later invokes would use up a limited number of
+  // failures.
   const failing = time.canAdvance ? scripts.failing : [status(500)];
   const replies = { ...scripts, failing, redirecting: [redirect, status(204)] };
   const opened: Partial<Record<ReceiverScript, OpenedWebhook>> = {};

@@ -7,13 +7,13 @@ export interface TimeSpan {
   readonly toMs: number;
 }
 
-/** The observed attempts to deliver one event that always failed, in milliseconds of the target's time. */
+/** The observed attempts to deliver one event to a receiver that always fails, in milliseconds of the target's time. */
 export interface ObservedAttempts {
   /** The spans in which the attempts were made, in order. */
   readonly created: readonly TimeSpan[];
-  /** Every attempt before this time was observed, except in `unwatched`. */
+  /** End of the observation. Every earlier attempt was observed, except in `unwatched`. */
   readonly untilMs: number;
-  /** Periods in which no receiver listened, so that an attempt may have been missed. */
+  /** Periods in which no receiver listened, so an attempt may have been missed. */
   readonly unwatched: readonly TimeSpan[];
 }
 
@@ -22,7 +22,7 @@ export type ScheduleShape = "five-attempts" | "six-attempts" | "four-retries";
 
 const { retryDelaysMs, responseTimeoutMs } = deliveryPolicy;
 
-/** Delays of the retries, by the reading of "immediately" and "5 failed attempts". */
+/** Delays of the retries, for each reading of "immediately" and "5 failed attempts" in the document. */
 const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
   "five-attempts": retryDelaysMs.slice(1),
   "six-attempts": retryDelaysMs,
@@ -30,11 +30,11 @@ const shapes: Readonly<Record<ScheduleShape, readonly number[]>> = {
 };
 const orders: readonly DelayOrder[] = ["from-previous", "from-first"];
 
-/** How far the attempts agree with one reading of the schedule. */
+/** Result of comparing the attempts with one reading of the schedule. */
 export interface Explanation {
   readonly order: DelayOrder;
   readonly shape: ScheduleShape;
-  /** Number of attempts that agree, including the first. */
+  /** Number of attempts that agree with the reading, including the first attempt. */
   readonly fitting: number;
   /**
    * - `complete`: every attempt of the schedule, and no more.
@@ -44,27 +44,36 @@ export interface Explanation {
    * - `off`: the next attempt came at another time.
    */
   readonly kind: "complete" | "under way" | "goes on" | "stopped" | "off";
-  /** When the first attempt that disagrees was due; `null` if all agree. */
+  /** Span in which the first attempt that disagrees was due; `null` if all attempts agree. */
   readonly expected: TimeSpan | null;
 }
 
-/** Maximum delay of an attempt: a sender may poll its queue every few seconds, and an attempt may take up to its timeout. */
+/**
+ * Maximum delay of an attempt. A sender may poll its queue every few seconds, and the attempt itself may take up to the
+ * timeout.
+ */
 const maxLateMs = 10_000;
 const toleranceMs = (delayMs: number): number => Math.max(2000, delayMs / 10);
 export const allowedEarlyMs = (delayMs: number): number => Math.min(delayMs, toleranceMs(delayMs));
 export const allowedLateMs = (delayMs: number): number => Math.max(maxLateMs, toleranceMs(delayMs) + responseTimeoutMs);
 
-/** The longest pause of the schedule, with its tolerance. A sender that pauses longer has finished. */
+/** Longest pause between two attempts, with its tolerance. If nothing comes for longer, the sender has finished. */
 export const maxPauseMs = Math.max(...retryDelaysMs.map((delayMs) => delayMs + allowedLateMs(delayMs)));
-/** Time by which every reading of the schedule has the first retry. An attempt without a reply fails only after the sender's timeout. */
+/**
+ * Time after the first attempt within which every reading of the schedule has a retry. If the receiver does not reply,
+ * the attempt fails only after the sender's timeout.
+ */
 export const firstRetryWithinMs = 60_000 + allowedLateMs(60_000) + responseTimeoutMs;
 
-/** When each later retry is overdue, counted from the first attempt. The last entry is the end of the pause after the last retry. */
+/**
+ * Times after the first attempt at which each later retry is overdue. The last entry is the end of the pause after the
+ * last retry.
+ */
 export const laterRetriesWithinMs: readonly number[] = [...retryDelaysMs.slice(2), maxPauseMs].map(
   (_, at, pauses) => firstRetryWithinMs + sumOf(pauses.slice(0, at + 1).map((ms) => ms + allowedLateMs(ms))),
 );
 
-/** Compares the attempts with every reading of the schedule. The best explanation comes first. */
+/** Compares the attempts with every reading of the schedule. The best match comes first. */
 export function explainAttempts(attempts: ObservedAttempts): readonly Explanation[] {
   const all = orders.flatMap((order) =>
     (Object.keys(shapes) as ScheduleShape[]).map((shape) => explainBy(order, shape, attempts)),
@@ -88,7 +97,7 @@ interface Reading {
   readonly attempts: ObservedAttempts;
 }
 
-/** How far a reading was compared: `step` counts retries of the schedule, `matched` counts attempts. */
+/** Progress of a comparison: `step` counts the retries of the schedule, `matched` the observed attempts. */
 interface Position {
   readonly first: TimeSpan;
   readonly previous: TimeSpan;
@@ -121,7 +130,8 @@ function compareFrom(reading: Reading, position: Position): ScheduleFit {
         step: step + 1,
       }),
     );
-  // If the attempt was missed, the schedule goes on from some instant within the expected span.
+  // If no receiver listened when the attempt was due, the attempt may have been missed. The schedule then goes on from
+  // any time in the expected span.
   if (attempts.unwatched.some((span) => overlaps(span, expected)))
     outcomes.push(compareFrom(reading, { ...position, previous: expected, step: step + 1 }));
   if (next === undefined && expected.toMs >= attempts.untilMs)

@@ -13,7 +13,7 @@ export interface ProbeEntry {
   readonly result: ProbeResult;
 }
 
-/** Deliveries to a receiver that listens after the end of a run. Times are milliseconds since the start of the run. */
+/** Deliveries to a receiver that listens on after a run. Times are milliseconds since the start of the run. */
 export interface WatchedDeliveries {
   /** All deliveries, including those of the run. */
   readonly deliveries: readonly Delivery[];
@@ -21,25 +21,25 @@ export interface WatchedDeliveries {
   readonly unwatched: readonly TimeSpan[];
 }
 
-/** The rest of the retry schedule. Times are milliseconds since the start of the run. */
+/** The retries that are still to come. Times are milliseconds since the start of the run. */
 export type RemainingRetries =
   | { readonly kind: "nothing"; readonly reason: string }
-  /** Another attempt is due by some reading of the schedule. */
+  /** By some reading of the schedule, another attempt is due. */
   | {
       readonly kind: "awaited";
       readonly attempts: number;
-      /** When the last attempt came. */
+      /** Time of the last attempt. */
       readonly lastMs: number;
-      /** When the next attempt is due if each delay counts from the previous attempt. */
+      /** Time at which the next attempt is due, if each delay counts from the previous attempt. */
       readonly nextMs: number;
-      /** When every reading of the schedule has ended. */
+      /** Time at which the schedule has ended by every reading. */
       readonly latestMs: number;
     }
   /** No attempt is due. An attempt before `untilMs` would be a breach. */
   | { readonly kind: "quiet"; readonly attempts: number; readonly lastMs: number; readonly untilMs: number }
   | { readonly kind: "over"; readonly attempts: number };
 
-/** Returns the rest of the schedule, from the attempts of the delivery that always fails. */
+/** Returns the retries that are still to come, for the webhook whose receiver always fails. */
 export function remainingRetries(probes: readonly ProbeEntry[], watched: WatchedDeliveries): RemainingRetries {
   const after = mergeWatched(probes, watched);
   const sent = evidenceOf<FailingReceivers>(after, failingReceivers.name);
@@ -65,17 +65,17 @@ export function remainingRetries(probes: readonly ProbeEntry[], watched: Watched
   return { kind: "quiet", attempts, lastMs, untilMs };
 }
 
-/** A shorter pause, for attempts that break the schedule anyway. */
+/** Time to listen on if the attempts break the schedule anyway. */
 const shortPauseMs = 60_000;
 
 const noRetriesLeft = (reason: string): RemainingRetries => ({ kind: "nothing", reason });
 
-/** Delays without an immediate first retry, as in most readings. Later attempts use the longest delay. */
+/** Delays of the readings without an immediate first retry. After the last delay, the longest one is used. */
 const delaysMs: readonly number[] = deliveryPolicy.retryDelaysMs.slice(1);
 const longestDelayMs = Math.max(...delaysMs);
 const wholeScheduleMs = delaysMs.reduce((sum, ms) => sum + ms + allowedLateMs(ms), 0);
 
-/** Adds watched deliveries to the evidence of the probes that created the webhooks. */
+/** Adds the deliveries that came after the run to the evidence of the probes that created the webhooks. */
 export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched: WatchedDeliveries): P[] {
   const { untilMs, unwatched } = watched;
   const deliveries = watched.deliveries.filter(isToWebhook);
@@ -92,6 +92,6 @@ export function mergeWatched<P extends ProbeEntry>(probes: readonly P[], watched
 
 function evidenceOf<E>(probes: readonly ProbeEntry[], name: string): E | null {
   const result = probes.find(({ probe }) => probe === name)?.result;
-  // Stored evidence is what the probe returned, so its type is the probe's.
+  // Evidence is stored as the probe returned it, so its type is the probe's result type.
   return result?.kind === "ran" ? (result.evidence as E) : null;
 }

@@ -85,10 +85,7 @@ function judgeSeries(exchanges: readonly Exchange[], all: AllExchanges): Finding
   return uptimes === null && !isUsed ? tooClose : holds();
 }
 
-/**
- * Whether an exchange is a successful invoke between two reports. It must be so much later than the first report that a
- * time in whole seconds differs.
- */
+/** Whether an exchange is a successful invoke between two reports, at least `minGapMs` after the first report. */
 const isInvokeBetween = (each: Exchange, [first, last]: ReportPair, all: AllExchanges): boolean =>
   endpointOf(each) === "invoke" &&
   isSuccess(each) &&
@@ -112,7 +109,7 @@ export const changingValueChecks: readonly Check[] = [
   check("HLT-22", streamAccounted, judgeStreamChanges, { as: "stream" }),
 ];
 
-/** Minimum time between two compared uptimes, because an uptime may be rounded. */
+/** Minimum time between two compared uptimes. In less time, rounding would distort the rise. */
 const minUptimeGapMs = 20;
 /**
  * Minimum number of pairs that prove a wrong unit. In a single pair, an advance of the test clock may not be recorded
